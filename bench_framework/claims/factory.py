@@ -1,12 +1,21 @@
-"""Claims about facts of a record: scaling, memory, coverage, missing measurements."""
+"""Claims about comparisons, and about facts: scaling, memory, coverage, missing measurements."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bench_framework.claims import value_phrases
+from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims.costs import Costs
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.model.judgement import CellState, Claim, Derived, Judgement, NoiseFloor, Scope
+from bench_framework.model.judgement import (
+    CellState,
+    Claim,
+    Comparison,
+    Derived,
+    Judgement,
+    NoiseFloor,
+    Scope,
+)
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Build, PreparedInput
@@ -15,6 +24,14 @@ from bench_framework.model.verdict import Verdict
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""
+
+
+Values = dict[str, float | int | str]
+
+
+def known(**values: float | str | None) -> Values:
+    """Return the values of a claim without missing ones and empty texts."""
+    return {name: value for name, value in values.items() if value is not None and value != ""}
 
 
 class Names:
@@ -44,6 +61,57 @@ class Names:
         return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
 
 
+_KINDS: Final = ("control", "memory", "reference")
+"""Families that are also kinds of claims. Claims about all others are of the kind `comparison`."""
+
+
+class ComparisonClaims(Names):
+    """Writer of claims about comparisons, without their text."""
+
+    def __init__(self, plan: Plan, judgement: Judgement) -> None:
+        super().__init__(plan, judgement.states)
+        self.judgement = judgement
+        self.costs = Costs(judgement.comparisons)
+        self.floors = {(f.input_id, f.metric): f for f in judgement.floors}
+
+    def comparison(self, c: Comparison, kind: str | None = None) -> Claim:
+        """Return the claim about a comparison.
+
+        Its figures are those of the adjusted interval. If the comparison has a typical ratio with
+        an unadjusted 95 % interval, `values` contains it, and sentences print it.
+        """
+        input_id = self.cells[c.cell_id].input_id
+        floor = self.floors.get((input_id, c.metric))
+        cost = ""
+        if c.family == "headline":
+            cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        values = known(reason=c.reason, mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
+        return Claim(
+            "",
+            kind or (c.family if c.family in _KINDS else "comparison"),
+            self.label(c.cell_id),
+            self.label(c.ref_cell_id),
+            c.metric,
+            self.scope(input_id),
+            c.verdict,
+            adjust=self._adjust(c),
+            rounds=c.rounds,
+            runs=c.runs,
+            margin=c.margin,
+            noise_floor=floor.fraction if floor else None,
+            cells=(c.cell_id, c.ref_cell_id),
+            values=values | metric_nouns.details(c) | metric_nouns.typical(c),
+        ).with_interval(c.shown)
+
+    def _adjust(self, c: Comparison) -> str | None:
+        looks = self.judgement.looks
+        if c.family in ("headline", "reference", "contrast"):
+            return f"Holm over {looks.family} comparisons, {looks.count} looks"
+        if c.family == "control":
+            return f"as the first of {looks.family} comparisons, {looks.count} looks"
+        return "Bonferroni" if c.family == "memory" else None
+
+
 class Facts(Names):
     """Writer of the claims that are not comparisons."""
 
@@ -70,7 +138,6 @@ class Facts(Names):
 
     def noise_floor(self, f: NoiseFloor) -> Claim:
         """Return the claim about a noise floor."""
-        values: dict[str, float | int | str] = {"tripped": 1} if f.tripped else {}
         control = self.plan.control_cell(f.input_id)
         return Claim(
             "",
@@ -81,7 +148,7 @@ class Facts(Names):
             estimate=f.fraction,
             noise_floor=f.fraction,
             cells=(control.id,) if control else (),
-            values=values,
+            values={"tripped": 1} if f.tripped else {},
         )
 
     def _scaling(self) -> Iterator[Claim]:
@@ -91,7 +158,7 @@ class Facts(Names):
                 continue
             ends = (s.from_input_id, s.to_input_id)
             start, end = (self.plan.input(i).label for i in ends)
-            arms = (c for c in self.plan.cells if c.role is not Role.CONTROL)
+            cells = [c for c in self.plan.cells if c.role is not Role.CONTROL]
             yield Claim(
                 "",
                 "scaling",
@@ -103,7 +170,7 @@ class Facts(Names):
                 hi=s.hi,
                 level=s.level,
                 cells=tuple(
-                    c.id for c in arms if c.variant_id == s.variant_id and c.input_id in ends
+                    c.id for c in cells if c.variant_id == s.variant_id and c.input_id in ends
                 ),
                 values={"from": start, "to": end, "word": s.word},
             )
@@ -114,11 +181,6 @@ class Facts(Names):
             if peak is None or cell.role is Role.CONTROL:
                 continue
             size = self._sizes.get(cell.input_id)
-            values: dict[str, float | int | str] = {
-                "size": value_phrases.size(peak.median, self.plan.unit_family)
-            }
-            if size:
-                values["share"] = peak.median / size
             yield Claim(
                 "",
                 "memory-share",
@@ -132,10 +194,16 @@ class Facts(Names):
                 rounds=peak.n_rounds,
                 runs=peak.n_runs,
                 cells=(cell.id,),
-                values=values,
+                values=known(
+                    size=value_phrases.size(peak.median, self.plan.unit_family),
+                    share=peak.median / size if size else None,
+                ),
             )
 
     def _derived(self, row: Derived) -> Claim:
+        kind = (row.input_id, "bytes/s", "")
+        rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
+        rates = [d.value for d in rows if d.value is not None]
         return Claim(
             "",
             "derived",
@@ -148,21 +216,15 @@ class Facts(Names):
             rounds=row.rounds,
             margin=self.plan.judge.margin_of(WALL) if row.judged else None,
             cells=row.cell_ids,
-            values={
-                "formula": row.formula,
-                "unit": row.unit,
-                "family": self.plan.unit_family,
-                **({"assuming": row.assuming} if row.assuming else {}),
-                **self._smallest_rate(row),
-            },
+            values=known(
+                formula=row.formula,
+                unit=row.unit,
+                family=self.plan.unit_family,
+                assuming=row.assuming,
+                # The smallest rate of an input sets the unit of all of its rates.
+                smallest=min(rates) if row.unit == "bytes/s" and not row.assuming else None,
+            ),
         )
-
-    def _smallest_rate(self, row: Derived) -> dict[str, float]:
-        """Return the smallest rate of an input, which sets the unit of all of its rates."""
-        kind = (row.input_id, "bytes/s", "")
-        rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
-        rates = [d.value for d in rows if d.value is not None]
-        return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
 
     def coverage(self) -> Claim:
         """Return the number of planned cells by state."""
@@ -170,8 +232,7 @@ class Facts(Names):
             s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
         ]
         counts = Counter(s.state.replace("-", " ") for s in states)
-        values: dict[str, float | int | str] = {"planned": len(states), "measured": 0, **counts}
-        values["excluded"] = len(self.plan.holes)
+        values = {"planned": len(states), "measured": 0, **counts, "excluded": len(self.plan.holes)}
         return Claim("", "coverage", "this record", values=values)
 
     def _not_measured(self) -> Iterator[Claim]:
@@ -188,12 +249,11 @@ class Facts(Names):
             yield Claim("", "not-measured", subject, values={"reason": reason})
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
-                yield self._missing(state)
-
-    def _missing(self, state: CellState) -> Claim:
-        label = self.cells[state.cell_id].label
-        verdict = Verdict.FAILED if state.state == "failed" else None
-        values = {"reason": state.reason or state.state}
-        return Claim(
-            "", "not-measured", label, verdict=verdict, cells=(state.cell_id,), values=values
-        )
+                yield Claim(
+                    "",
+                    "not-measured",
+                    self.cells[state.cell_id].label,
+                    verdict=Verdict.FAILED if state.state == "failed" else None,
+                    cells=(state.cell_id,),
+                    values={"reason": state.reason or state.state},
+                )

@@ -12,12 +12,13 @@ reports print, so that no report shows an interval that contradicts its verdict.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework import rounding
-from bench_framework.model.judgement import REACHES_ONE
+from bench_framework.model.judgement import REACHES_ONE, Comparison
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 
@@ -36,6 +37,22 @@ Statistic = Literal["typical", "median", "exact", "welch"]
 - ``exact``: the ratio of two deterministic numbers.
 - ``welch``: the ratio of the means of imported runs.
 """
+
+
+_PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
+
+
+def judged_pairs(
+    comparisons: Sequence[Comparison], metric: Metric
+) -> dict[tuple[str, str], Comparison]:
+    """Return (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
+    by_pair: dict[tuple[str, str], Comparison] = {}
+    for family in reversed(_PREFERRED):
+        family_members = [c for c in comparisons if c.family == family and c.metric == metric]
+        by_pair |= {
+            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (one.mirrored(), one)
+        }
+    return by_pair
 
 
 @dataclass(frozen=True, slots=True)

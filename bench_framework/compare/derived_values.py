@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.compare.samples import Sample
-from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse, phase_key
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL

@@ -13,9 +13,8 @@ from typing import Final
 
 from bench_framework.compare import same_programs, stopping
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
-from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model import pairs
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,

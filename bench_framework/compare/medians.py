@@ -1,18 +1,31 @@
-"""Comparisons by medians: of memory, and of deterministic metrics (`docs/method.md#memory`)."""
+"""Summaries of cells, and comparisons by medians: of memory, and of deterministic metrics.
 
+See `docs/method.md#memory` and `docs/method.md#exact-metrics`.
+"""
+
+import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
-from bench_framework.compare import summaries
 from bench_framework.compare.decide import decide_by_interval
-from bench_framework.compare.samples import Pair
-from bench_framework.model.judgement import Comparison
+from bench_framework.compare.samples import Pair, Sample
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import METRICS, is_exact
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
 
+LEVEL: Final = 0.95
+"""Confidence level of the interval of a median."""
+FEWEST_FOR_P95: Final = 20
+"""With fewer than 20 rounds, the 95th percentile would be the maximum."""
+ROBUST_SIGMA: Final = 1.4826
+"""σ ÷ MAD (median absolute deviation) of a normal distribution."""
+OUTLIER_SIGMAS: Final = 5.0
+"""A round further than this many robust σ from the median is an outlier. It is kept."""
 EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
 """Metrics that are equal in every run of one binary, so that they need no statistical test."""
 RANGES: Final = 3
@@ -23,6 +36,64 @@ COUNTS_LEVEL: Final = 0.99
 """Nominal level of the interval of varying counts (`docs/method.md#exact-metrics`)."""
 LEAST_LEVEL: Final = 0.95
 """Below this level, the rounds are too few for one comparison alone."""
+
+
+def summarise(sample: Sample, metric: Metric) -> Summary | None:
+    """Summarise one metric of one cell, in its unit, over all rounds; `None` if never measured."""
+    series = sample.values(metric)
+    if not series:
+        return None
+    values = [series[r] for r in sorted(series)]
+    ranked = sorted(values)
+    bounds = median_interval(ranked, LEVEL)
+    return Summary(
+        cell_id=sample.cell_id,
+        metric=metric,
+        n_rounds=len(values),
+        n_runs=sum(sample.runs.get(r, 0) for r in series),
+        n_void=len(sample.void),
+        median=statistics.median(ranked),
+        lo=bounds[0] if bounds else None,
+        hi=bounds[1] if bounds else None,
+        mean=statistics.fmean(values),
+        sd=statistics.stdev(values) if len(values) > 1 else None,
+        min=ranked[0],
+        max=ranked[-1],
+        p95=ranked[math.ceil(0.95 * len(ranked)) - 1] if len(ranked) >= FEWEST_FOR_P95 else None,
+        warnings=_warnings(ranked),
+    )
+
+
+def median_interval(ranked: Sequence[float], level: float) -> tuple[float, float] | None:
+    """Return the distribution-free confidence interval of a median; `None` if n is too small.
+
+    It is from the k-th smallest to the k-th largest value, with k the largest number for which
+    P(Bin(n, ½) < k) ≤ (1 − level)/2 (Hollander, Wolfe & Chicken 2014, section 3.6).
+
+    `ranked` is in ascending order.
+    """
+    k = median_rank(len(ranked), level)
+    return (ranked[k - 1], ranked[-k]) if k else None
+
+
+@lru_cache(maxsize=512)
+def median_rank(n: int, level: float) -> int:
+    """Return k of `median_interval`; 0 if even the extreme values do not reach the level."""
+    k, chances, below = 0, 1, 1  # C(n, k) and the sum of C(n, i) for i ≤ k, as shares of 2ⁿ
+    while k <= n // 2 and below / 2**n <= (1 - level) / 2:
+        chances = chances * (n - k) // (k + 1)
+        below += chances
+        k += 1
+    return min(k, (n + 1) // 2)
+
+
+def _warnings(ranked: Sequence[float]) -> tuple[str, ...]:
+    centre = statistics.median(ranked)
+    sigma = ROBUST_SIGMA * statistics.median(abs(v - centre) for v in ranked)
+    outliers = sum(1 for v in ranked if sigma > 0 and abs(v - centre) > OUTLIER_SIGMAS * sigma)
+    if not outliers:
+        return ()
+    return (f"outliers: {outliers} of {len(ranked)} rounds (kept)",)
 
 
 def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -> Comparison:
@@ -39,8 +110,8 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     reached = min(requested, 1 - 2.0 ** (1 - n))
     ours, theirs = sorted(pair.candidate), sorted(pair.reference)
     estimate = statistics.median(ours) / statistics.median(theirs)
-    a = summaries.median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
-    b = summaries.median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
+    a = median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
+    b = median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
     interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
     judged = replace(draft, shown=interval, statistic="median", rounds=n)
     if reached < requested:

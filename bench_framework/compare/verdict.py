@@ -7,10 +7,12 @@ See `docs/method.md#verdicts`.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
-from bench_framework.compare import paired_test
+import numpy as np
+import numpy.typing as npt
+
 from bench_framework.compare.decide import (
     Decision,
     Evidence,
@@ -21,9 +23,11 @@ from bench_framework.compare.decide import (
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import REACHES_ONE, Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.stats import holm_family, intervals, welch
+from bench_framework.stats import holm_family, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
+
+Floats = npt.NDArray[np.float64]
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""
@@ -32,6 +36,55 @@ FEWEST_FOR_MDE: Final = 6
 MOST_ROUNDS: Final = 1000
 """A larger number of rounds needed is not reported."""
 TOO_FEW: Final = "too few rounds for any verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The result of the test of one pair at one interim analysis.
+
+    p-values are two-sided and not yet adjusted for interim analyses (J) and the family (Holm).
+
+    Attributes:
+        p_opposite: p-value of a difference in the opposite direction. It is small if the main score
+            and the signed rank contradict each other.
+        sign: −1 if the evidence says that the candidate's values are smaller, 1 if larger, 0 if
+            neither.
+    """
+
+    rounds: int
+    p: float
+    p_opposite: float = 1.0
+    sign: int = 0
+
+
+def table(pair: Pair) -> Floats:
+    """Return the logarithms of candidate, reference and, if present, control: (rounds, runs)."""
+    sides = [pair.candidate, pair.reference, *([pair.control] if pair.control else [])]
+    return np.stack([np.array([log(v) for v in side]) for side in sides], axis=1)
+
+
+@lru_cache(maxsize=1024)
+def inverter_of(pair: Pair) -> intervals.LabelInverter:
+    """Return the intervals of a pair, which families and the final judgement share."""
+    return intervals.LabelInverter(table(pair))
+
+
+@lru_cache(maxsize=8192)
+def examine(pair: Pair) -> PairedTest:
+    """Test a pair. The p-value is 1 if nothing differs or no round contains both cells."""
+    if not len(pair):
+        return PairedTest(0, 1.0)
+    low, high = (side.p for side in run_labels.examine(table(pair)))
+    small, large = sorted((min(1.0, 2 * low), min(1.0, 2 * high)))
+    return PairedTest(len(pair), small, large, (low > high) - (low < high))
+
+
+def examine_looks(pair: Pair, rounds: Sequence[int], needed: int = 1) -> tuple[PairedTest, ...]:
+    """Test a pair after each of the given rounds, with p = 1 before it has `needed` rounds."""
+    parts = [pair.until(last) for last in rounds]
+    return tuple(
+        examine(part) if len(part) >= needed else PairedTest(len(part), 1.0) for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +120,7 @@ class Case:
 
     draft: Comparison
     pair: Pair
-    evidence: tuple[paired_test.Evidence, ...]
+    evidence: tuple[PairedTest, ...]
 
     @property
     def thresholds(self) -> Thresholds:
@@ -75,7 +128,7 @@ class Case:
         return self.draft.thresholds
 
     @property
-    def strongest(self) -> paired_test.Evidence:
+    def strongest(self) -> PairedTest:
         """Return the test with the smallest p-value; the earliest one if several are equal."""
         return min(self.evidence, key=lambda e: e.p)
 
@@ -121,7 +174,7 @@ def judge_by_t(
 
 def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
-    inverter = paired_test.inverter(case.pair)
+    inverter = inverter_of(case.pair)
     plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
     reason = ""
     if adjusted.rejected:
@@ -161,7 +214,7 @@ _MIXED: Final = "mixed: the typical ratio and the signed ranks have opposite dir
 _DIRECTION_CHANGED: Final = "mixed: the direction changed after the deciding interim analysis"
 
 
-def _contradiction(strongest: paired_test.Evidence, bounds: Bounds, level: float) -> str:
+def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> str:
     """Return why a rejected null hypothesis gives no direction, or an empty text."""
     if strongest.p_opposite <= level:
         return _MIXED

@@ -11,7 +11,7 @@ from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
-from bench_framework.features.references.claims import gap_claims
+from bench_framework.features.references.compute import gap_claims
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.evidence import Evidence
 from bench_framework.model.judgement import Claim, Comparison, Judgement

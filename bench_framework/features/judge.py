@@ -13,13 +13,11 @@ from bench_framework.compare import (
     exact_metrics,
     interim_analysis,
     medians,
-    noise_floor,
     same_programs,
-    summaries,
 )
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import Measured
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Request, Runs, Stage, runs_of, stage_of
@@ -194,7 +192,7 @@ def _judge_inputs(
         control = interim_analysis.judge_pairs(
             interim_analysis.control_pairs(stage, item.id), "control"
         )
-        floors = noise_floor.noise_floors(stage, item.id, control)
+        floors = data_quality.noise_floors(stage, item.id, control)
         tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
         for family, pairs in pairs_of[item.id].items():
@@ -254,7 +252,7 @@ def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]
         for cell in plan.cells
         if (sample := samples.get(cell.id)) is not None
         for metric in sample.series
-        if (summary := summaries.summarise(sample, metric)) is not None
+        if (summary := medians.summarise(sample, metric)) is not None
     )
 
 

@@ -10,13 +10,13 @@ from typing import Final
 
 from bench_framework.claims.phrases import IN_SESSION, comparison
 from bench_framework.claims.value_phrases import FACT_SENTENCES, where
-from bench_framework.features.axes.sentences import STRUCTURE_SENTENCES
+from bench_framework.features.axes.claims import STRUCTURE_SENTENCES
 from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences
 from bench_framework.features.profile.compute import PROFILE_SENTENCES
 from bench_framework.features.published.compute import PUBLISHED_SENTENCES
 from bench_framework.features.race import compute as race_claims
-from bench_framework.features.references.claims import gap
+from bench_framework.features.references.compute import gap
 from bench_framework.features.summary.claims import SUMMARY_SENTENCES
 from bench_framework.model.judgement import Claim
 

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder 
 from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_agrees
 
 from bench_framework import rounding
-from bench_framework.compare import paired_test, verdict
+from bench_framework.compare import verdict
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features import sentences
@@ -89,7 +89,7 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 
 def case_of(pair: Pair) -> Case:
-    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)))
+    evidence = verdict.examine_looks(pair, (len(pair) // 2 + 1, len(pair)))
     return Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
     )

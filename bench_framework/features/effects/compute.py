@@ -30,8 +30,8 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log, log1p
 
-FEWEST_AXES: Final = 2
-FEWEST_LEVELS: Final = 2
+FEWEST: Final = 2
+"""The smallest number of crossed axes, and of levels of each."""
 MOST_SEARCHED: Final = 1 << 14
 """The largest number of level sets that the search for the largest full product tries."""
 
@@ -57,22 +57,6 @@ class Layout:
         """Return the change from the baseline's level of an axis to another level."""
         return Change(self.names[axis], self.levels[axis][0], level)
 
-    def others(self, *axes: int) -> Iterator[tuple[int | None, ...]]:
-        """Yield each combination of levels of other axes, as indexes; `axes` are `None` in it."""
-        ranges: list[Sequence[int | None]] = [
-            (None,) if n in axes else range(len(levels)) for n, levels in enumerate(self.levels)
-        ]
-        return itertools.product(*ranges)
-
-    def where(self, rest: Sequence[int | None]) -> str:
-        """Return the levels of a combination of other axes, such as ``"rayon, jemalloc"``."""
-        return ", ".join(self.levels[n][i] for n, i in enumerate(rest) if i is not None)
-
-    def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
-        """Return the cell id at a combination; `fixed` has the levels that are `None` in it."""
-        key = (fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
-        return self.cells[tuple(key)]
-
 
 def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     """Return the layout of an input, the largest full product with the baseline, or `None`."""
@@ -82,7 +66,7 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
     baseline = plan.variant(plan.baseline_id)
     names, keys = _merged(list(variants.values()), baseline)
-    if len(names) < FEWEST_AXES:
+    if len(names) < FEWEST:
         return without(reason="fewer than two axes of variants have several values"), None
     if plan.design != "full":
         return without(reason=f"the design is {plan.design}: axes are not crossed"), None
@@ -95,14 +79,14 @@ def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
     levels = _largest(planned, frozenset(cells))
     if levels is None:
         return without(reason="too many levels to search for a full product"), None
-    crossed_axes = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST_LEVELS]
+    crossed_axes = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST]
     left_out = tuple(
         f"{name}: {level}"
         for name, all_levels, present in zip(names, planned, levels, strict=True)
         for level in all_levels
         if level not in present
     )
-    if len(crossed_axes) < FEWEST_AXES:
+    if len(crossed_axes) < FEWEST:
         reason = "too many combinations are missing: no two axes are fully crossed"
         return without(left_out, reason), None
     layout = Layout(
@@ -120,7 +104,7 @@ def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, 
     for name, _ in baseline.values:
         values = [dict(v.values)[name] for v in variants]
         order = list(dict.fromkeys(values))
-        if len(order) >= FEWEST_LEVELS:
+        if len(order) >= FEWEST:
             columns.setdefault(tuple(order.index(v) for v in values), []).append(name)
     keys = [
         tuple(" / ".join(dict(v.values)[n] for n in names) for names in columns.values())
@@ -157,7 +141,7 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
         if not widest_levels or widest_levels[0] != planned[widest][0]:
             continue
         product = tuple(widest_levels if n == widest else levels for n, levels in enumerate(chosen))
-        crossed = sum(len(levels) >= FEWEST_LEVELS for levels in product)
+        crossed = sum(len(levels) >= FEWEST for levels in product)
         size = (math.prod(map(len, product)), crossed)
         if size > best[0]:
             best = (size, product)
@@ -254,12 +238,12 @@ def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
         if layout is not None:
             rounds, logs = at.logs(list(layout.cells.values()), item.id)
             factorial = replace(factorial, rounds=len(rounds))
-            if len(rounds) < FEWEST_ROUNDS:
+            if len(rounds) >= FEWEST_ROUNDS:
+                drafts += _drafts(layout, logs)
+            else:
                 few = f"only {len(rounds)} rounds have all of its cells"
                 reason = few if rounds else "before the first look"
                 factorial = replace(factorial, axes=(), reason=reason)
-            else:
-                drafts += _drafts(layout, logs)
         factorials.append(factorial)
     return factorials, drafts
 
@@ -270,7 +254,7 @@ def _drafts(layout: Layout, logs: Mapping[str, Weighted]) -> Iterator[_Draft]:
     for a in axes:
         for level in layout.levels[a][1:]:
             corners = [{a: level}, {a: layout.levels[a][0]}]
-            yield _Draft((layout.change(a, level),), _contrasts(layout, (a,), corners, logs))
+            yield _Draft((layout.change(a, level),), _contrasts(layout, corners, logs))
     for a, b in itertools.combinations(axes, 2):
         for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
             first, second = layout.levels[a][0], layout.levels[b][0]
@@ -278,24 +262,25 @@ def _drafts(layout: Layout, logs: Mapping[str, Weighted]) -> Iterator[_Draft]:
             levels = ((one, two), (one, second), (first, second), (first, two))
             corners = [{a: level, b: other} for level, other in levels]
             changes = (layout.change(a, one), layout.change(b, two))
-            yield _Draft(changes, _contrasts(layout, (a, b), corners, logs))
+            yield _Draft(changes, _contrasts(layout, corners, logs))
 
 
 def _contrasts(
-    layout: Layout,
-    axes: Sequence[int],
-    corners: Sequence[dict[int, str]],
-    logs: Mapping[str, Weighted],
+    layout: Layout, corners: Sequence[dict[int, str]], logs: Mapping[str, Weighted]
 ) -> tuple[tuple[str, Weighted], ...]:
-    """Return the alternating sum of the log values in each combination of the other axes."""
-    signs = [1.0, -1.0] * (len(corners) // 2)
-    parts = [
-        (layout.where(rest), [logs[layout.cell(rest, corner)] for corner in corners])
-        for rest in layout.others(*axes)
-    ]
-    return tuple(
-        (where, weighted_sum(list(zip(signs, cells, strict=True)))) for where, cells in parts
-    )
+    """Return the alternating sum of the log values in each combination of the other axes.
+
+    `corners` has the levels by number of the axis.
+    """
+    axes = range(len(layout.names))
+    others = [n for n in axes if n not in corners[0]]
+    contrasts = []
+    for rest in itertools.product(*(layout.levels[n] for n in others)):
+        levels = dict(zip(others, rest, strict=True))
+        keys = (tuple((levels | corner)[n] for n in axes) for corner in corners)
+        terms = zip(itertools.cycle((1.0, -1.0)), (logs[layout.cells[key]] for key in keys))
+        contrasts.append((", ".join(rest), weighted_sum(list(terms))))
+    return tuple(contrasts)
 
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
@@ -307,4 +292,4 @@ def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
         EffectCell(where, tuple(drafted.weights), contrast)
         for (where, drafted), contrast in zip(draft.cells, judged, strict=True)
     )
-    return Effect(draft.mean.input_id, at.metric, draft.changes, pooled, mean, cells)
+    return Effect(draft.cells[0][1].input_id, at.metric, draft.changes, pooled, mean, cells)

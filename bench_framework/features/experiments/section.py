@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model import judgement
 from bench_framework.model.declarations import Experiment
@@ -50,13 +50,6 @@ from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS
 
-
-def implementation(data: ReportData, experiment: Experiment, item: Input) -> str:
-    """Return a text such as ``feature jemalloc; argument --parser sonic-rs``, or nothing."""
-    before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
-    return changed_settings(data.plan, before, after) if before and after else ""
-
-
 REASONS: Final = {
     Verdict.WORSE: "it takes more {noun}",
     Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}",
@@ -69,10 +62,6 @@ REASONS: Final = {
     Verdict.EXCLUDED: "it was not measured",
 }
 """Verdict on the main metric → the reason that the table states."""
-COSTS_MEMORY: Final = "it saves {noun}, but uses more memory"
-GAIN: Final = "it saves {noun}"
-NO_EFFECT: Final = "the change has no effect on the program"
-"""The reason of an experiment that runs the same program as its reference."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -89,7 +78,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     ]
     times = in_times(compared)
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
-    who = _decider(data)
+    original = data.plan.published is not None and data.plan.published.decisions
+    who = "original report" if original else "author"
     columns = (
         *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
@@ -112,23 +102,19 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
         return ()
     blocks: list[Block] = []
     for number, experiment in chosen:
+        before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
+        settings = changed_settings(data.plan, before, after) if before and after else ""
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
             ("Author's reason", experiment.why),
-            ("Implementation", implementation(data, experiment, item)),
-            ("Result", _result(data, experiment, item)),
+            ("Implementation", settings),
+            ("Result", _result(data, experiment, item, after) if after else ""),
         )
         blocks += [
             Heading(experiment.name, f"change-{number}"),
             Facts(tuple((name, text) for name, text in pairs if text)),
         ]
     return tuple(blocks)
-
-
-def _decider(data: ReportData) -> str:
-    """Return who decided which changes are adopted."""
-    original = data.plan.published is not None and data.plan.published.decisions
-    return "original report" if original else "author"
 
 
 def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
@@ -149,11 +135,8 @@ def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType
     )
 
 
-def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
+def _result(data: ReportData, experiment: Experiment, item: Input, cell: PlanCell) -> str:
     """Return the effect of a change alone and after earlier changes, and its cost."""
-    cell = _cell(data, experiment, item)
-    if cell is None:
-        return ""
     time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
@@ -162,13 +145,11 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     parts += _steps(data, experiment, item)
     if memory is not None and memory.verdict.decided:
         parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
-    before, after = (
-        data.build_of(v) for v in (data.baseline_on(item), data.plan.variant(experiment.variant_id))
-    )
-    if before is not None and after is not None and before.size_bytes and after.size_bytes:
-        grown = after.size_bytes - before.size_bytes
-        sign = "+" if grown > 0 else MINUS
-        parts += [f"binary size {sign}{show_size(abs(grown), 'iec')}"] if grown else []
+    variants = data.baseline_on(item), data.plan.variant(experiment.variant_id)
+    before, after = (b and b.size_bytes for b in map(data.build_of, variants))
+    if before and after and before != after:
+        sign = "+" if after > before else MINUS
+        parts.append(f"binary size {sign}{show_size(abs(after - before), 'iec')}")
     return "; ".join(parts)
 
 
@@ -192,7 +173,8 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
     same = time is not None and time.reason == judgement.ONE_PROGRAM
-    explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
+    no_effect = "the change has no effect on the program"
+    explanation = no_effect if same else reason(verdict, memory, data.metric)
     if time is not None and verdict.size_uncertain:
         explanation += f", {size_note(time)}"
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
@@ -226,8 +208,10 @@ def _verdict(time: judgement.Comparison | None, state: judgement.CellState | Non
 
 def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
-    costs = memory is not None and memory.verdict.worse
-    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    gain = "it saves {noun}"
+    if memory is not None and memory.verdict.worse:
+        gain += ", but uses more memory"
+    return REASONS.get(verdict, gain).format(noun=noun(metric))
 
 
 ADOPTED = SectionKind(
@@ -279,26 +263,18 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
 def _hypothesis_row(
     data: ReportData, test: judgement.HypothesisTest, claim: judgement.Claim | None
 ) -> Row:
-    ratio, bounds, verdict = Cell(DASH), Cell(""), Cell(DASH)
-    comparison = test.comparison if test.status != "not tested" else None
-    if comparison is not None:
-        margin = data.plan.judge.margin_of(test.metric)
-        ratio, bounds = interval_cells(
-            comparison.shown, comparison.verdict, margin, claim.id if claim else None
-        )
-        verdict = verdict_cell(comparison.verdict, test.metric)
-    return Row.build(
+    head = (
         test.hypothesis.text,
         test.hypothesis.change,
         data.input_name(data.plan.input(test.input_id)),
-        ratio,
-        bounds,
-        verdict,
-        test.status,
-        str(comparison.rounds) if comparison is not None and comparison.rounds else DASH,
-        verdict=comparison.verdict if comparison is not None else None,
-        reason=test.reason,
     )
+    c = test.comparison if test.status != "not tested" else None
+    if c is None:
+        return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=test.reason)
+    limit = data.plan.judge.margin_of(test.metric)
+    figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
+    tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
+    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=test.reason)
 
 
 HYPOTHESES = SectionKind(
@@ -341,19 +317,12 @@ def _replacement_table(
 
     rows = []
     for r, claim in pairs:
-        ratio, bounds = interval_cells(
-            r.shown, r.verdict, margin(data), claim.id if claim else None
-        )
-        verdict = verdict_cell(r.verdict, data.metric)
-        both = " → ".join(data.label(i) for i in (r.before_cell_id, r.after_cell_id))
-        head = (
-            r.implementation or both,
-            time(r.before_cell_id),
-            time(r.after_cell_id),
-        )
+        both = r.before_cell_id, r.after_cell_id
+        head = (r.implementation or " → ".join(map(data.label, both)), *map(time, both))
+        figures = interval_cells(r.shown, r.verdict, margin(data), claim.id if claim else None)
         changed = ", ".join(c.text for c in r.changes)
-        tail = (ratio, bounds, verdict, changed, str(r.rounds) if r.rounds else DASH)
-        rows.append(Row.build(*head, *tail, verdict=r.verdict, reason=r.reason))
+        tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
+        rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=r.reason))
     columns = (
         Column("Implementation"),
         Column(f"Before, {scale.unit}", "decimal"),
@@ -370,13 +339,11 @@ def _replacement_table(
         "all adopted experiments."
     )
     legend = (
-        (
-            "The verdict of a pair with a baseline is that of the results table, and the verdict of "
-            "a contrast is that of the key findings. The verdict of any other pair is from the "
-            "comparisons within the best group, which are adjusted separately."
-        ),
+        "The verdict of a pair with a baseline is that of the results table, and the verdict of "
+        "a contrast is that of the key findings. The verdict of any other pair is from the "
+        "comparisons within the best group, which are adjusted separately."
     )
-    return Table(name, caption, columns, tuple(rows), legend, sortable=False)
+    return Table(name, caption, columns, tuple(rows), (legend,), sortable=False)
 
 
 BEFORE_AFTER = SectionKind(

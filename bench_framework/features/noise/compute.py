@@ -17,10 +17,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
-from bench_framework.compare.noise_floor import floor_fraction
-from bench_framework.compare.paired_test import examine_looks
+from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL

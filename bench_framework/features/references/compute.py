@@ -1,4 +1,4 @@
-"""Comparisons with a second reference, and the share of a gap that a candidate closes.
+"""Gaps to further references, and the share of a gap that a candidate closes; claims, sentences.
 
 The headline and the further references are one Holm family, so the level of the report applies to
 all of its tables. M includes both before the start.
@@ -9,16 +9,20 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
+from bench_framework.claims.costs import Costs
+from bench_framework.claims.factory import Names
+from bench_framework.claims.value_phrases import where
+from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
-from bench_framework.compare.summaries import LEVEL, median_rank
-from bench_framework.model.judgement import Comparison, Gap
+from bench_framework.model import words
+from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import plain
+from bench_framework.units import MINUS, THIN_SPACE, time_unit
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""
@@ -104,6 +108,8 @@ def share_closed(
     if not least or not roots:
         return estimate, None
 
+    import numpy as np  # noqa: PLC0415 -- sentences do not load numpy
+
     gap, left = np.asarray(before), np.asarray(after)
 
     def is_inside(share: float) -> bool:
@@ -118,3 +124,64 @@ def share_closed(
     if not inside or not min(inside) <= estimate <= max(inside):
         return estimate, None
     return estimate, (min(inside), max(inside))
+
+
+def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Claim]:
+    """Yield one claim per gap with significant ends. A smaller gap is stated with its cost."""
+    for gap in gaps:
+        smaller = Verdict.BETTER if gap.closed_lo is not None and gap.closed_lo > 0 else None
+        cost = costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric)
+        yield Claim(
+            "",
+            "gap",
+            names.label(gap.cell_id),
+            names.label(gap.ref_cell_id),
+            gap.metric,
+            names.scope(gap.input_id),
+            estimate=gap.closed,
+            lo=gap.closed_lo,
+            hi=gap.closed_hi,
+            level=0.95 if gap.closed_lo is not None else None,
+            rounds=gap.rounds,
+            cells=(gap.cell_id, gap.ref_cell_id, gap.baseline_cell_id),
+            values={
+                "before": gap.before,
+                "after": gap.after,
+                "baseline": names.label(gap.baseline_cell_id),
+                **({"cost": cost} if cost else {}),
+            },
+        )
+
+
+def gap(claim: Claim) -> str:
+    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with X; 54 % closed [48, 60]"``."""
+    before, after = float(claim.values["before"]), float(claim.values["after"])
+    unit, scale = time_unit(before)
+    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
+    ends = (
+        f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
+        f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
+    )
+    head = f"{where(claim)}gap to {claim.reference}{aspect}: {ends}"
+    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
+    return f"{head}; {_share_text(claim)}{cost}"
+
+
+def _share_text(claim: Claim) -> str:
+    if claim.figures is None:
+        return "the closed share is inconclusive"
+    _, lo, hi = claim.figures
+    grew = hi < 0
+    ends = [-v * 100 if grew else v * 100 for v in claim.figures]
+    share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    figure = f"{share.estimate}{THIN_SPACE}% "
+    bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
+    if lo <= 0 <= hi:
+        return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
+    return f"{figure}{'wider' if grew else 'closed'} {bounds}"
+
+
+def _figure(value: float) -> str:
+    """Return a value with three significant digits, but tens and hundreds in full."""
+    text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
+    return f"{MINUS}{text}" if value < 0 and float(text) else text

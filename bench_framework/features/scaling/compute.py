@@ -14,10 +14,10 @@ from typing import Final, Literal
 
 import numpy as np
 
-from bench_framework.compare import paired_test
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
 from bench_framework.compare.samples import Sample
+from bench_framework.compare.verdict import table
 from bench_framework.model.judgement import Comparison, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
@@ -92,7 +92,7 @@ def _climb(
         )
         if len(pair) < FEWEST_ROUNDS:
             continue
-        x, y = paired_test.logs(pair)
+        x, y = table(pair).T
         bounds = intervals.typical((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
         figures = bounds.estimate, bounds.lo, bounds.hi, bounds.level

@@ -12,7 +12,7 @@ from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.features import sentences
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.features.references import claims as references_claims
+from bench_framework.features.references import compute as references
 from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.verdict import Interval, Verdict
 
@@ -67,8 +67,8 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
 )
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
-    (claim,) = references_claims.gap_claims(names(), [gap], costs.Costs([MEMORY]))
-    assert references_claims.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
+    (claim,) = references.gap_claims(names(), [gap], costs.Costs([MEMORY]))
+    assert references.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
 
 
 def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:

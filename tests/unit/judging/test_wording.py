@@ -168,7 +168,7 @@ def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, exp
         "features.claim_writer",
         "compare.samples",
         "compare.cell_state",
-        "compare.summaries",
+        "compare.medians",
         "stats.holm_family",
     ],
 )
