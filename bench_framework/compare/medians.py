@@ -38,11 +38,9 @@ LEAST_LEVEL: Final = 0.95
 """Below this level, the rounds are too few for one comparison alone."""
 
 
-def summarise(sample: Sample, metric: Metric) -> Summary | None:
-    """Summarise one metric of one cell, in its unit, over all rounds; `None` if never measured."""
+def summarise(sample: Sample, metric: Metric) -> Summary:
+    """Summarise one metric of one cell, in its unit, over all rounds; one has a value."""
     series = sample.values(metric)
-    if not series:
-        return None
     values = [series[r] for r in sorted(series)]
     ranked = sorted(values)
     bounds = median_interval(ranked, LEVEL)

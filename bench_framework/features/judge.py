@@ -19,8 +19,7 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.samples import Sample
-from bench_framework.compare.stage import Request, Runs, Stage, runs_of, stage_of
+from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -33,7 +32,6 @@ from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
     Comparison,
-    Family,
     Judgement,
     NoiseFloor,
     RecordStatus,
@@ -79,7 +77,13 @@ def judge(
     pairs = [*comparisons, *(c for j in judged for c in j.best.comparisons)]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
-    sampled = _summaries(plan, samples)
+    measured_cells = (cell.id for cell in plan.cells if cell.id in samples)
+    sampled = tuple(
+        medians.summarise(samples[cell_id], metric)
+        for cell_id in measured_cells
+        for metric in samples[cell_id].series
+    )
+    timed = tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
     draft = Judgement(
         looks=looks,
         states=runs.states,
@@ -87,7 +91,7 @@ def judge(
         comparisons=comparisons,
         best=tuple(j.best for j in judged),
         floors=floors,
-        scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
+        scaling=scaling.exponents(plan, samples, inputs, usable, timed),
         derived=derived_values.derived_rows(
             plan,
             samples,
@@ -162,23 +166,13 @@ def _judge_inputs(
     The headline, the comparisons with further references and the named contrasts are one family
     over all inputs. Every other family belongs to one input.
     """
-    kinds: dict[Family, Callable[[Stage, str], list[Request]]] = {
-        "headline": interim_analysis.headline_pairs,
-        "reference": interim_analysis.reference_pairs,
-        "contrast": interim_analysis.contrast_pairs,
-    }
     plan = runs.plan
-    pairs_of = {
-        item.id: {kind: list_pairs(stage, item.id) for kind, list_pairs in kinds.items()}
+    planned = [
+        interim_analysis.planned_pairs(stage, item.id)
         for stage, item in zip(stages, plan.inputs, strict=True)
-    }
-    requests = [
-        r
-        for pairs in pairs_of.values()
-        for kind in pairs.values()
-        for r in kind
-        if r[1][2] not in medians.EXACT_METRICS
     ]
+    every = (request for pairs in planned for requests in pairs.values() for request in requests)
+    requests = [request for request in every if request[1][2] not in EXACT_METRICS]
     timed = interim_analysis.judge_pairs(requests, "headline")
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
     refused = partial(
@@ -188,20 +182,20 @@ def _judge_inputs(
         samples=runs.samples,
     )
     judgements = []
-    for stage, item in zip(stages, plan.inputs, strict=True):
+    for stage, item, pairs in zip(stages, plan.inputs, planned, strict=True):
         control = interim_analysis.judge_pairs(
             interim_analysis.control_pairs(stage, item.id), "control"
         )
         floors = data_quality.noise_floors(stage, item.id, control)
         tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
-        for family, pairs in pairs_of[item.id].items():
-            for _, (cell, ref, metric) in pairs:
+        for family, family_requests in pairs.items():
+            for _, (cell, ref, metric) in family_requests:
                 c = by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric)
                 valid = refused(c)
                 judged.append(valid if c.family == "exact" else replace(valid, family=family))
         judged = list(interim_analysis.trip(judged, tripped))
-        count = len(pairs_of[item.id]["headline"])
+        count = len(pairs["headline"])
         judgements.append(
             _InputJudgement(
                 headline=tuple(judged[:count]),
@@ -227,33 +221,14 @@ def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
     known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
     for cell in plan.cells_of(input_id):
         if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
-            pair = _memory_pair(stage, cell, baseline, size)
-            yield same_programs.without_verdict(pair, stage.runs.same)
-
-
-def _memory_pair(stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
-    ours, theirs = (stage.runs.samples[c.id].values(PEAK_RSS) for c in (cell, baseline))
-    pair = sampling.pair(ours, theirs).until(stage.reached[-1] if stage.reached else 0)
-    draft = interim_analysis.without_rounds(stage, (cell, baseline, PEAK_RSS), "memory")
-    if not len(pair):
-        return draft
-    draft = interim_analysis.with_runs(draft, stage, pair.rounds)
-    comparison = medians.compare_medians(draft, pair, level=stage.plan.judge.level, size=size)
-    return replace(comparison, look=stage.last_look)
-
-
-def _timed(plan: Plan) -> tuple[Metric, ...]:
-    return tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
-
-
-def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:
-    return tuple(
-        summary
-        for cell in plan.cells
-        if (sample := samples.get(cell.id)) is not None
-        for metric in sample.series
-        if (summary := medians.summarise(sample, metric)) is not None
-    )
+            c = interim_analysis.without_rounds(stage, (cell, baseline, PEAK_RSS), "memory")
+            values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
+            pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
+            if len(pair):
+                c = interim_analysis.with_runs(c, stage, pair.rounds)
+                c = medians.compare_medians(c, pair, level=plan.judge.level, size=size)
+                c = replace(c, look=stage.last_look)
+            yield same_programs.without_verdict(c, stage.runs.same)
 
 
 def _status(headline: Sequence[Comparison], metric: Metric, *, decidable: bool) -> RecordStatus:
@@ -294,7 +269,7 @@ def analyse_axes(
         return Structure(fronts=fronts, replacements=pairs, direction=way)
     judged = judged_pairs(comparisons, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
-    reported = {
+    reported: dict[tuple[str, ...], Comparison] = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}
     }
     at = replace(at, reported=reported)

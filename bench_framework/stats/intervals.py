@@ -91,12 +91,6 @@ class Bounds:
         return -limit < self.lo and self.hi < limit
 
 
-def walsh_averages(differences: Floats) -> Floats:
-    """Return the Walsh averages (dᵢ + dⱼ)/2 for all i ≤ j, sorted; n(n+1)/2 values."""
-    i, j = _pairs(len(differences))
-    return np.sort((differences[i] + differences[j]) / 2)
-
-
 @lru_cache(maxsize=8)
 def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Return the indices of all pairs i ≤ j below n, as two arrays."""
@@ -116,21 +110,12 @@ def typical(differences: Floats, level: float) -> Bounds:
 
     There is at least one log ratio. The bounds have the attainable level if that is lower.
     """
-    (bounds,) = typical_at(differences, (level,))
-    return bounds
-
-
-def typical_at(differences: Floats, levels: tuple[float, ...]) -> tuple[Bounds, ...]:
-    """Estimate θ₂ with its confidence interval at several levels, in the order of `levels`."""
     n = len(differences)
-    walsh = walsh_averages(differences)
-    estimate = float(np.median(walsh))
-    bounds = []
-    for level in levels:
-        reached = min(level, attainable(n))
-        cut = signed_rank.walsh_cut(n, reached) or 0
-        bounds.append(Bounds(estimate, float(walsh[cut]), float(walsh[-1 - cut]), reached))
-    return tuple(bounds)
+    i, j = _pairs(n)
+    walsh = np.sort((differences[i] + differences[j]) / 2)
+    reached = min(level, attainable(n))
+    cut = signed_rank.walsh_cut(n, reached) or 0
+    return Bounds(float(np.median(walsh)), float(walsh[cut]), float(walsh[-1 - cut]), reached)
 
 
 class LabelInverter:
@@ -176,7 +161,6 @@ class LabelInverter:
         if not reached:  # one round of two runs
             return Bounds(self.estimate, self.estimate, self.estimate, reached)
         limit = (1 - reached) / 2 * (1 + 1e-12)
-
         low, high = (self._end(side, limit, lambda result: result.p) for side in (-1, 1))
         return Bounds(self.estimate, low, high, reached)
 

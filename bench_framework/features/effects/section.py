@@ -107,8 +107,10 @@ def _tail(factorial: Factorial) -> str:
 
 def _legend(factorial: Factorial) -> tuple[str, ...]:
     lines = [
-        "Significant in: combinations with a significant difference in the direction of the "
-        "mean (Holm-adjusted over the combinations of the row).",
+        (
+            "Significant in: combinations with a significant difference in the direction of the "
+            "mean (Holm-adjusted over the combinations of the row)."
+        ),
         "A level that is better in one combination and worse in another has no mean.",
     ]
     if factorial.left_out:

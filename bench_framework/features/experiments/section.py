@@ -317,8 +317,9 @@ def _replacement_table(
 
     rows = []
     for r, claim in pairs:
-        both = r.before_cell_id, r.after_cell_id
-        head = (r.implementation or " → ".join(map(data.label, both)), *map(time, both))
+        before, after = r.before_cell_id, r.after_cell_id
+        both = f"{data.label(before)} → {data.label(after)}"
+        head = (r.implementation or both, time(before), time(after))
         figures = interval_cells(r.shown, r.verdict, margin(data), claim.id if claim else None)
         changed = ", ".join(c.text for c in r.changes)
         tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
