@@ -3,7 +3,7 @@
 See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -39,30 +39,25 @@ def cell_states(
         item.id: _expected_answer(plan.answer, plan.baseline_cell(item.id), samples)
         for item in plan.inputs
     }
-    return tuple(
-        (None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ())))
-        or _state(
-            plan,
-            cell,
-            samples.get(cell.id),
-            builds,
-            _expected_answer(plan.answer, cell, samples)
-            if cell.role.separate
-            else expected[cell.input_id],
-        )
-        for cell in plan.cells
-    )
+    states = []
+    for cell in plan.cells:
+        state = None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ()))
+        answer = expected[cell.input_id]
+        if cell.role.separate:
+            answer = _expected_answer(plan.answer, cell, samples)
+        states.append(state or _state(plan, cell, samples.get(cell.id), builds, answer))
+    return tuple(states)
 
 
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.status in VOIDING]
-    other = [block for block in blocks if block.status == "other-output"]
     if void:
         return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} during warm-up")
-    if other:
-        return CellState(cell.id, "other-output", 0, 0, other[0].message or DIFFERS)
-    return None
+    other = next((block for block in blocks if block.status == "other-output"), None)
+    if other is None:
+        return None
+    return CellState(cell.id, "other-output", 0, 0, other.message or DIFFERS)
 
 
 def _message(block: Block) -> str:
@@ -85,14 +80,9 @@ def _state(
     if (other := _other_output(sample, expected)) is not None:
         return CellState(cell.id, "other-output", rounds, void, other, effective)
     cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
-    fallbacks = mode_fallbacks(plan, cell, effective, build)
-    if fallbacks:
-        reason = "; ".join(
-            f"{axis}: requested {requested}, actual {actual}"
-            for axis, requested, actual in fallbacks
-        )
-        return CellState(cell.id, "not-comparable", rounds, void, reason, effective, cache)
-    return CellState(cell.id, "measured", rounds, void, "", effective, cache)
+    reason = "; ".join(mode_fallbacks(plan, cell, effective, build))
+    kind: Literal["not-comparable", "measured"] = "not-comparable" if reason else "measured"
+    return CellState(cell.id, kind, rounds, void, reason, effective, cache)
 
 
 def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-comparable"], str]:
@@ -141,11 +131,10 @@ def _other_output(sample: Sample, expected: str | None) -> str | None:
 
 def effective_modes(sample: Sample) -> dict[str, str]:
     """Return axis → actual value. Several values are joined, the most frequent one first."""
-    counts: dict[str, Counter[str]] = {}
-    for block in sample.blocks:
-        for receipt in block.receipts:
-            for axis, value in receipt.effective.items():
-                counts.setdefault(axis, Counter())[value] += 1
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for receipt in (receipt for block in sample.blocks for receipt in block.receipts):
+        for axis, value in receipt.effective.items():
+            counts[axis][value] += 1
     return {
         axis: ", ".join(v for v, _ in sorted(c.items(), key=lambda kv: (-kv[1], kv[0])))
         for axis, c in sorted(counts.items())
@@ -154,8 +143,8 @@ def effective_modes(sample: Sample) -> dict[str, str]:
 
 def mode_fallbacks(
     plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
-) -> tuple[tuple[str, str, str], ...]:
-    """Return the axes whose actual value is not the requested one: (axis, requested, actual).
+) -> list[str]:
+    """Return the axes whose actual value is not the requested one, with both values.
 
     A value that the worker's `describe` does not list is the scenario's own name for something
     else. It is not checked against the receipt.
@@ -166,8 +155,8 @@ def mode_fallbacks(
         known = _known_values(build, axis)
         actual = effective.get(axis)
         if actual is not None and actual != value and (known is None or value in known):
-            fallbacks.append((axis, value, actual))
-    return tuple(fallbacks)
+            fallbacks.append(f"{axis}: requested {value}, actual {actual}")
+    return fallbacks
 
 
 def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:

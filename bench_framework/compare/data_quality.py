@@ -36,10 +36,9 @@ def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
     events = []
     for item in plan.inputs:
         cell = plan.baseline_cell(item.id)
-        sample = samples.get(cell.id) if cell else None
-        if sample is None or cell is None:
+        if cell is None or cell.id not in samples:
             continue
-        moved = drift(sample.values(WALL))
+        moved = drift(samples[cell.id].values(WALL))
         if moved is None or abs(moved) < plan.judge.margin_of(WALL):
             continue
         direction = "more" if moved > 0 else "less"
@@ -157,25 +156,22 @@ def noise_floors(
     stage: Stage, input_id: str, control: Sequence[Comparison]
 ) -> tuple[NoiseFloor, ...]:
     """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
-    by_metric = {c.metric: c for c in control}
-    floors = []
-    for metric in stage.plan.judge.sampled:
-        c = by_metric.get(metric)
-        adjusted = reach(c.shown) if c else None
-        tripped = c is not None and c.verdict.decided
-        floors.append(NoiseFloor(input_id, metric, floor_fraction(c), tripped, adjusted))
-    return tuple(floors)
+    floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.plan.judge.sampled}
+    for c in control:
+        fraction, adjusted = floor_fraction(c), reach(c.shown)
+        floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided, adjusted)
+    return tuple(floors.values())
 
 
-def floor_fraction(control: Comparison | None) -> float | None:
+def floor_fraction(control: Comparison) -> float | None:
     """Return the reach of the control's 95 % interval as a fraction; `None` without one."""
-    interval = control.typical if control else None
+    interval = control.typical
     return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
 
 
 def reach(interval: Interval | None) -> float | None:
     """Return max(U, 1/L) − 1 for an interval [L, U], or `None` if it is missing or unbounded."""
-    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+    if interval is None or not interval.bounded:
         return None
     return max(interval.hi, 1 / interval.lo) - 1
 

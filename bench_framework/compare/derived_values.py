@@ -158,7 +158,7 @@ def _as_judged(row: Derived, pairs: Pairs) -> Derived:
         return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
     interval = comparison.shown if straight else comparison.shown.inverse
     row = replace(row, judged=True, rounds=comparison.rounds, value=interval.ratio)
-    if interval.lo <= 0 or not math.isfinite(interval.hi):
+    if not interval.bounded:
         # Too few rounds for that level: the row has a value without an interval.
         return replace(row, lo=None, hi=None, level=None)
     return replace(row, lo=interval.lo, hi=interval.hi, level=interval.level)

@@ -113,9 +113,7 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
     judged = replace(draft, shown=interval, statistic="median", rounds=n)
     if reached < requested:
-        reason = (
-            "too few rounds" if reached < LEAST_LEVEL else "too few rounds for so many comparisons"
-        )
+        reason = "too few rounds" + (" for so many comparisons" if reached >= LEAST_LEVEL else "")
         return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=reason)
     decision = decide_by_interval(interval, "median", draft.thresholds)
     return replace(judged, verdict=decision.verdict, reason=decision.reason)
@@ -157,8 +155,9 @@ def compare_counts(
     repetitions = min(len(counts), len(reference))
     ranges = RANGES if repetitions > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- as the constants say
     half = ranges * (spread(counts) + spread(reference))
-    if not half or exact.shown is None:
+    if not half:
         return exact
+    assert exact.shown is not None
     ratio = exact.shown.ratio
     interval = Interval(ratio, ratio * exp(-half), ratio * exp(half), COUNTS_LEVEL)
     verdict = decide_by_interval(interval, "exact", draft.thresholds).verdict

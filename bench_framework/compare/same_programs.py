@@ -58,11 +58,9 @@ def _same_program(
     if a.build is None or b.build is None or a.build.id == b.build.id:
         return None
     first, second = cell_state.build_of(plan, one, builds), cell_state.build_of(plan, other, builds)
-    if (
-        first is None
-        or second is None
-        or not (first.ok and second.ok and equal_code(first, second))
-    ):
+    if first is None or second is None or not (first.ok and second.ok):
+        return None
+    if not equal_code(first, second):
         return None
     ours, theirs = (
         {c.input_id: c for c in plan.cells if c.variant_id == v and c.role is not Role.CONTROL}
@@ -125,9 +123,8 @@ def no_effect(pair: SameProgram) -> str:
     """Return a phrase such as ``"parser has no effect on this program with engine=rayon"``."""
     subject = " and ".join(pair.axes) or "the change"
     verb = "have" if len(pair.axes) > 1 else "has"
-    return f"{subject} {verb} no effect on this program" + (
-        f" with {pair.where}" if pair.where else ""
-    )
+    where = f" with {pair.where}" if pair.where else ""
+    return f"{subject} {verb} no effect on this program{where}"
 
 
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:

@@ -4,7 +4,6 @@ For inconclusive pairs of the same rounds, the module also computes the minimum 
 See `docs/method.md#verdicts`.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -22,7 +21,7 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import REACHES_ONE, Comparison
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import holm_family, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
@@ -123,11 +122,6 @@ class Case:
     evidence: tuple[PairedTest, ...]
 
     @property
-    def thresholds(self) -> Thresholds:
-        """Return δ, the margin, and ε, the minimum effect size."""
-        return self.draft.thresholds
-
-    @property
     def strongest(self) -> PairedTest:
         """Return the test with the smallest p-value; the earliest one if several are equal."""
         return min(self.evidence, key=lambda e: e.p)
@@ -184,20 +178,22 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         reason, at_level = TOO_FEW, at_level.containing(0.0)
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
-    evidence = Evidence(
-        adjusted.rejected, at_level.ratio, "typical", lambda: _equivalence(inverter, case, rules)
-    )
-    decision = (
-        Decision(Verdict.INCONCLUSIVE, evidence.interval, evidence.statistic, reason)
-        if adjusted.rejected and reason
-        else decide(evidence, case.thresholds)
-    )
-    if decision.verdict is Verdict.INCONCLUSIVE and not decision.reason:
-        decision = replace(decision, reason=reason)
+
+    def equivalence() -> Interval | None:
+        limit = log1p(case.draft.margin)
+        bounds = inverter.equivalence(equivalence_level(rules.looks), limit)
+        return bounds.ratio if bounds else None
+
+    if adjusted.rejected and reason:
+        decision = Decision(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)
+    else:
+        evidence = Evidence(adjusted.rejected, at_level.ratio, "typical", equivalence)
+        decision = decide(evidence, case.draft.thresholds)
+    verdict = decision.verdict
     comparison = replace(
         case.draft,
-        verdict=decision.verdict,
-        reason=decision.reason,
+        verdict=verdict,
+        reason=decision.reason or (reason if verdict is Verdict.INCONCLUSIVE else ""),
         shown=decision.interval,
         statistic=decision.statistic,
         typical=plain.ratio,
@@ -205,9 +201,7 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
     )
-    return (
-        comparison if decision.verdict.settled else _with_mde(comparison, plain, case.pair, rules)
-    )
+    return comparison if verdict.settled else _with_mde(comparison, plain, case.pair, rules)
 
 
 _MIXED: Final = "mixed: the typical ratio and the signed ranks have opposite directions"
@@ -219,12 +213,6 @@ def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> str:
     if strongest.p_opposite <= level:
         return _MIXED
     return _DIRECTION_CHANGED if bounds.estimate * strongest.sign <= 0 else ""
-
-
-def _equivalence(inverter: intervals.LabelInverter, case: Case, rules: Rules) -> Interval | None:
-    """Return the interval of the equivalence test if it is within the margin."""
-    bounds = inverter.equivalence(equivalence_level(rules.looks), log1p(case.thresholds.margin))
-    return bounds.ratio if bounds else None
 
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:
@@ -242,7 +230,7 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Com
 
 def _plain_half_width(interval: Interval) -> float:
     """Return the half-width that an interval would have at 95 %, if the estimate were normal."""
-    if interval.lo <= 0 or not math.isfinite(interval.hi):
+    if not interval.bounded:
         return 0.0
     level = min(interval.level, 1 - 1e-12)
     ours, plain = (normal_quantile((1 + a) / 2) for a in (level, PLAIN_LEVEL))

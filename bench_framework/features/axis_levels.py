@@ -4,7 +4,7 @@ The user chooses the pairs after seeing the data, so they are one Holm family an
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bench_framework.compare import interim_analysis
@@ -98,37 +98,31 @@ def document(
     data: ReportData, axis: Axis, comparisons: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Document:
     """Return the document with one section, which compares the levels of an axis."""
-    metrics = list(dict.fromkeys(c.metric for c in comparisons))
+    title = axis.label or axis.name
     blocks: tuple[Block, ...] = tuple(
-        _table(
-            data.plan, axis, metric, [c for c in comparisons if c.metric == metric], looks, where
-        )
-        for metric in metrics
+        _table(data.plan, axis, [c for c in comparisons if c.metric == metric], looks, where)
+        for metric in dict.fromkeys(c.metric for c in comparisons)
     )
-    nothing = Fallback(f"No two configurations differ in {axis.label or axis.name} alone.")
-    section = Section(
-        "S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,)
-    )
+    blocks = blocks or (Fallback(f"No two configurations differ in {title} alone."),)
+    section = Section("S14", "axis-levels", f"Levels of {title}", blocks)
     draft = build_document(
         replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
     )
     size = counted(looks.family, "comparison")
     run_line = (
-        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen "
+        f"{data.plan.name}  {title}, everything else equal  exploratory: chosen "
         f"after the data were seen; {size}, Holm-adjusted"
     )
     return replace(draft, run_line=run_line, sections=(section,), claims=(), files=(), next=())
 
 
 def _table(
-    plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison], looks: Looks, where: str | None
+    plan: Plan, axis: Axis, rows: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Table:
+    metric, title = rows[0].metric, axis.label or axis.name
     start = dict(plan.variant(plan.baseline_id).values)[axis.name]
-    others = [
-        a for a in plan.axes if a.kind != "input" and a.name != axis.name and len(a.values) > 1
-    ]
     columns = (
-        Column(axis.label or axis.name),
+        Column(title),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),
         Column(f"vs {start}", "decimal"),
         Column(ADJUSTED_CI, drop=1),
@@ -136,11 +130,10 @@ def _table(
         Column("n", "right", drop=2),
         Column("Notes", prose=True),
     )
-    table_rows = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
     chosen = f" where {where}" if where else ""
     size = counted(looks.family, "comparison")
     caption = (
-        f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within "
+        f"{title} against {start}{chosen}, everything else equal, paired within "
         f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
         f"{interim_analyses(looks.count)}, family-wise level {looks.level * 100:g}\u202f%."
     )
@@ -148,17 +141,18 @@ def _table(
         f"axis-{metric}",
         caption,
         columns,
-        table_rows,
+        tuple(_row(plan, axis, c) for c in rows),
         sortable=False,
-        stub=f"{axis.label or axis.name}: {noun(metric)}",
-        note=" ".join(_counts(plan, axis, metric, rows)),
+        stub=f"{title}: {noun(metric)}",
+        note=" ".join(_counts(plan, axis, rows)),
     )
 
 
-def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
+def _row(plan: Plan, axis: Axis, c: Comparison) -> Row:
     cell = plan.cell(c.cell_id)
     values = dict(plan.variant(cell.variant_id).values)
-    rest = " ".join(values[name] for name in others)
+    varied = (a for a in plan.axes if a.kind != "input" and len(a.values) > 1)
+    rest = " ".join(values[a.name] for a in varied if a.name != axis.name)
     figures = show_comparison(c)
     notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
     return Row.build(
@@ -174,19 +168,13 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     )
 
 
-def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> tuple[str, ...]:
-    """Return the counts of verdicts per level. No mean is taken over the other axes."""
-    lines = []
-    for value in axis.values:
-        level_rows = [c for c in rows if _level(plan, axis, c) == value.name]
-        counts = Counter(word(c.verdict, metric) for c in level_rows)
-        if level_rows:
-            lines.append(
-                f"{value.name}: "
-                f"{', '.join(f'{w} in {n} of {len(level_rows)}' for w, n in counts.items())}."
-            )
-    return tuple(lines)
-
-
-def _level(plan: Plan, axis: Axis, c: Comparison) -> str:
-    return dict(plan.variant(plan.cell(c.cell_id).variant_id).values)[axis.name]
+def _counts(plan: Plan, axis: Axis, rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield the counts of verdicts per level. No mean is taken over the other axes."""
+    counts = {value.name: Counter[str]() for value in axis.values}
+    for c in rows:
+        level = dict(plan.variant(plan.cell(c.cell_id).variant_id).values)[axis.name]
+        counts[level][word(c.verdict, c.metric)] += 1
+    for name, verdicts in counts.items():
+        shares = [f"{text} in {n} of {verdicts.total()}" for text, n in verdicts.items()]
+        if shares:
+            yield f"{name}: {', '.join(shares)}."

@@ -60,11 +60,10 @@ class Results:
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:
-            if contrast.name == name:
-                ids = (contrast.variant_id, contrast.reference_id)
-                for input_id in self._planned(contrast.input_ids):
-                    if input_ids is None or input_id in input_ids:
-                        yield self._pair(input_id, ids, contrast.metric)
+            ids = (contrast.variant_id, contrast.reference_id)
+            for input_id in self._planned(contrast.input_ids) if contrast.name == name else ():
+                if input_ids is None or input_id in input_ids:
+                    yield self._pair(input_id, ids, contrast.metric)
 
     def against_baseline(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
@@ -75,10 +74,9 @@ class Results:
 
     def experiment(self, name: str, metric: Metric = "") -> Iterator[Evidence]:
         """Yield the comparison of an experiment with the baseline on each input."""
-        inputs = tuple(item.id for item in self.plan.inputs)
+        metric, inputs = metric or self.plan.judge.headline, [item.id for item in self.plan.inputs]
         for experiment in self.plan.experiments:
             if experiment.name == name:
-                metric = metric or self.plan.judge.headline
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
@@ -107,8 +105,8 @@ class Results:
                 interval = Interval(exact, exact, exact, 1.0)
             elif summary is not None and summary.lo is not None and summary.hi is not None:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
-            e = Evidence(input_id, "", interval, margin=margin, metric=metric)
-            e = replace(e, cells=(cell_id,) if cell_id else ())
+            cells = (cell_id,) if cell_id else ()
+            e = Evidence(input_id, "", interval, margin=margin, metric=metric, cells=cells)
             yield e if interval else replace(e, text=reason, reason=reason)
 
     def _cells(self, input_id: str) -> dict[str, str]:
@@ -134,9 +132,9 @@ class Results:
             return Evidence(input_id, reason, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
-        text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
-        if c.reason == ONE_PROGRAM:
-            text = ONE_PROGRAM
+        text = c.reason
+        if text != ONE_PROGRAM:
+            text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
         return Evidence(input_id, text, natural, c.verdict, higher, c.margin, c.reason, metric, ids)
 
     def _derived(self, row: Derived) -> Evidence:
@@ -147,8 +145,8 @@ class Results:
         text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
         if row.judged:
-            cells = [self.plan.cell(i).variant_id for i in row.cell_ids]
-            pair = self._pair(row.input_id, (cells[0], cells[1]), WALL)
+            variant, reference = (self.plan.cell(i).variant_id for i in row.cell_ids)
+            pair = self._pair(row.input_id, (variant, reference), WALL)
             if pair.interval is not None:
                 text = derived_figure(*pair.interval.figures, row.unit, family, margin=pair.margin)
             return replace(pair, text=text)
@@ -164,9 +162,9 @@ class Results:
 
     def joined(self, evidence: Sequence[Evidence]) -> str:
         """Return the figures as one text, each with its input if the scenario has several."""
-        if len(self.plan.inputs) == 1:
-            return "; ".join(e.text for e in evidence)
-        return "; ".join(f"{e.text} on {self.plan.input(e.input_id).label}" for e in evidence)
+        several = len(self.plan.inputs) > 1
+        labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
+        return "; ".join(f"{e.text}{labels[e.input_id]}" for e in evidence)
 
 
 def ratio_text(

@@ -15,7 +15,7 @@ from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES
 from bench_framework.features.imported import sentences as imported_sentences
 from bench_framework.features.profile.compute import PROFILE_SENTENCES
 from bench_framework.features.published.compute import PUBLISHED_SENTENCES
-from bench_framework.features.race import compute as race_claims
+from bench_framework.features.race import compute as race
 from bench_framework.features.references.compute import gap
 from bench_framework.features.summary.claims import SUMMARY_SENTENCES
 from bench_framework.model.judgement import Claim
@@ -28,10 +28,6 @@ def say(claim: Claim) -> str:
     return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
 
 
-def _memory_comparison(claim: Claim) -> str:
-    return f"{where(claim)}{comparison(claim)}"
-
-
 def _sign_change(claim: Claim) -> str:
     return (
         f"{claim.subject} vs {claim.reference} depends on the input: {claim.values['cases']}"
@@ -39,23 +35,16 @@ def _sign_change(claim: Claim) -> str:
     )
 
 
-def _dropped(claim: Claim) -> str:
-    evidence = (
-        comparison(claim) if claim.reference else f"{claim.subject} was significantly worse by then"
-    )
-    return f"{where(claim)}{race_claims.after(claim)}: {evidence}"
-
-
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "comparison": comparison,
     "control": comparison,
-    "memory": _memory_comparison,
-    "reference": _memory_comparison,
+    "memory": lambda claim: f"{where(claim)}{comparison(claim)}",
+    "reference": lambda claim: f"{where(claim)}{comparison(claim)}",
     "gap": gap,
     "sign-change": _sign_change,
-    "race": race_claims.race,
-    "dropped": _dropped,
-    "idle": race_claims.idle,
+    "race": race.race,
+    "dropped": race.dropped,
+    "idle": race.idle,
     "limits": imported_sentences.limits,
     "sessions": imported_sentences.sessions,
     **FACT_SENTENCES,

@@ -9,6 +9,7 @@ See docs/method.md#recorded-rounds.
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -90,11 +91,11 @@ def cases_at(
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
     cases = []
-    for i, columns in enumerate(pairs):
+    for i, (metric, columns) in enumerate(zip(names, pairs, strict=True)):
         n = min(reached[-1], len(columns[0]))
         pair = Pair(tuple(range(1, n + 1)), *(tuple(times[:n].tolist()) for times in columns))
         evidence = examine_looks(pair, reached, looks.needed_with(pair.runs))
-        draft = Comparison.unjudged(str(i), "reference", names[i], "headline", thresholds)
+        draft = Comparison.unjudged(str(i), "reference", metric, "headline", thresholds)
         cases.append(Case(draft, pair, evidence))
     return cases
 
@@ -166,11 +167,7 @@ class WindowVerdicts:
     @property
     def tripped(self) -> bool:
         """Return whether the A/A control, as measured, has a significant difference."""
-        return has_difference(tuple(self.as_measured.values()))
-
-    def floors(self) -> dict[Metric, float | None]:
-        """Return the noise floor of each metric, as a fraction: see `noise_floor.floor_fraction`."""
-        return {metric: floor_fraction(c) for metric, c in self.as_measured.items()}
+        return has_difference([*self.as_measured.values()])
 
     def finds(self, effect: float) -> frozenset[Metric]:
         """Return the metrics on which a variant with more work is significantly worse."""
@@ -200,9 +197,9 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
 
 
 def _family(looks: Looks, *columns: Series) -> dict[Metric, Comparison]:
-    metrics = tuple(columns[0])
-    pairs = [[times[m] for times in columns] for m in metrics]
-    return dict(zip(metrics, judge_looks(pairs, looks, metrics=metrics), strict=True))
+    pairs = {m: [times[m] for times in columns] for m in columns[0]}
+    judged = judge_looks([*pairs.values()], looks, metrics=[*pairs])
+    return {c.metric: c for c in judged}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,9 +270,9 @@ class NoiseSummary:
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:
     """Return the combined results of all windows, with programs in order of appearance."""
-    by_program: dict[str, list[WindowVerdicts]] = {}
+    by_program = defaultdict[str, list[WindowVerdicts]](list)
     for window in windows:
-        by_program.setdefault(window.program, []).append(window)
+        by_program[window.program].append(window)
     every = by_program.items()
     return NoiseSummary(
         level,
@@ -287,11 +284,10 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
 
 
 def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
-    floors = [window.floors()[metric] for window in windows]
-    ends = [value for value in floors if value is not None]
+    floors = [floor_fraction(window.as_measured[metric]) for window in windows]
     # A window without a bound is worse than any other. The median and the worst are unbounded if
     # they reach it.
-    every = sorted(ends) + [math.inf] * (len(floors) - len(ends))
+    every = sorted(math.inf if fraction is None else fraction for fraction in floors)
     middle, worst = (x if x < math.inf else None for x in (statistics.median(every), every[-1]))
     return Floor(program, metric, middle, worst)
 

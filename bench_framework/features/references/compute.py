@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names
-from bench_framework.claims.value_phrases import where
+from bench_framework.claims.factory import Names, known
+from bench_framework.claims.phrases import aspect, cost
+from bench_framework.claims.value_phrases import up_to_digits, where
 from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
-from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.pairs import reference_pairs
@@ -67,11 +67,9 @@ def _gap(
 ) -> Gap | None:
     cell, baseline, reference = (samples[i].values(metric) for i in ids)
     rounds = sorted(cell.keys() & baseline.keys() & reference.keys())
-    if not rounds:
-        return None
     before = [baseline[r] - reference[r] for r in rounds]
     after = [cell[r] - reference[r] for r in rounds]
-    if statistics.median(before) <= 0:
+    if not rounds or statistics.median(before) <= 0:
         # A gap that the median does not show has no size.
         return None
     closed, bounds = share_closed(before, after)
@@ -130,7 +128,6 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
     """Yield one claim per gap with significant ends. A smaller gap is stated with its cost."""
     for gap in gaps:
         smaller = Verdict.BETTER if gap.closed_lo is not None and gap.closed_lo > 0 else None
-        cost = costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric)
         yield Claim(
             "",
             "gap",
@@ -144,12 +141,12 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
             level=0.95 if gap.closed_lo is not None else None,
             rounds=gap.rounds,
             cells=(gap.cell_id, gap.ref_cell_id, gap.baseline_cell_id),
-            values={
-                "before": gap.before,
-                "after": gap.after,
-                "baseline": names.label(gap.baseline_cell_id),
-                **({"cost": cost} if cost else {}),
-            },
+            values=known(
+                before=gap.before,
+                after=gap.after,
+                baseline=names.label(gap.baseline_cell_id),
+                cost=costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric),
+            ),
         )
 
 
@@ -157,14 +154,12 @@ def gap(claim: Claim) -> str:
     """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with X; 54 % closed [48, 60]"``."""
     before, after = float(claim.values["before"]), float(claim.values["after"])
     unit, scale = time_unit(before)
-    aspect = "" if claim.metric == WALL else f" in {words.noun(claim.metric or WALL)}"
     ends = (
         f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
         f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
     )
-    head = f"{where(claim)}gap to {claim.reference}{aspect}: {ends}"
-    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{head}; {_share_text(claim)}{cost}"
+    head = f"{where(claim)}gap to {claim.reference}{aspect(claim)}: {ends}"
+    return f"{head}; {_share_text(claim)}{cost(claim)}"
 
 
 def _share_text(claim: Claim) -> str:
@@ -182,6 +177,5 @@ def _share_text(claim: Claim) -> str:
 
 
 def _figure(value: float) -> str:
-    """Return a value with three significant digits, but tens and hundreds in full."""
-    text = f"{abs(value):.{max(0, 3 - len(str(int(abs(value)))))}f}"
+    text = up_to_digits(abs(value), 3)
     return f"{MINUS}{text}" if value < 0 and float(text) else text
