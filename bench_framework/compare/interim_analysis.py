@@ -182,7 +182,7 @@ def judge_pairs(
         groups = [[i] for i in cases] if family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))
-    rows = [results.get(i) or without_rounds(*requests[i], family) for i in range(len(requests))]
+    rows = [results.get(i) or unjudged(*requests[i], family) for i in range(len(requests))]
     for i, (stage, (_, _, metric)) in enumerate(requests):
         if metric in stage.runs.higher:
             rows[i] = replace(rows[i], direction="higher")
@@ -211,29 +211,24 @@ def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
     ).until(stage.reached[-1])
     if not len(whole):
         return None
-    draft = replace(without_rounds(stage, pair, family), reason="", look=stage.last_look)
-    return Case(
-        with_runs(draft, stage, whole.rounds),
-        whole,
-        examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs)),
-    )
+    evidence = examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs))
+    return Case(unjudged(stage, pair, family, whole.rounds), whole, evidence)
 
 
-def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
-    """Return the comparison of a pair without any round that contains both values."""
+def unjudged(
+    stage: Stage, pair: MetricPair, family: Family, rounds: Sequence[int] = ()
+) -> Comparison:
+    """Return a comparison before it is judged; `rounds` have values of both sides."""
     cell, reference, metric = pair
-    reason = f"no round has a value of {metric} for both sides" if stage.reached else BEFORE_FIRST
     thresholds = stage.plan.judge.thresholds_of(metric)
-    return Comparison.unjudged(cell.id, reference.id, metric, family, thresholds, reason)
-
-
-def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Comparison:
-    """Return a comparison with the runs of both sides in these rounds."""
-    ours, theirs = (
-        sampling.runs_within(stage.runs.samples[cell_id], rounds)
-        for cell_id in (draft.cell_id, draft.ref_cell_id)
+    draft = Comparison.unjudged(cell.id, reference.id, metric, family, thresholds)
+    if not rounds:
+        missing = f"no round has a value of {metric} for both sides"
+        return replace(draft, reason=missing if stage.reached else BEFORE_FIRST)
+    runs, runs_ref = (
+        sampling.runs_within(stage.runs.samples[c.id], rounds) for c in (cell, reference)
     )
-    return replace(draft, runs=ours, runs_ref=theirs)
+    return replace(draft, look=stage.last_look, runs=runs, runs_ref=runs_ref)
 
 
 def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tuple[Comparison, ...]:

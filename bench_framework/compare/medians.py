@@ -11,9 +11,8 @@ from functools import lru_cache
 from typing import Final
 
 from bench_framework.compare.decide import decide_by_interval
-from bench_framework.compare.samples import Pair, Sample
+from bench_framework.compare.samples import Pair, Sample, runs_within
 from bench_framework.model.judgement import Comparison, Summary
-from bench_framework.model.metrics import METRICS, is_exact
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
@@ -26,8 +25,6 @@ ROBUST_SIGMA: Final = 1.4826
 """σ ÷ MAD (median absolute deviation) of a normal distribution."""
 OUTLIER_SIGMAS: Final = 5.0
 """A round further than this many robust σ from the median is an outlier. It is kept."""
-EXACT_METRICS: Final = frozenset(name for name in METRICS if is_exact(name))
-"""Metrics that are equal in every run of one binary, so that they need no statistical test."""
 RANGES: Final = 3
 """Uncertainty of a count, in multiples of the range of its repetitions."""
 RANGES_OF_TWO: Final = 10
@@ -41,24 +38,37 @@ LEAST_LEVEL: Final = 0.95
 def summarise(sample: Sample, metric: Metric) -> Summary:
     """Summarise one metric of one cell, in its unit, over all rounds; one has a value."""
     series = sample.values(metric)
-    values = [series[r] for r in sorted(series)]
-    ranked = sorted(values)
-    bounds = median_interval(ranked, LEVEL)
-    return Summary(
-        cell_id=sample.cell_id,
-        metric=metric,
-        n_rounds=len(values),
-        n_runs=sum(sample.runs.get(r, 0) for r in series),
+    ranked = sorted(series.values())
+    lo, hi = median_interval(ranked, LEVEL) or (None, None)
+    p95 = ranked[math.ceil(0.95 * len(ranked)) - 1] if len(ranked) >= FEWEST_FOR_P95 else None
+    return replace(
+        summary_of(sample.cell_id, metric, ranked),
+        n_rounds=len(ranked),
+        n_runs=runs_within(sample, series),
         n_void=len(sample.void),
-        median=statistics.median(ranked),
-        lo=bounds[0] if bounds else None,
-        hi=bounds[1] if bounds else None,
+        lo=lo,
+        hi=hi,
+        p95=p95,
+        warnings=_warnings(ranked),
+    )
+
+
+def summary_of(cell_id: str, metric: Metric, values: Sequence[float]) -> Summary:
+    """Summarise at least one value of untimed runs, without an interval."""
+    return Summary(
+        cell_id=cell_id,
+        metric=metric,
+        n_rounds=0,
+        n_runs=len(values),
+        n_void=0,
+        median=statistics.median(values),
+        lo=None,
+        hi=None,
         mean=statistics.fmean(values),
         sd=statistics.stdev(values) if len(values) > 1 else None,
-        min=ranked[0],
-        max=ranked[-1],
-        p95=ranked[math.ceil(0.95 * len(ranked)) - 1] if len(ranked) >= FEWEST_FOR_P95 else None,
-        warnings=_warnings(ranked),
+        min=min(values),
+        max=max(values),
+        p95=None,
     )
 
 

@@ -37,14 +37,7 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 )
 """A claim about several inputs has the first of these that one of the inputs has."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
-NO_DIFFERENCE: Final = "no significant difference"
 EXCLUDED: Final = "the interval excludes the claimed figure"
-LEARNING: Final = "learning"
-NEXT_STEP: Final = "next-step"
-_COUNTED: Final = {
-    "direction confirmed, size refuted": "with the direction confirmed and the size refuted"
-}
-"""Verdicts whose comma would be read as that of a list → words without it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +139,7 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
     if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
         return "inconclusive", e.reason or TOO_FEW
     if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
-        return "inconclusive", words.word(verdict, e.metric or WALL)
+        return "inconclusive", _word(e, verdict)
     judge_figure = {"equal": _equal, "limit": _limit}.get(figure.kind, _change)
     return judge_figure(figure, e, e.interval, verdict)
 
@@ -205,7 +198,7 @@ def _open(e: Evidence) -> str:
     """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
     if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
         return words.CORRECTED if e.reason in ("", REACHES_ONE) else e.reason
-    return e.reason or NO_DIFFERENCE
+    return e.reason or "no significant difference"
 
 
 def _overlap(interval: Interval, lo: float, hi: float) -> bool:
@@ -233,7 +226,7 @@ def published_claims(
         yield Claim("", "published-counts", plan.published.title, values=values)
         for published, result in judged:
             yield _claim(plan, published, result)
-    for kind, texts in ((LEARNING, plan.learnings), (NEXT_STEP, plan.next_steps)):
+    for kind, texts in (("learning", plan.learnings), ("next-step", plan.next_steps)):
         for text in texts:
             yield _author_text(kind, text, results)
 
@@ -285,9 +278,10 @@ def verdict(claim: Claim) -> str:
 
 
 def _counts(claim: Claim) -> str:
-    counts = ", ".join(
-        f"{count} {_COUNTED.get(status, status)}" for status, count in claim.values.items()
-    )
+    counts = ", ".join(f"{count} {status}" for status, count in claim.values.items())
+    # Its comma would be read as that of the list.
+    with_comma = "direction confirmed, size refuted"
+    counts = counts.replace(with_comma, "with the direction confirmed and the size refuted")
     total = sum(int(count) for count in claim.values.values())
     return f"{counted(total, 'claim')} of “{claim.subject}”: {counts}"
 
@@ -299,7 +293,7 @@ def _with_figures(claim: Claim) -> str:
 PUBLISHED_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "published": lambda c: f"{quotation(c)}: {verdict(c)}; {c.values['measured']}",
     "published-counts": _counts,
-    LEARNING: _with_figures,
-    NEXT_STEP: _with_figures,
+    "learning": _with_figures,
+    "next-step": _with_figures,
 }
 """Kind of claim → the function that returns its sentence."""
