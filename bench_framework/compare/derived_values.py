@@ -27,13 +27,7 @@ _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
 
 @dataclass(frozen=True, slots=True)
 class LimitShare:
-    """The rate of a configuration, relative to a derived rate.
-
-    Attributes:
-        name: name of the configuration in formulas.
-        share: rate ÷ limit.
-        limit: derived rate, such as ``min(…)``.
-    """
+    """The rate of a configuration ÷ a derived rate, such as ``min(…)``, with its name in formulas."""
 
     name: str
     share: Derived

@@ -110,12 +110,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pair to judge, with its data and the tests at every interim analysis.
-
-    Attributes:
-        pair: values over the common rounds up to the last interim analysis.
-        evidence: results of the test, one per interim analysis; at least one.
-    """
+    """A pair to judge, with its values up to the last interim analysis and a test for each."""
 
     draft: Comparison
     pair: Pair

@@ -1,23 +1,68 @@
-"""The claims of a judgement, in the order of the report."""
+"""The claims of a judgement in the order of the report, and the sentence of each claim.
+
+A kind of claim is one function and one line in `SENTENCES`.
+"""
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from bench_framework.claims import metric_nouns, phrases
 from bench_framework.claims.factory import Facts, Names, known
-from bench_framework.features import sentences
-from bench_framework.features.axes.claims import StructureClaims
-from bench_framework.features.experiments.compute import hypothesis_claims
-from bench_framework.features.published.compute import published_claims
-from bench_framework.features.race.compute import race_claims
-from bench_framework.features.references.compute import gap_claims
-from bench_framework.features.summary.claims import summary_claims
+from bench_framework.claims.value_phrases import FACT_SENTENCES, where
+from bench_framework.features.axes.claims import STRUCTURE_SENTENCES, StructureClaims
+from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES, hypothesis_claims
+from bench_framework.features.imported import sentences as imported_sentences
+from bench_framework.features.profile.compute import PROFILE_SENTENCES
+from bench_framework.features.published.compute import PUBLISHED_SENTENCES, published_claims
+from bench_framework.features.race import compute as race
+from bench_framework.features.references.compute import gap, gap_claims
+from bench_framework.features.summary.claims import SUMMARY_SENTENCES, summary_claims
 from bench_framework.features.summary.evidence import Evidence
 from bench_framework.model.judgement import Claim, Comparison, Judgement
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, PreparedInput
+
+
+def say(claim: Claim) -> str:
+    """Return the sentence of a claim, without a full stop. Raises `KeyError`: unknown kind.
+
+    It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
+    """
+    if phrases.IN_SESSION not in claim.values:
+        return SENTENCES[claim.kind](claim)
+    return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
+
+
+def _depends_on_input(claim: Claim) -> str:
+    return (
+        f"{claim.subject} vs {claim.reference} depends on the input: {claim.values['cases']}"
+        f"{claim.values.get('turn', '')}"
+    )
+
+
+SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "comparison": phrases.comparison,
+    "control": phrases.comparison,
+    "memory": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
+    "reference": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
+    "gap": gap,
+    "sign-change": _depends_on_input,
+    "race": race.race,
+    "dropped": race.dropped,
+    "idle": race.idle,
+    "limits": imported_sentences.limits,
+    "sessions": imported_sentences.sessions,
+    **FACT_SENTENCES,
+    **STRUCTURE_SENTENCES,
+    **PROFILE_SENTENCES,
+    **HYPOTHESIS_SENTENCES,
+    **PUBLISHED_SENTENCES,
+    **SUMMARY_SENTENCES,
+}
+"""Kind of claim → the function that returns its sentence."""
 
 
 def sign_changes(
@@ -96,7 +141,7 @@ def claims_of(
 def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """Return claims with their numbers and sentences."""
     with_ids = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
-    return tuple(replace(claim, text=sentences.say(claim)) for claim in with_ids)
+    return tuple(replace(claim, text=say(claim)) for claim in with_ids)
 
 
 def _write(
@@ -114,5 +159,5 @@ def _write(
     yield from StructureClaims(plan, judgement, at.costs).write()
     yield from gap_claims(at, judgement.gaps, at.costs)
     yield from hypothesis_claims(at, judgement.hypotheses, at.costs)
-    yield from race_claims(at, judgement)
+    yield from race.race_claims(at, judgement)
     yield from published_claims(plan, judgement, builds)

@@ -25,13 +25,9 @@ _LEVEL: Final = 0.95
 class Evidence:
     """A measured ratio or value on one input.
 
-    Attributes:
-        text: the figure with its interval; the reason if there is no figure.
-        interval: ratio candidate ÷ reference, or value, with its 95 % CI. `None` without one.
-        verdict: verdict on the ratio, `None` for a value.
-        higher: true if larger values are better.
-        reason: why there is no verdict, or empty.
-        metric: the metric, empty for a derived value.
+    `interval` is that of the ratio candidate ÷ reference or of the value, with its 95 % CI. `text`
+    is the figure, or the reason for its absence. A value has no verdict, and a derived one no
+    metric. `higher` is true if larger values are better.
     """
 
     input_id: str

@@ -45,12 +45,9 @@ SMALLEST_P: Final = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """An estimate of a log ratio with its confidence interval.
+    """An estimate of ln(candidate ÷ reference) with its confidence interval.
 
-    Attributes:
-        estimate: the point estimate of ln(candidate ÷ reference).
-        lo: lower end; −∞ if the rounds cannot reach the level.
-        hi: upper end; +∞ if the rounds cannot reach the level.
+    An end is infinite if the rounds cannot reach the level.
     """
 
     estimate: float

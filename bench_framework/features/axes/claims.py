@@ -1,7 +1,7 @@
 """Claims about the axes, in the order of their sections, and their sentences.
 
 Effects, interactions, contributions, crossovers, before-and-after pairs and Pareto fronts. As in
-`features.sentences`, a sentence depends only on the fields of its claim.
+`features.claim_writer`, a sentence depends only on the fields of its claim.
 """
 
 import math
@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import metric_nouns, value_phrases
-from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names, known
+from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import (
     TIMES_FROM,

@@ -42,11 +42,9 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Axes with their levels, the baseline's level first, and the cell of every combination.
+    """Axes with their levels, the baseline's level first, and the cell id of every combination.
 
-    Attributes:
-        names: names of the axes. Axes that advance together are one.
-        cells: combination → cell id, for the whole product.
+    Axes that advance together are one.
     """
 
     names: tuple[str, ...]

@@ -1,14 +1,13 @@
 """Before-and-after pairs and tests of hypotheses: each reads one comparison that was judged.
 
-No comparison is made for them: the verdict is the one in the results. As in `features.sentences`,
+No comparison is made for them: the verdict is the one in the results. As in `features.claim_writer`,
 a sentence depends only on the fields of its claim. See docs/method.md#before-and-after.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names, known
+from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.phrases import cost, effect, reason
 from bench_framework.claims.value_phrases import where
 from bench_framework.compare.decide import judged_pairs

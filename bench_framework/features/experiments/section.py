@@ -3,18 +3,22 @@
 The author decides whether an experiment is adopted. The verdict is measured.
 """
 
-from __future__ import annotations
-
+import itertools
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
-from bench_framework.model import judgement
 from bench_framework.model.declarations import Experiment
+from bench_framework.model.judgement import (
+    ONE_PROGRAM,
+    CellState,
+    Claim,
+    Comparison,
+    HypothesisTest,
+)
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
@@ -70,13 +74,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     tried = [e for e in data.plan.experiments if e.decision != "adopted"]
     if item is None or not tried:
         return ()
-    compared = [
-        data.comparison(cell.id, metric)
-        for experiment in tried
-        if (cell := _cell(data, experiment, item)) is not None
-        for metric in (data.metric, PEAK_RSS)
-    ]
-    times = in_times(compared)
+    cells = filter(None, (_cell(data, experiment, item) for experiment in tried))
+    pairs = itertools.product(cells, (data.metric, PEAK_RSS))
+    times = in_times([data.comparison(cell.id, metric) for cell, metric in pairs])
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
     original = data.plan.published is not None and data.plan.published.decisions
     who = "original report" if original else "author"
@@ -110,24 +110,21 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
             ("Implementation", settings),
             ("Result", _result(data, experiment, item, after) if after else ""),
         )
-        blocks += [
-            Heading(experiment.name, f"change-{number}"),
-            Facts(tuple((name, text) for name, text in pairs if text)),
-        ]
+        facts = Facts(tuple((name, text) for name, text in pairs if text))
+        blocks += [Heading(experiment.name, f"change-{number}"), facts]
     return tuple(blocks)
 
 
 def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
     """Return whether a recommended variant has the change."""
-    chosen = {data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation")}
+    chosen = (data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation"))
     return any(
-        experiment.variant_id == variant_id
-        or {*experiment.change} <= {*data.plan.variant(variant_id).values}
-        for variant_id in chosen
+        experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
+        for i in chosen
     )
 
 
-def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType({})) -> str:
+def _change(experiment: Experiment, before: Mapping[str, str]) -> str:
     """Return text such as ``"parser: simd-json → sonic-rs"``, without a value that is unknown."""
     return ", ".join(
         f"{axis}: {before[axis]} → {value}" if axis in before else f"{axis}: {value}"
@@ -172,7 +169,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     state = data.state(cell.id) if cell else None
     time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
-    same = time is not None and time.reason == judgement.ONE_PROGRAM
+    same = time is not None and time.reason == ONE_PROGRAM
     no_effect = "the change has no effect on the program"
     explanation = no_effect if same else reason(verdict, memory, data.metric)
     if time is not None and verdict.size_uncertain:
@@ -184,7 +181,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
         decision += ", but part of the recommendation"
     effect = "" if time is None else change_text(time, data.metric, times=times)
     cells = (
-        Cell(experiment.name, about=_change(experiment)),
+        Cell(experiment.name, about=_change(experiment, {})),
         Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
         Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
         Cell(decision),
@@ -198,15 +195,13 @@ def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | N
     return next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
 
 
-def _verdict(time: judgement.Comparison | None, state: judgement.CellState | None) -> Verdict:
+def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     if state is None:
         return Verdict.EXCLUDED
-    if state.state in REFUSED:
-        return REFUSED[state.state]
-    return time.verdict if time is not None else Verdict.INCONCLUSIVE
+    return REFUSED.get(state.state) or (time.verdict if time else Verdict.INCONCLUSIVE)
 
 
-def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
+def reason(verdict: Verdict, memory: Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
     gain = "it saves {noun}"
     if memory is not None and memory.verdict.worse:
@@ -260,14 +255,9 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     return (table, *claim_bullets(c for t, c in claims if c and t.status == "not tested"))
 
 
-def _hypothesis_row(
-    data: ReportData, test: judgement.HypothesisTest, claim: judgement.Claim | None
-) -> Row:
-    head = (
-        test.hypothesis.text,
-        test.hypothesis.change,
-        data.input_name(data.plan.input(test.input_id)),
-    )
+def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:
+    where = data.input_name(data.plan.input(test.input_id))
+    head = (test.hypothesis.text, test.hypothesis.change, where)
     c = test.comparison if test.status != "not tested" else None
     if c is None:
         return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=test.reason)
@@ -302,10 +292,7 @@ def before_after(data: ReportData) -> tuple[Block, ...]:
 
 
 def _replacement_table(
-    data: ReportData,
-    item: Input,
-    pairs: list[tuple[Replacement, judgement.Claim | None]],
-    name: str,
+    data: ReportData, item: Input, pairs: list[tuple[Replacement, Claim | None]], name: str
 ) -> Table:
     ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
     summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]

@@ -131,8 +131,7 @@ def relabelled(first: Series, second: Series, random: np.random.Generator) -> tu
 class Window:
     """Rounds of one program that belong to no other window.
 
-    Attributes:
-        slower: effect, such as 0.03 → times of a variant with that much more work.
+    `slower` has times of variants by how much more work they do, such as 0.03.
     """
 
     program: str
@@ -148,13 +147,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowVerdicts:
-    """The verdicts on a window.
+    """The verdicts on the A/A control of a window, and on its slower variants by effect.
 
-    Attributes:
-        as_measured: verdicts on the A/A control, by metric.
-        false: number of relabelled families with a significant difference.
-        families: number of relabelled families.
-        slower: effect → verdicts on the slower variant, by metric.
+    `false` of the relabelled `families` have a significant difference.
     """
 
     program: str
@@ -234,10 +229,8 @@ class Floor:
 class DetectionRate:
     """The detection rate of an injected effect: the windows in which it was significantly worse.
 
-    Attributes:
-        effect: the additional work, as a fraction.
-        either: rate of the windows in which any metric detected the effect.
-        estimate: metric → median over the windows of the typical change.
+    `either` counts the windows in which any metric detected the effect, which is a fraction.
+    `estimate` has the median over the windows of the typical change.
     """
 
     program: str
@@ -251,9 +244,7 @@ class DetectionRate:
 class NoiseSummary:
     """The results of all windows.
 
-    Attributes:
-        relabelled: rate of false positives among the relabelled families.
-        as_measured: rate of windows whose A/A control, as measured, has a significant difference.
+    The rates of false positives are those of relabelled families, and of A/A controls as measured.
     """
 
     level: float

@@ -42,12 +42,7 @@ EXCLUDED: Final = "the interval excludes the claimed figure"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict on a published claim.
-
-    Attributes:
-        reason: why, as a short phrase; may be empty.
-        measured: our figure with its interval, or the reason for its absence.
-    """
+    """The verdict on a published claim, its reason, and our figure or the reason for its absence."""
 
     status: Status
     reason: str

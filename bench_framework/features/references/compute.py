@@ -9,8 +9,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names, known
+from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.phrases import aspect, cost
 from bench_framework.claims.value_phrases import up_to_digits, where
 from bench_framework.compare.medians import LEVEL, median_rank

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench_framework.claims import costs, value_phrases
+from bench_framework.claims import factory, value_phrases
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
@@ -30,8 +30,8 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
 
 
 def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
-    assert costs.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
-    assert costs.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
+    assert factory.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
+    assert factory.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
 
 
 def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
