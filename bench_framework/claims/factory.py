@@ -1,6 +1,6 @@
 """Claims about comparisons, with their costs, and about facts such as scaling and coverage."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
@@ -73,17 +73,17 @@ class Costs:
     """The metrics that are significantly worse, by pair of cells."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
-        self._worse: dict[tuple[str, str], list[Comparison]] = {}
+        self._worse = defaultdict[tuple[str, str], list[Comparison]](list)
         for c in comparisons:
             if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
-                self._worse.setdefault((c.cell_id, c.ref_cell_id), []).append(c)
+                self._worse[c.cell_id, c.ref_cell_id].append(c)
 
     def amounts(self, cell_id: str, ref_cell_id: str) -> str:
         """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
 
         The text is empty if no metric is significantly worse.
         """
-        return " and ".join(map(amount, self._worse.get((cell_id, ref_cell_id), ())))
+        return " and ".join(map(amount, self._worse[cell_id, ref_cell_id]))
 
     def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
         """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
@@ -97,9 +97,9 @@ def other_metrics(comparisons: Iterable[Comparison]) -> str:
 
     All comparisons are of one input with its first baseline.
     """
-    by_metric: dict[str, list[Comparison]] = {}
+    by_metric = defaultdict[str, list[Comparison]](list)
     for c in comparisons:
-        by_metric.setdefault(c.metric, []).append(c)
+        by_metric[c.metric].append(c)
     parts = []
     for metric, group in by_metric.items():
         counts = (
@@ -152,9 +152,8 @@ class ComparisonClaims(Names):
         """
         input_id = self.cells[c.cell_id].input_id
         floor = self.floors.get((input_id, c.metric))
-        cost = ""
-        if c.family == "headline":
-            cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        cost = cost if c.family == "headline" else ""
         values = known(reason=c.reason, mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
         return Claim(
             "",
@@ -308,11 +307,11 @@ class Facts(Names):
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
         axes = {name for item in self.plan.inputs for name, _ in item.values}
-        holes: dict[tuple[str, str], list[str]] = {}
+        holes = defaultdict[tuple[str, str], list[str]](list)
         for hole in self.plan.holes:
             where = " ".join(f"{name}={value}" for name, value in hole.values if name not in axes)
             place = " ".join(f"{name}={value}" for name, value in hole.values if name in axes)
-            holes.setdefault((where or place, hole.reason), []).append(place if where else "")
+            holes[where or place, hole.reason].append(place if where else "")
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where

@@ -7,9 +7,8 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.model import words
@@ -322,8 +321,7 @@ def single_run(claim: Claim) -> str:
     return f"{claim.subject} was run only once ({figure}): no verdict"
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
+class Factor(NamedTuple):
     """A ratio and the number of decimals that its interval supports."""
 
     ratio: float

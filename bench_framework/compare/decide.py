@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework import rounding
-from bench_framework.model.judgement import REACHES_ONE, Comparison
+from bench_framework.model.judgement import REACHES_ONE, Comparison, Family
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
@@ -39,20 +39,17 @@ Statistic = Literal["typical", "median", "exact", "welch"]
 """
 
 
-_PREFERRED: Final = ("headline", "reference", "contrast", "exact", "best")
+_PREFERRED: Final[tuple[Family, ...]] = ("headline", "reference", "contrast", "exact", "best")
 
 
 def judged_pairs(
     comparisons: Sequence[Comparison], metric: Metric
 ) -> dict[tuple[str, str], Comparison]:
     """Return (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
-    by_pair: dict[tuple[str, str], Comparison] = {}
-    for family in reversed(_PREFERRED):
-        family_members = [c for c in comparisons if c.family == family and c.metric == metric]
-        by_pair |= {
-            (c.cell_id, c.ref_cell_id): c for one in family_members for c in (one.mirrored(), one)
-        }
-    return by_pair
+    members = [c for c in comparisons if c.family in _PREFERRED and c.metric == metric]
+    members.sort(key=lambda c: _PREFERRED.index(c.family), reverse=True)
+    every = (c for one in members for c in (one.mirrored(), one))
+    return {(c.cell_id, c.ref_cell_id): c for c in every}
 
 
 @dataclass(frozen=True, slots=True)

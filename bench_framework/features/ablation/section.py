@@ -1,5 +1,7 @@
 """Section "Contribution of each change": ladder, single changes, Shapley values."""
 
+import functools
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -116,21 +118,18 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
 
 
 def _quotient(table: Contribution) -> Cell:
-    contrasts = (*(s.contrast for s in table.steps), table.total)
-    intervals = [c.shown for c in contrasts if c is not None and c.shown is not None]
-    if len(intervals) < len(contrasts):
+    contrasts = (table.total, *(s.contrast for s in table.steps))
+    ratios = [c.shown.ratio for c in contrasts if c is not None and c.shown is not None]
+    if len(ratios) < len(contrasts):
         return Cell(DASH)
-    *steps, total = (interval.ratio for interval in intervals)
-    for step in steps:
-        total /= step
+    total = functools.reduce(operator.truediv, ratios)
     return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
 
 
 def _share(share: float | None) -> Cell:
     if share is None:
         return Cell(DASH)
-    text = f"{100 * share:.0f}{THIN_SPACE}%".replace("-", MINUS)
-    return Cell(f"0{THIN_SPACE}%" if text.startswith(f"{MINUS}0{THIN_SPACE}") else text, share)
+    return Cell(f"{round(100 * share)}{THIN_SPACE}%".replace("-", MINUS), share)
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:
@@ -211,9 +210,8 @@ def _rest(data: ReportData, contribution: Contribution, total: float, product: f
     if remainder is not None and remainder.shown is not None:
         point = _point(data, _UNEXPLAINED, remainder, 1.0)
         return replace(point, verdict=None, text=_ratio_text(data, remainder))
-    left = total / product
     begin = 1.0 if contribution.design == "alone" else product
-    return Point(_UNEXPLAINED, left, begin, text=significant(left, 3))
+    return Point(_UNEXPLAINED, total / product, begin, text=significant(total / product, 3))
 
 
 def _ratio_text(data: ReportData, contrast: Contrast) -> str:

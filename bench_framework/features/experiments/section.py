@@ -26,16 +26,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
-from bench_framework.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Facts,
-    Heading,
-    Row,
-    Table,
-    left,
-)
+from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (

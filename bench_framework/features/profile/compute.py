@@ -37,7 +37,7 @@ With fewer samples, the interval of a 10 % share is wider than 10 percentage poi
 """
 
 
-def percentage(share: float, lo: float | None, hi: float | None) -> str:
+def percentage(share: float, lo: float | None = None, hi: float | None = None) -> str:
     """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
     if lo is None or hi is None:
         return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
@@ -66,7 +66,7 @@ def _buckets_before_after(claim: Claim) -> str:
     assert claim.estimate is not None
     share, after = float(claim.values["before"]), percentage(claim.estimate, claim.lo, claim.hi)
     ends = [float(claim.values[n]) for n in ("before_lo", "before_hi") if n in claim.values]
-    before = percentage(share, *(ends or (None, None)))
+    before = percentage(share, *ends)
     return (
         f"{where(claim)}bucket {claim.values['name']}: {before} in {claim.reference} "
         f"(self, {_extent(claim, 'before_')}), {after} in {claim.subject} (self, {_extent(claim)})"
@@ -115,7 +115,6 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
 
 def shares_of(profile: Profile) -> ProfileShares:
     """Return the shares of functions and buckets of a profile."""
-    callers = profile.unwinding is not None
     enough = profile.total >= LEAST_SAMPLES
     own, inclusive = counts_of(profile)
     chosen = {frame: profile.bucket_of(frame) for frame in inclusive}
@@ -125,7 +124,7 @@ def shares_of(profile: Profile) -> ProfileShares:
             frame.module,
             frame.kernel,
             share_of(profile, own[frame]),
-            share_of(profile, inclusive[frame]) if callers else None,
+            share_of(profile, inclusive[frame]) if profile.unwinding is not None else None,
             chosen[frame] if profile.buckets else "",
         )
         for frame in ranked(own, inclusive)[:MOST_FUNCTIONS]
@@ -237,11 +236,8 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         listed = [f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest]
         if shares.buckets and rest:
             listed.append(f"other groups {100 * rest:.0f}{THIN_SPACE}%")
-        listed += [
-            f"unclassified {percentage(b.own.share, b.own.lo, b.own.hi)}"
-            for b in shares.buckets
-            if b.name == OTHER and b.own.count
-        ]
+        other = (b.own for b in shares.buckets if b.name == OTHER and b.own.count)
+        listed += [f"unclassified {percentage(o.share, o.lo, o.hi)}" for o in other]
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
         by = "group of functions" if shares.buckets else "function"
         parts.append(f"Self {shares.unit} of {label} by {by}: {', '.join(listed)}")

@@ -87,8 +87,7 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
             Cell(f.name, code=True),
             *_share(f.own, claim_ids.get(f.name)),
             *_share(f.inclusive),
-            Cell(str(f.own.count), f.own.count),
-            Cell(str(shares.runs), shares.runs),
+            *_counts(f.own, shares),
             "kernel" if f.kernel else f.module or DASH,
             *((Cell(f.bucket),) if shares.buckets else ()),
         )
@@ -107,8 +106,9 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
     )
     caption = (
         f"Functions of {label} by their self share of {shares.total} {shares.unit} "
-        f"({shares.event}) in {counted(shares.runs, 'run')}. Self: the function itself was running. Inclusive: "
-        f"the function or a function that it called was running. {_interval_words(shares)}"
+        f"({shares.event}) in {counted(shares.runs, 'run')}. Self: the function itself was "
+        "running. Inclusive: the function or a function that it called was running. "
+        f"{_interval_words(shares)}"
     )
     legend = (
         "A share of the samples is not a possible saving. Only self shares may be added up.",
@@ -124,8 +124,7 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
         Row.build(
             b.name,
             *_share(b.own, claim_ids.get(b.name)),
-            Cell(str(b.own.count), b.own.count),
-            Cell(str(shares.runs), shares.runs),
+            *_counts(b.own, shares),
         )
         for b in shares.buckets
     )
@@ -141,6 +140,10 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
         f"matches a function's name; “other” contains the rest. {_interval_words(shares)}"
     )
     return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
+
+
+def _counts(share: Share, shares: ProfileShares) -> tuple[Cell, Cell]:
+    return Cell(str(share.count), share.count), Cell(str(shares.runs), shares.runs)
 
 
 def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:

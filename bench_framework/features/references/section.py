@@ -7,15 +7,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
-from bench_framework.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Row,
-    Sentence,
-    Table,
-)
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sentence, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order

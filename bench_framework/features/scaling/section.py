@@ -49,11 +49,9 @@ def _claims_of_one_variant(data: ReportData) -> list[Claim]:
     """Return the claims of the main claim's variant or the baseline, in the order of the sizes."""
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
-    for label in (*reversed(mains), data.baseline.label):
-        variant_claims = [c for c in claims if c.subject == label]
-        if variant_claims:
-            return variant_claims
-    return claims[:1]
+    labels = (*reversed(mains), data.baseline.label)
+    by_variant = ([c for c in claims if c.subject == label] for label in labels)
+    return next(filter(None, by_variant), claims[:1])
 
 
 def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
