@@ -13,7 +13,7 @@ reports print, so that no report shows an interval that contradicts its verdict.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework import rounding
@@ -86,6 +86,16 @@ class Decision:
     interval: Interval
     statistic: Statistic
     reason: str = ""
+
+    def on(self, draft: Comparison) -> Comparison:
+        """Return a comparison with this verdict."""
+        return replace(
+            draft,
+            verdict=self.verdict,
+            reason=self.reason,
+            shown=self.interval,
+            statistic=self.statistic,
+        )
 
 
 def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from bench_framework.compare.decide import decide_by_interval
+from bench_framework.compare.decide import Decision, decide_by_interval
 from bench_framework.compare.samples import Pair, Sample, runs_within
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.policies import Metric
@@ -121,12 +121,11 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     a = median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
     b = median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
     interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
-    judged = replace(draft, shown=interval, statistic="median", rounds=n)
+    decision = decide_by_interval(interval, "median", draft.thresholds)
     if reached < requested:
         reason = "too few rounds" + (" for so many comparisons" if reached >= LEAST_LEVEL else "")
-        return replace(judged, verdict=Verdict.INCONCLUSIVE, reason=reason)
-    decision = decide_by_interval(interval, "median", draft.thresholds)
-    return replace(judged, verdict=decision.verdict, reason=decision.reason)
+        decision = Decision(Verdict.INCONCLUSIVE, interval, "median", reason)
+    return replace(decision.on(draft), rounds=n)
 
 
 def compare_exact(draft: Comparison, value: float, reference: float) -> Comparison:

@@ -145,19 +145,9 @@ def judge_by_t(
             "welch",
             partial(contrast.interval, equivalence_level(1)),
         )
-        decision = decide(evidence, draft.thresholds)
-        comparisons.append(
-            replace(
-                draft,
-                verdict=decision.verdict,
-                reason=decision.reason,
-                shown=decision.interval,
-                statistic="welch",
-                typical=contrast.interval(PLAIN_LEVEL),
-                p=contrast.p,
-                p_adjusted=result.p,
-            )
-        )
+        judged = decide(evidence, draft.thresholds).on(draft)
+        typical = contrast.interval(PLAIN_LEVEL)
+        comparisons.append(replace(judged, typical=typical, p=contrast.p, p_adjusted=result.p))
     return comparisons
 
 
@@ -170,7 +160,8 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         reason = _contradiction(case.strongest, at_level, 1 - level)
     elif not at_level.lo <= 0 <= at_level.hi:
         # So few rounds cannot reach the level of the test.
-        reason, at_level = TOO_FEW, at_level.containing(0.0)
+        ends = {"lo": min(at_level.lo, 0.0), "hi": max(at_level.hi, 0.0)}
+        reason, at_level = TOO_FEW, replace(at_level, **ends)
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
 
@@ -184,19 +175,17 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
     else:
         evidence = Evidence(adjusted.rejected, at_level.ratio, "typical", equivalence)
         decision = decide(evidence, case.draft.thresholds)
-    verdict = decision.verdict
     comparison = replace(
-        case.draft,
-        verdict=verdict,
-        reason=decision.reason or (reason if verdict is Verdict.INCONCLUSIVE else ""),
-        shown=decision.interval,
-        statistic=decision.statistic,
+        decision.on(case.draft),
         typical=plain.ratio,
         p=case.strongest.p,
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
     )
-    return comparison if verdict.settled else _with_mde(comparison, plain, case.pair, rules)
+    if decision.verdict.settled:
+        return comparison
+    comparison = replace(comparison, reason=decision.reason or reason)
+    return _with_mde(comparison, plain, case.pair, rules)
 
 
 _MIXED: Final = "mixed: the typical ratio and the signed ranks have opposite directions"

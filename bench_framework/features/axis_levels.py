@@ -19,7 +19,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block as RunBlock
 from bench_framework.model.run import Build, Look
-from bench_framework.model.words import noun, verdict_text, word
+from bench_framework.model.words import noun, word
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -31,9 +31,10 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.context import ReportData
+from bench_framework.report.contrasts import comparison_cells, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import DASH, replication, show_comparison
+from bench_framework.report.numbers import replication
 from bench_framework.units import counted
 
 Pair = tuple[PlanCell, PlanCell]
@@ -43,11 +44,8 @@ Pair = tuple[PlanCell, PlanCell]
 def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
     """Pair each included cell with the one that differs only in an axis and has its baseline value."""
     start = dict(plan.variant(plan.baseline_id).values)[axis]
-    cells = [
-        c
-        for c in plan.cells
-        if c.id in included and c.role.compared and plan.variant(c.variant_id).experiment is None
-    ]
+    cells = [c for c in plan.cells if c.id in included and c.role.compared]
+    cells = [c for c in cells if plan.variant(c.variant_id).experiment is None]
     place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
     pairs = []
     for cell in cells:
@@ -78,20 +76,14 @@ def judge_requested(
         (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
     ]
     judged = interim_analysis.judge_pairs(requests, "headline", size=size)
-    tripped = {
-        item_id: interim_analysis.control_differs(stage, item_id)
-        for item_id, stage in stages.items()
-    }
+    tripped = {i: interim_analysis.control_differs(stage, i) for i, stage in stages.items()}
     state_of = {s.cell_id: s for s in runs.states}
-    return tuple(
-        refuse_invalid(
-            plan,
-            interim_analysis.trip((c,), tripped[plan.cell(c.cell_id).input_id])[0],
-            state_of,
-            runs.samples,
-        )
-        for c in judged
-    ), looks
+    comparisons = []
+    for judged_pair in judged:
+        metrics_tripped = tripped[plan.cell(judged_pair.cell_id).input_id]
+        (c,) = interim_analysis.trip((judged_pair,), metrics_tripped)
+        comparisons.append(refuse_invalid(plan, c, state_of, runs.samples))
+    return tuple(comparisons), looks
 
 
 def document(
@@ -105,9 +97,8 @@ def document(
     )
     blocks = blocks or (Fallback(f"No two configurations differ in {title} alone."),)
     section = Section("S14", "axis-levels", f"Levels of {title}", blocks)
-    draft = build_document(
-        replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
-    )
+    exploratory = replace(data, judgement=replace(data.judgement, status="exploratory"))
+    draft = build_document(exploratory, only=("S03",))
     size = counted(looks.family, "comparison")
     run_line = (
         f"{data.plan.name}  {title}, everything else equal  exploratory: chosen "
@@ -153,14 +144,12 @@ def _row(plan: Plan, axis: Axis, c: Comparison) -> Row:
     values = dict(plan.variant(cell.variant_id).values)
     varied = (a for a in plan.axes if a.kind != "input" and len(a.values) > 1)
     rest = " ".join(values[a.name] for a in varied if a.name != axis.name)
-    figures = show_comparison(c)
     notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
     return Row.build(
         f"{values[axis.name]}{f', with {rest}' if rest else ''}",
         *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
-        Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else DASH,
-        figures.bounds if figures else "",
-        Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
+        *comparison_cells(c, None),
+        verdict_cell(c.verdict, c.metric),
         replication(c.rounds, c.runs),
         notes,
         verdict=c.verdict,

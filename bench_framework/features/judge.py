@@ -110,9 +110,8 @@ def judge(
     known = {input_id for input_id, metric in tripped if metric == measured.metric}
     measured = replace(measured, tripped=measured.tripped | known)
     structure = analyse_axes(measured, pairs, draft.summaries, builds)
-    rows = derived_values.with_contribution_figures(
-        draft.derived, structure.contributions, headline
-    )
+    tables = structure.contributions
+    rows = derived_values.with_contribution_figures(draft.derived, tables, headline)
     draft = replace(draft, structure=structure, derived=rows)
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs))
 
@@ -167,12 +166,8 @@ def _judge_inputs(
     requests = [request for request in every if not is_exact(request[1][2])]
     timed = interim_analysis.judge_pairs(requests, "headline")
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
-    refused = partial(
-        cell_state.refuse_invalid,
-        plan,
-        state_of={s.cell_id: s for s in runs.states},
-        samples=runs.samples,
-    )
+    state_of = {s.cell_id: s for s in runs.states}
+    refused = partial(cell_state.refuse_invalid, plan, state_of=state_of, samples=runs.samples)
     judgements = []
     for stage, item, pairs in zip(stages, plan.inputs, planned, strict=True):
         controls = interim_analysis.control_pairs(stage, item.id)

@@ -79,14 +79,6 @@ class Bounds:
         """Return the estimate without finite ends."""
         return Bounds(self.estimate, -math.inf, math.inf, self.level)
 
-    def containing(self, value: float) -> Bounds:
-        """Return the bounds, moved outward if necessary until they contain a value."""
-        return Bounds(self.estimate, min(self.lo, value), max(self.hi, value), self.level)
-
-    def inside(self, limit: float) -> bool:
-        """Return whether the whole interval is strictly between −limit and +limit."""
-        return -limit < self.lo and self.hi < limit
-
 
 @lru_cache(maxsize=8)
 def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -175,8 +167,7 @@ class LabelInverter:
         if any(weaker(self.examine(side * limit, side)) > alpha for side in (-1, 1)):
             return None
         low, high = (self._end(side, alpha, weaker) for side in (-1, 1))
-        bounds = Bounds(self.estimate, low, high, level)
-        return bounds if bounds.inside(limit) else None
+        return Bounds(self.estimate, low, high, level) if -limit < low and high < limit else None
 
     def _end(
         self, side: int, limit: float, rejected: Callable[[run_labels.OneSided], float]
