@@ -172,10 +172,10 @@ def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast,
         if at.one_program(c.weights):
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
         plain: Interval | None = intervals.typical(c.values, PLAIN_LEVEL).ratio
-        shown = at.reported.get(tuple(c.weights))
-        if shown is not None and shown.shown is not None:
-            verdict, interval = shown.verdict, shown.shown
-            reason, plain = shown.reason, shown.typical
+        pair = at.reported.get(tuple(c.weights))
+        if pair is not None and pair.shown is not None:
+            verdict, interval = pair.verdict, pair.shown
+            reason, plain = pair.reason, pair.typical
         contrasts.append(Contrast(verdict, interval, rounds, p, holm_result.p, reason, plain))
     return tuple(contrasts)
 

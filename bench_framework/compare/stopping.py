@@ -25,11 +25,9 @@ FUTILE: Final = "every comparison is conclusive or cannot become so in the remai
 def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
     """Return the cells of an input that are worse than another one and may be dropped."""
     judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
-    return tuple(
-        c.id
-        for c in stage.plan.cells_of(group.input_id)
-        if may_leave(stage.plan, c) and c.id in judged and c.id not in group.cell_ids
-    )
+    beaten = judged - set(group.cell_ids)
+    cells = (c for c in stage.plan.cells_of(group.input_id) if c.id in beaten)
+    return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 
 def contested(
@@ -78,11 +76,8 @@ def idle(
 ) -> tuple[str, ...]:
     """Return the cells that no cell beats and that no open comparison contains."""
     in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
-    return tuple(
-        c.id
-        for c in stage.plan.cells_of(input_id)
-        if may_leave(stage.plan, c) and c.id in stage.runs.usable and c.id not in in_use
-    )
+    cells = (c for c in stage.plan.cells_of(input_id) if c.id in stage.runs.usable - in_use)
+    return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 
 def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -64,11 +64,10 @@ def judge_looks(
     same rounds, each of shape (rounds,). `metrics` has one for each pair, by default wall time.
     With `stop`, measuring ends when every pair is significant or equivalent.
     """
-    rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
         cases = cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds)
-        comparisons = judge_family(cases, rules)
+        comparisons = judge_family(cases, rules_of(looks))
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
@@ -122,9 +121,8 @@ def relabelled(first: Series, second: Series, random: np.random.Generator) -> tu
     """Return both series with labels exchanged in half of the rounds, in all metrics or none."""
     rounds = len(next(iter(first.values())))
     swap = random.random(rounds) < 0.5  # noqa: PLR2004 -- a fair coin
-    pairs = ((first, second), (second, first))
-    one, other = ({m: np.where(swap, b[m], a[m]) for m in first} for a, b in pairs)
-    return one, other
+    one = {m: np.where(swap, second[m], first[m]) for m in first}
+    return one, {m: np.where(swap, first[m], second[m]) for m in first}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,12 +175,11 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
     The window has at least as many rounds as the last interim analysis; further ones are not used.
     Equal windows and seeds give equal verdicts.
     """
-    random = np.random.default_rng(seed)
-    rules, false = rules_of(looks), 0
+    random, false = np.random.default_rng(seed), 0
     for _ in range(families):
         first, second = relabelled(window.equal, window.reference, random)
         cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count)
-        false += bool(significant_verdicts(cases, rules))
+        false += bool(significant_verdicts(cases, rules_of(looks)))
     equal = _family(looks, window.equal, window.reference)
     slower = {
         effect: _family(looks, arm, window.reference, window.equal)
@@ -264,37 +261,32 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
     by_program = defaultdict[str, list[WindowVerdicts]](list)
     for window in windows:
         by_program[window.program].append(window)
-    every = by_program.items()
+    groups = by_program.values()
     return NoiseSummary(
         level,
         Rate(sum(w.false for w in windows), sum(w.families for w in windows)),
         Rate(sum(w.tripped for w in windows), len(windows)),
-        tuple(_floor(name, m, group) for name, group in every for m in group[0].as_measured),
-        tuple(_detection_rate(name, e, group) for name, group in every for e in group[0].slower),
+        tuple(_floor(m, group) for group in groups for m in group[0].as_measured),
+        tuple(_detection_rate(effect, group) for group in groups for effect in group[0].slower),
     )
 
 
-def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
+def _floor(metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
     floors = [floor_fraction(window.as_measured[metric]) for window in windows]
     # A window without a bound is worse than any other. The median and the worst are unbounded if
     # they reach it.
     every = sorted(math.inf if fraction is None else fraction for fraction in floors)
     middle, worst = (x if x < math.inf else None for x in (statistics.median(every), every[-1]))
-    return Floor(program, metric, middle, worst)
+    return Floor(windows[0].program, metric, middle, worst)
 
 
-def _detection_rate(
-    program: str, effect: float, windows: Sequence[WindowVerdicts]
-) -> DetectionRate:
-    tries, metrics = len(windows), tuple(windows[0].slower[effect])
-    typical = {
-        m: [c.typical for w in windows if (c := w.slower[effect][m]).typical is not None]
-        for m in metrics
-    }
-    return DetectionRate(
-        program,
-        effect,
-        {m: Rate(sum(m in w.finds(effect) for w in windows), tries) for m in metrics},
-        Rate(sum(bool(w.finds(effect)) for w in windows), tries),
-        {m: statistics.median(t.ratio for t in known) - 1 for m, known in typical.items() if known},
-    )
+def _detection_rate(effect: float, windows: Sequence[WindowVerdicts]) -> DetectionRate:
+    tries, detections = len(windows), [window.finds(effect) for window in windows]
+    rates, estimates = {}, {}
+    for metric in windows[0].slower[effect]:
+        rates[metric] = Rate(sum(metric in metrics for metrics in detections), tries)
+        typical = (window.slower[effect][metric].typical for window in windows)
+        if ratios := [interval.ratio for interval in typical if interval is not None]:
+            estimates[metric] = statistics.median(ratios) - 1
+    either = Rate(sum(map(bool, detections)), tries)
+    return DetectionRate(windows[0].program, effect, rates, either, estimates)

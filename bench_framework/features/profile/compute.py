@@ -116,21 +116,21 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
 def shares_of(profile: Profile) -> ProfileShares:
     """Return the shares of functions and buckets of a profile."""
     enough = profile.total >= LEAST_SAMPLES
-    own, inclusive = counts_of(profile)
+    exclusive, inclusive = counts_of(profile)
     chosen = {frame: profile.bucket_of(frame) for frame in inclusive}
     functions = [
         FunctionShare(
             frame.name,
             frame.module,
             frame.kernel,
-            share_of(profile, own[frame]),
+            share_of(profile, exclusive[frame]),
             share_of(profile, inclusive[frame]) if profile.unwinding is not None else None,
             chosen[frame] if profile.buckets else "",
         )
-        for frame in ranked(own, inclusive)[:MOST_FUNCTIONS]
+        for frame in ranked(exclusive, inclusive)[:MOST_FUNCTIONS]
     ]
     by_bucket: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for frame, count in own.items():
+    for frame, count in exclusive.items():
         by_bucket[chosen[frame]].update(count)
     names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
     buckets = [BucketShare(name, share_of(profile, by_bucket[name])) for name in names]
@@ -148,19 +148,19 @@ def shares_of(profile: Profile) -> ProfileShares:
 
 def counts_of(profile: Profile) -> tuple[Counts, Counts]:
     """Return self and inclusive samples of functions; a recursive one counts once per stack."""
-    own, inclusive = Counts(Counter), Counts(Counter)
+    exclusive, inclusive = Counts(Counter), Counts(Counter)
     for stack in profile.stacks:
         for place in set(stack.frames):
             inclusive[profile.frames[place]][stack.run] += stack.count
-        own[profile.frames[stack.frames[-1]]][stack.run] += stack.count
-    return own, inclusive
+        exclusive[profile.frames[stack.frames[-1]]][stack.run] += stack.count
+    return exclusive, inclusive
 
 
-def ranked(own: Counts, inclusive: Counts) -> list[Frame]:
+def ranked(exclusive: Counts, inclusive: Counts) -> list[Frame]:
     """Return the functions by decreasing self samples, then by name."""
 
     def rank(frame: Frame) -> tuple[int, int, str, str]:
-        return -own[frame].total(), -inclusive[frame].total(), frame.name, frame.module
+        return -exclusive[frame].total(), -inclusive[frame].total(), frame.name, frame.module
 
     return sorted(inclusive, key=rank)
 

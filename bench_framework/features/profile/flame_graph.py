@@ -169,10 +169,8 @@ def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, 
     title = f"{name[:LONGEST_TITLE]}{module}: {share}"
     if box.self_samples:
         title += f", {100 * box.self_samples / total:.2f} % at this place itself (self)"
-    room = int((width - 4) / CHARACTER)
-    text = ""
+    label, room, text = visible(name), int((width - 4) / CHARACTER), ""
     if room >= LEAST_TEXT:
-        label = visible(name)
         label = label if len(label) <= room else label[: room - 1] + "…"
         text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
     return (
@@ -182,7 +180,6 @@ def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, 
 
 
 def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
-    """Return the style class of a box: its bucket, the kernel or the program."""
     if frame is None:
         return "user"
     return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
@@ -198,15 +195,12 @@ def _legend(colours: Mapping[str, str]) -> Iterator[str]:
 
 def _style(colours: Mapping[str, str]) -> str:
     """Return the style sheet with both palettes. The reader's theme selects one of them."""
-    tokens = (*SHARED, *dict.fromkeys(colours.values()), "series-6")
+    used = dict.fromkeys(colours.values())
+    tokens = dict.fromkeys((*SHARED, *used, "series-6"))
     light, dark = (
-        "".join(f"--{token}:{palette[token]};" for token in dict.fromkeys(tokens))
-        for palette in (LIGHT, DARK)
+        "".join(f"--{token}:{palette[token]};" for token in tokens) for palette in (LIGHT, DARK)
     )
-    boxes = "".join(
-        f".{token}{{fill:var(--{token});fill-opacity:.42}}"
-        for token in dict.fromkeys(colours.values())
-    )
+    boxes = "".join(f".{token}{{fill:var(--{token});fill-opacity:.42}}" for token in used)
     return (
         f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
         "text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);"

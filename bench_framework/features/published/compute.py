@@ -112,10 +112,10 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
         for s in steps
     )
     measured = f"{_tested(claim, results)}: {exponents}"
-    found = dict.fromkeys(s.word for s in steps)
-    if deviating := [word for word in found if word in {"sub-linear", "super-linear"}]:
+    growths = dict.fromkeys(s.word for s in steps)
+    if deviating := [word for word in growths if word in {"sub-linear", "super-linear"}]:
         return Result("refuted", " and ".join(deviating), measured)
-    if [*found] == ["linear"]:
+    if [*growths] == ["linear"]:
         return Result("confirmed", "", measured)
     return Result("inconclusive", "the exponents are not resolved", measured)
 
