@@ -45,10 +45,8 @@ def compare(
     thresholds = Thresholds(plan.judge.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric != INSTRUCTIONS:
-        ours, theirs = (
-            cell_state.exact_value(cell_state.build_of(plan, c.variant_id, builds), metric)
-            for c in (cell, reference)
-        )
+        pair = (cell_state.build_of(plan, c.variant_id, builds) for c in (cell, reference))
+        ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
             return replace(draft, reason=f"{metric} is unknown")
         return medians.compare_exact(draft, ours, theirs)

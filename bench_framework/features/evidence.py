@@ -93,17 +93,17 @@ class Results:
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
             cell_id = self._cells(input_id).get(variant_id, "")
-            summary, interval = medians.get((cell_id, metric)), None
-            reason = self._missing(cell_id) or "no confidence interval"
+            summary, interval, reason = medians.get((cell_id, metric)), None, ""
             build = build_of(self.plan, variant_id, self._builds) if cell_id else None
             exact = exact_value(build, metric)
             if exact is not None:
                 interval = Interval(exact, exact, exact, 1.0)
             elif summary is not None and summary.lo is not None and summary.hi is not None:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
-            cells = (cell_id,) if cell_id else ()
-            e = Evidence(input_id, "", interval, margin=margin, metric=metric, cells=cells)
-            yield e if interval else replace(e, text=reason, reason=reason)
+            else:
+                reason = self._missing(cell_id) or "no confidence interval"
+            e = Evidence(input_id, reason, interval, margin=margin, reason=reason, metric=metric)
+            yield replace(e, cells=(cell_id,) if cell_id else ())
 
     def _cells(self, input_id: str) -> dict[str, str]:
         cells = self.plan.cells_of(input_id)

@@ -107,25 +107,22 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
     searched = [_subsets(levels) if n != widest else [levels] for n, levels in enumerate(planned)]
     if math.prod(map(len, searched)) > MOST_SEARCHED:
         return None
-    best: tuple[tuple[int, int], tuple[Levels, ...]] = ((0, 0), ())
-    for chosen in itertools.product(*searched):
-        others = [levels for n, levels in enumerate(chosen) if n != widest]
-        widest_levels = tuple(
+
+    def with_widest(chosen: tuple[Levels, ...]) -> tuple[Levels, ...]:
+        before, after = chosen[:widest], chosen[widest + 1 :]
+        others = list(itertools.product(*before, *after))
+        complete = tuple(
             level
             for level in planned[widest]
-            if all(
-                (*rest[:widest], level, *rest[widest:]) in present
-                for rest in itertools.product(*others)
-            )
+            if all((*rest[:widest], level, *rest[widest:]) in present for rest in others)
         )
-        if not widest_levels or widest_levels[0] != planned[widest][0]:
-            continue
-        product = tuple(widest_levels if n == widest else levels for n, levels in enumerate(chosen))
-        crossed = sum(len(levels) >= FEWEST for levels in product)
-        size = (math.prod(map(len, product)), crossed)
-        if size > best[0]:
-            best = (size, product)
-    return best[1]
+        return (*before, complete, *after)
+
+    def size(product: tuple[Levels, ...]) -> tuple[int, int]:
+        return math.prod(map(len, product)), sum(len(levels) >= FEWEST for levels in product)
+
+    products = map(with_widest, itertools.product(*searched))
+    return max((p for p in products if p[widest][:1] == planned[widest][:1]), key=size)
 
 
 def _subsets(levels: Levels) -> list[Levels]:

@@ -237,7 +237,7 @@ def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
     claim = Claim("", "published", published.text, cells=cells, values=values)
     if len(result.evidence) != 1:
         return claim
-    only = result.evidence[0]
+    (only,) = result.evidence
     scope = (("input", plan.input(only.input_id).label),) if len(plan.inputs) > 1 else ()
     claim = replace(claim, metric=only.metric or None, scope=scope, verdict=only.verdict)
     return replace(claim, margin=only.margin).with_interval(only.interval)
