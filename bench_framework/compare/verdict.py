@@ -193,7 +193,6 @@ _DIRECTION_CHANGED: Final = "mixed: the direction changed after the deciding int
 
 
 def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> str:
-    """Return why a rejected null hypothesis gives no direction, or an empty text."""
     if strongest.p_opposite <= level:
         return _MIXED
     return _DIRECTION_CHANGED if bounds.estimate * strongest.sign <= 0 else ""

@@ -205,7 +205,6 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
 
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
-    """Return the part of the total that the steps do not explain."""
     remainder = contribution.remainder
     if remainder is not None and remainder.shown is not None:
         point = _point(data, _UNEXPLAINED, remainder, 1.0)

@@ -342,7 +342,6 @@ _BY: Final = {
 
 
 def _contributions(claim: Claim) -> str:
-    """Return the total of all changes and the contribution of each change."""
     parts = f"{_BY[str(claim.values['design'])]}: {claim.values['parts']}"
     if claim.estimate is None:
         return f"{where(claim, ', ')}no total (no variant has every change); {parts}"
@@ -359,7 +358,6 @@ def _contributions(claim: Claim) -> str:
 
 
 def _before_after(claim: Claim) -> str:
-    """Return the comparison of one implementation before and after its changes."""
     head = f"{where(claim, ', ')}{claim.reference} → {claim.subject} ({claim.values['changes']})"
     if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
         return one_program(claim, head)
@@ -369,7 +367,6 @@ def _before_after(claim: Claim) -> str:
 
 
 def _crossover(claim: Claim) -> str:
-    """Return the input size at which two variants are equally fast."""
     sizes = f"between {claim.values['below']} and {claim.values['above']}"
     head = f"{claim.subject} and {claim.reference} cross over {sizes}"
     if "size" not in claim.values:
@@ -379,7 +376,6 @@ def _crossover(claim: Claim) -> str:
 
 
 def _front(claim: Claim) -> str:
-    """Return the best variants by metric, and the dominated variants."""
     text = f"{where(claim)}{claim.values['least']}"
     if "behind" in claim.values:
         clear = claim.values.get("clear", claim.values["metrics"])

@@ -154,7 +154,6 @@ def sign_changes(data: ReportData) -> tuple[Block, ...]:
 
 
 def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
-    """Return the comparison of a variant with the baseline on every input, by size."""
     variant = data.plan.cell(claim.cells[0]).variant_id
     cells = [cell for cell in data.plan.cells if cell.variant_id == variant]
     rows = []
@@ -173,7 +172,6 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
 
 
 def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
-    """Return an effect in every combination of the other axes."""
     (change,) = effect.changes
     factorials = {f.input_id: f for f in data.judgement.structure.factorials}
     axes = [axis for axis, _ in factorials[effect.input_id].axes if axis != change.axis]

@@ -107,7 +107,6 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
 
 
 def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
-    """Return whether a recommended variant has the change."""
     chosen = (data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation"))
     return any(
         experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
@@ -124,7 +123,6 @@ def _change(experiment: Experiment, before: Mapping[str, str]) -> str:
 
 
 def _result(data: ReportData, experiment: Experiment, item: Input, cell: PlanCell) -> str:
-    """Return the effect of a change alone and after earlier changes, and its cost."""
     time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "

@@ -52,7 +52,6 @@ def _extent(claim: Claim, before: str = "") -> str:
 
 
 def _functions(claim: Claim) -> str:
-    """Return the share of one function, or of the functions of a bucket."""
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     bucket = "functions of the bucket " if claim.kind == "profile-bucket" else ""

@@ -72,7 +72,6 @@ def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -
 
 
 def _tested(claim: PublishedClaim, results: Results) -> str:
-    """Return the name of what tests a claim."""
     if claim.variant_id:
         return results.plan.variant(claim.variant_id).label
     return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
@@ -121,7 +120,6 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
 
 
 def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
-    """Return the verdict on one input, and the reason for it."""
     if e.interval is None:
         return "inconclusive", e.reason
     if figure.kind == "value":

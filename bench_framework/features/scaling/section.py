@@ -128,7 +128,6 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
 
 
 def _rounds(data: ReportData, s: Scaling) -> str:
-    """Return the number of rounds that both sizes have."""
     arms = (cell for i in (s.from_input_id, s.to_input_id) for cell in data.arms(i))
     cells = [cell for cell in arms if cell.variant_id == s.variant_id]
     return str(min((summary.n_rounds for summary in data.summaries(cells, s.metric)), default=DASH))
