@@ -17,7 +17,7 @@ import typer  # noqa: TID251 -- the reference of the command line follows from i
 from bench_framework import assets
 from bench_framework.cli.app import app
 from bench_framework.cli.commands.explain import texts_of_codes
-from bench_framework.features.sections import SECTIONS
+from bench_framework.features.document import SECTIONS
 from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
 from bench_framework.model.words import MEANINGS, WORDS, word
 from bench_framework.scenario.load import load

@@ -1,20 +1,41 @@
-"""Claims about facts of a record: scaling, memory, coverage, missing measurements."""
+"""Claims about comparisons, with their costs, and about facts such as scaling and coverage."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Final
 
-from bench_framework.claims import value_phrases
+from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.model.judgement import CellState, Claim, Derived, Judgement, NoiseFloor, Scope
+from bench_framework.model import words
+from bench_framework.model.judgement import (
+    CellState,
+    Claim,
+    Comparison,
+    Derived,
+    Judgement,
+    NoiseFloor,
+    Scope,
+)
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import rounded
+from bench_framework.units import THIN_SPACE
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""
+
+
+Values = dict[str, float | int | str]
+
+
+def known(**values: float | str | None) -> Values:
+    """Return the values of a claim without missing ones and empty texts."""
+    return {name: value for name, value in values.items() if value is not None and value != ""}
 
 
 class Names:
@@ -44,6 +65,122 @@ class Names:
         return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
 
 
+_KINDS: Final = ("control", "memory", "reference")
+"""Families that are also kinds of claims. Claims about all others are of the kind `comparison`."""
+
+
+class Costs:
+    """The metrics that are significantly worse, by pair of cells."""
+
+    def __init__(self, comparisons: Iterable[Comparison]) -> None:
+        self._worse = defaultdict[tuple[str, str], list[Comparison]](list)
+        for c in comparisons:
+            if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
+                self._worse[c.cell_id, c.ref_cell_id].append(c)
+
+    def amounts(self, cell_id: str, ref_cell_id: str) -> str:
+        """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
+
+        The text is empty if no metric is significantly worse.
+        """
+        return " and ".join(map(amount, self._worse[cell_id, ref_cell_id]))
+
+    def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
+        """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
+        gain = verdict and verdict.better and metric == WALL
+        text = self.amounts(cell_id, ref_cell_id) if gain else ""
+        return f"at the cost of {text}" if text else ""
+
+
+def other_metrics(comparisons: Iterable[Comparison]) -> str:
+    """Return the verdicts on further metrics: ``"CPU time is worse in 5 of 5 comparisons"``.
+
+    All comparisons are of one input with its first baseline.
+    """
+    by_metric = defaultdict[str, list[Comparison]](list)
+    for c in comparisons:
+        by_metric[c.metric].append(c)
+    parts = []
+    for metric, group in by_metric.items():
+        counts = (
+            ("worse", sum(c.verdict.worse for c in group)),
+            ("better", sum(c.verdict.better for c in group)),
+        )
+        shares = [f"{word} in {count} of {len(group)}" for word, count in counts if count]
+        if shares:
+            unit = "comparison" if len(group) == 1 else "comparisons"
+            parts.append(f"{words.noun(metric)} is {', '.join(shares)} {unit}")
+    return "; ".join(parts)
+
+
+def amount(c: Comparison) -> str:
+    """Return a cost or saving: ``"4.7 % more CPU time"``, ``"12.7× as much memory"``.
+
+    The figure has at most three digits. The sentence of the comparison has all digits and the
+    interval.
+    """
+    frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
+    ratio, lo, hi = metric_nouns.natural_ratio(c)
+    if ratio >= TIMES_FROM:
+        factor = rounded(ratio, lo, hi, margin=c.margin, least=1)
+        return f"{_short(factor.estimate, factor.decimals, 3)}× {frame.times} {what}"
+    change = rounded(ratio, lo, hi, margin=c.margin)
+    percentage = _short(abs(change.estimate - 1) * 100, change.decimals - 2, 2)
+    way = frame.less if change.hi < 1 else frame.more
+    return f"{frame.article}{percentage}{THIN_SPACE}% {way} {what}"
+
+
+def _short(value: Decimal, decimals: int, digits: int) -> str:
+    """Return a value with the given decimals, and at most the given significant digits."""
+    return f"{value:.{max(0, min(decimals, digits - len(str(int(value)))))}f}"
+
+
+class ComparisonClaims(Names):
+    """Writer of claims about comparisons, without their text."""
+
+    def __init__(self, plan: Plan, judgement: Judgement) -> None:
+        super().__init__(plan, judgement.states)
+        self.judgement = judgement
+        self.costs = Costs(judgement.comparisons)
+        self.floors = {(f.input_id, f.metric): f for f in judgement.floors}
+
+    def comparison(self, c: Comparison, kind: str | None = None) -> Claim:
+        """Return the claim about a comparison.
+
+        Its figures are those of the adjusted interval. If the comparison has a typical ratio with
+        an unadjusted 95 % interval, `values` contains it, and sentences print it.
+        """
+        input_id = self.cells[c.cell_id].input_id
+        floor = self.floors.get((input_id, c.metric))
+        cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+        cost = cost if c.family == "headline" else ""
+        values = known(reason=c.reason, mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
+        return Claim(
+            "",
+            kind or (c.family if c.family in _KINDS else "comparison"),
+            self.label(c.cell_id),
+            self.label(c.ref_cell_id),
+            c.metric,
+            self.scope(input_id),
+            c.verdict,
+            adjust=self._adjust(c),
+            rounds=c.rounds,
+            runs=c.runs,
+            margin=c.margin,
+            noise_floor=floor.fraction if floor else None,
+            cells=(c.cell_id, c.ref_cell_id),
+            values=values | metric_nouns.details(c) | metric_nouns.typical(c),
+        ).with_interval(c.shown)
+
+    def _adjust(self, c: Comparison) -> str | None:
+        looks = self.judgement.looks
+        if c.family in ("headline", "reference", "contrast"):
+            return f"Holm over {looks.family} comparisons, {looks.count} looks"
+        if c.family == "control":
+            return f"as the first of {looks.family} comparisons, {looks.count} looks"
+        return "Bonferroni" if c.family == "memory" else None
+
+
 class Facts(Names):
     """Writer of the claims that are not comparisons."""
 
@@ -70,7 +207,6 @@ class Facts(Names):
 
     def noise_floor(self, f: NoiseFloor) -> Claim:
         """Return the claim about a noise floor."""
-        values: dict[str, float | int | str] = {"tripped": 1} if f.tripped else {}
         control = self.plan.control_cell(f.input_id)
         return Claim(
             "",
@@ -81,7 +217,7 @@ class Facts(Names):
             estimate=f.fraction,
             noise_floor=f.fraction,
             cells=(control.id,) if control else (),
-            values=values,
+            values={"tripped": 1} if f.tripped else {},
         )
 
     def _scaling(self) -> Iterator[Claim]:
@@ -91,7 +227,7 @@ class Facts(Names):
                 continue
             ends = (s.from_input_id, s.to_input_id)
             start, end = (self.plan.input(i).label for i in ends)
-            arms = (c for c in self.plan.cells if c.role is not Role.CONTROL)
+            cells = [c for c in self.plan.cells if c.role is not Role.CONTROL]
             yield Claim(
                 "",
                 "scaling",
@@ -103,7 +239,7 @@ class Facts(Names):
                 hi=s.hi,
                 level=s.level,
                 cells=tuple(
-                    c.id for c in arms if c.variant_id == s.variant_id and c.input_id in ends
+                    c.id for c in cells if c.variant_id == s.variant_id and c.input_id in ends
                 ),
                 values={"from": start, "to": end, "word": s.word},
             )
@@ -114,11 +250,6 @@ class Facts(Names):
             if peak is None or cell.role is Role.CONTROL:
                 continue
             size = self._sizes.get(cell.input_id)
-            values: dict[str, float | int | str] = {
-                "size": value_phrases.size(peak.median, self.plan.unit_family)
-            }
-            if size:
-                values["share"] = peak.median / size
             yield Claim(
                 "",
                 "memory-share",
@@ -132,10 +263,16 @@ class Facts(Names):
                 rounds=peak.n_rounds,
                 runs=peak.n_runs,
                 cells=(cell.id,),
-                values=values,
+                values=known(
+                    size=value_phrases.size(peak.median, self.plan.unit_family),
+                    share=peak.median / size if size else None,
+                ),
             )
 
     def _derived(self, row: Derived) -> Claim:
+        kind = (row.input_id, "bytes/s", "")
+        rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
+        rates = [d.value for d in rows if d.value is not None]
         return Claim(
             "",
             "derived",
@@ -148,21 +285,15 @@ class Facts(Names):
             rounds=row.rounds,
             margin=self.plan.judge.margin_of(WALL) if row.judged else None,
             cells=row.cell_ids,
-            values={
-                "formula": row.formula,
-                "unit": row.unit,
-                "family": self.plan.unit_family,
-                **({"assuming": row.assuming} if row.assuming else {}),
-                **self._smallest_rate(row),
-            },
+            values=known(
+                formula=row.formula,
+                unit=row.unit,
+                family=self.plan.unit_family,
+                assuming=row.assuming,
+                # The smallest rate of an input sets the unit of all of its rates.
+                smallest=min(rates) if row.unit == "bytes/s" and not row.assuming else None,
+            ),
         )
-
-    def _smallest_rate(self, row: Derived) -> dict[str, float]:
-        """Return the smallest rate of an input, which sets the unit of all of its rates."""
-        kind = (row.input_id, "bytes/s", "")
-        rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
-        rates = [d.value for d in rows if d.value is not None]
-        return {"smallest": min(rates)} if row.unit == "bytes/s" and not row.assuming else {}
 
     def coverage(self) -> Claim:
         """Return the number of planned cells by state."""
@@ -170,30 +301,28 @@ class Facts(Names):
             s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
         ]
         counts = Counter(s.state.replace("-", " ") for s in states)
-        values: dict[str, float | int | str] = {"planned": len(states), "measured": 0, **counts}
-        values["excluded"] = len(self.plan.holes)
+        values = {"planned": len(states), "measured": 0, **counts, "excluded": len(self.plan.holes)}
         return Claim("", "coverage", "this record", values=values)
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
         axes = {name for item in self.plan.inputs for name, _ in item.values}
-        holes: dict[tuple[str, str], list[str]] = {}
+        holes = defaultdict[tuple[str, str], list[str]](list)
         for hole in self.plan.holes:
             where = " ".join(f"{name}={value}" for name, value in hole.values if name not in axes)
             place = " ".join(f"{name}={value}" for name, value in hole.values if name in axes)
-            holes.setdefault((where or place, hole.reason), []).append(place if where else "")
+            holes[where or place, hole.reason].append(place if where else "")
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where
             yield Claim("", "not-measured", subject, values={"reason": reason})
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
-                yield self._missing(state)
-
-    def _missing(self, state: CellState) -> Claim:
-        label = self.cells[state.cell_id].label
-        verdict = Verdict.FAILED if state.state == "failed" else None
-        values = {"reason": state.reason or state.state}
-        return Claim(
-            "", "not-measured", label, verdict=verdict, cells=(state.cell_id,), values=values
-        )
+                yield Claim(
+                    "",
+                    "not-measured",
+                    self.cells[state.cell_id].label,
+                    verdict=Verdict.FAILED if state.state == "failed" else None,
+                    cells=(state.cell_id,),
+                    values={"reason": state.reason or state.state},
+                )

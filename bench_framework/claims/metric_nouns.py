@@ -95,12 +95,11 @@ def details(c: Comparison) -> dict[str, float | int | str]:
     values: dict[str, float | int | str] = {"direction": HIGHER} if c.direction == HIGHER else {}
     if c.family == "exact" and c.runs and c.shown is not None:
         often = f"{c.runs} times" if c.runs == c.runs_ref else f"{c.runs} and {c.runs_ref} times"
-        varied = "with an interval from the spread of the counts"
-        values["counted"] = (
-            f"counted {often} each, {'the same every time' if c.shown.lo == c.shown.hi else varied}"
-        )
-        if max(c.runs, c.runs_ref) == 1:
-            values["counted"] = "counted once each"
+        spread = "the same every time"
+        if c.shown.lo != c.shown.hi:
+            spread = "with an interval from the spread of the counts"
+        once = max(c.runs, c.runs_ref) == 1
+        values["counted"] = "counted once each" if once else f"counted {often} each, {spread}"
     return values
 
 

@@ -7,9 +7,8 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.model import words
@@ -71,13 +70,8 @@ def change(
         corrected = "" if lo <= 1 <= hi else f", {words.CORRECTED}"
         bounds = signed_bounds(estimate, lo, hi, margin, keep=False)
         return f"inconclusive in {what} {bounds}{corrected}"
-    if estimate >= times_from:
-        ratio = _factor(estimate, lo, hi, margin)
-        times = "slower" if metric == WALL else f"{frame.times} {what}"
-        return f"{ratio.estimate}× {times} [{ratio.lo}, {ratio.hi}]"
-    if estimate <= 1 / times_from and lo > 0 and metric == WALL:
-        ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
-        return f"{ratio.estimate}× faster [{ratio.lo}, {ratio.hi}]"
+    if times := _times(metric, estimate, lo, hi, margin, times_from):
+        return " ".join(times)
     ratio = _percentage(estimate, lo, hi, margin)
     figure, bounds = _figure_and_bounds(ratio)
     return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
@@ -99,11 +93,31 @@ def effect(claim: Claim, times_from: float = TIMES_FROM) -> str:
     claim = metric_nouns.plain(claim)
     if claim.figures is None:
         return words.word(claim.verdict or Verdict.INCONCLUSIVE, claim.metric or WALL)
-    higher = claim.values.get("direction") == metric_nouns.HIGHER
-    metric, margin = claim.metric or WALL, claim.margin or 0.0
     return change(
-        claim.verdict, *claim.figures, margin, metric, higher=higher, times_from=times_from
+        claim.verdict,
+        *claim.figures,
+        claim.margin or 0.0,
+        claim.metric or WALL,
+        higher=claim.values.get("direction") == metric_nouns.HIGHER,
+        times_from=times_from,
     )
+
+
+def cost(claim: Claim) -> str:
+    """Return the cost of a gain as the end of a sentence."""
+    return f", {claim.values['cost']}" if "cost" in claim.values else ""
+
+
+def reason(claim: Claim) -> str:
+    """Return the reason in brackets, if the claim has one."""
+    return f" ({claim.values['reason']})" if claim.values.get("reason") else ""
+
+
+def one_program(claim: Claim, head: str) -> str:
+    """Return the interval of one program under two names, without a statement of a difference."""
+    assert claim.figures is not None
+    bounds = signed_bounds(*claim.figures, claim.margin or 0.0, keep=False)
+    return f"{head}: {ONE_PROGRAM}{aspect(claim)} {bounds}"
 
 
 def signed_bounds(
@@ -159,21 +173,19 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
     return f"{figure:.{digits}f}{THIN_SPACE}%", f"[{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def _times(claim: Claim, estimate: float, lo: float, hi: float, times_from: float) -> str | None:
-    """Return the predicate on the "n×" scale, or `None` if percentages are the scale."""
-    margin, reference = claim.margin or 0.0, claim.reference
+def _times(
+    metric: Metric | None, estimate: float, lo: float, hi: float, margin: float, times_from: float
+) -> tuple[str, str] | None:
+    """Return ``("2.1× faster", "[1.9, 2.3]")``, or `None` if percentages are the scale."""
     if estimate >= times_from:
-        ratio = _factor(estimate, lo, hi, margin)
-        bounds = f"[{ratio.lo}, {ratio.hi}]"
-        if claim.metric == WALL:
-            return f"is {ratio.estimate}× slower than {reference} {bounds}"
-        frame = metric_nouns.frame(claim.metric)
-        amount = f"{frame.times} {noun(claim.metric)} {frame.joint} {reference}"
-        return f"{frame.verb} {ratio.estimate}× {amount} {bounds}"
-    if estimate <= 1 / times_from and claim.metric == WALL and lo > 0:
-        ratio = _factor(1 / estimate, 1 / hi, 1 / lo, margin)
-        return f"is {ratio.estimate}× faster than {reference} [{ratio.lo}, {ratio.hi}]"
-    return None
+        ratio, words_after = _factor(estimate, lo, hi, margin), "slower"
+        if metric != WALL:
+            words_after = f"{metric_nouns.frame(metric).times} {noun(metric)}"
+    elif estimate <= 1 / times_from and lo > 0 and metric == WALL:
+        ratio, words_after = _factor(1 / estimate, 1 / hi, 1 / lo, margin), "faster"
+    else:
+        return None
+    return f"{ratio.estimate}× {words_after}", f"[{ratio.lo}, {ratio.hi}]"
 
 
 def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
@@ -182,10 +194,13 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
     assert claim.figures is not None
     margin = claim.margin or 0.0
     certain = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
-    if certain and (text := _times(claim, *claim.figures, times_from)):
-        return text
-    ratio = _percentage(*claim.figures, margin)
     frame = metric_nouns.frame(claim.metric)
+    if certain and (times := _times(claim.metric, *claim.figures, margin, times_from)):
+        text, bounds = times
+        if claim.metric == WALL:
+            return f"is {text} than {claim.reference} {bounds}"
+        return f"{frame.verb} {text} {frame.joint} {claim.reference} {bounds}"
+    ratio = _percentage(*claim.figures, margin)
     figure, bounds = _figure_and_bounds(ratio)
     amount = f"{frame.article}{figure} {frame.less if ratio.hi < 1 else frame.more}"
     text = f"{frame.verb} {amount} {noun(claim.metric)}"
@@ -225,9 +240,9 @@ def _inconclusive(claim: Claim) -> str:
         parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
         if not lo <= 1 <= hi and claim.values.get("reason") != CONTROL_DIFFERS:
             parts[0] += f" ({words.CORRECTED})"
-    reason = claim.values.get("reason")
-    if reason and reason != REACHES_ONE:
-        parts.append(str(reason))
+    cause = claim.values.get("reason")
+    if cause and cause != REACHES_ONE:
+        parts.append(str(cause))
     if (mde := claim.values.get("mde")) is not None:
         parts.append(detectable(value_phrases.upward(float(mde))))
         parts += _needed(claim)
@@ -266,12 +281,6 @@ def other_output(claim: Claim, reference: str) -> str:
     )
 
 
-def _refused(claim: Claim) -> str:
-    verdict = words.word(claim.verdict or Verdict.FAILED, WALL)
-    reason = claim.values.get("reason", "")
-    return f"{claim.subject}: {verdict}" + (f" ({reason})" if reason else "")
-
-
 def comparison(claim: Claim) -> str:
     """Return the sentence of a comparison, for every verdict."""
     verdict, original = claim.verdict, claim
@@ -280,8 +289,7 @@ def comparison(claim: Claim) -> str:
     if claim.values.get("reason") == ONE_PROGRAM:
         return _one_program(claim)
     if verdict.decided:
-        cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-        return f"{claim.subject} {predicate(original)}{cost}{metric_nouns.tail(claim)}"
+        return f"{claim.subject} {predicate(original)}{cost(claim)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
         return f"{_equivalent(claim)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.INCONCLUSIVE:
@@ -290,7 +298,7 @@ def comparison(claim: Claim) -> str:
         return single_run(claim)
     if verdict is Verdict.OTHER_OUTPUT:
         return other_output(claim, claim.reference or "")
-    return _refused(claim)
+    return f"{claim.subject}: {words.word(verdict, WALL)}{reason(claim)}"
 
 
 def _one_program(claim: Claim) -> str:
@@ -308,16 +316,12 @@ def single_run(claim: Claim) -> str:
     value = claim.values.get("value")
     if value is None:
         return f"{claim.subject} was run only once: no verdict"
-    size = (
-        value_phrases.size(float(value), "iec")
-        if claim.metric == PEAK_RSS
-        else format_duration(float(value))
-    )
-    return f"{claim.subject} was run only once ({size}): no verdict"
+    in_bytes = claim.metric == PEAK_RSS
+    figure = value_phrases.size(float(value), "iec") if in_bytes else format_duration(float(value))
+    return f"{claim.subject} was run only once ({figure}): no verdict"
 
 
-@dataclass(frozen=True, slots=True)
-class Factor:
+class Factor(NamedTuple):
     """A ratio and the number of decimals that its interval supports."""
 
     ratio: float

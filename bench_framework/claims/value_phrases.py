@@ -5,7 +5,6 @@
 
 import math
 from collections.abc import Callable
-from decimal import Decimal
 from typing import Final
 
 from bench_framework.model import words
@@ -46,11 +45,7 @@ def up_to_digits(value: float, digits: int) -> str:
 
 def upward(fraction: float) -> str:
     """Return a fraction as a percentage of two digits, rounded up."""
-    return f"{_plain(up_to_two_digits(fraction * 100))}{THIN_SPACE}%"
-
-
-def _plain(value: Decimal) -> str:
-    return f"{value:f}"
+    return f"{up_to_two_digits(fraction * 100):f}{THIN_SPACE}%"
 
 
 def _noise_floor(claim: Claim) -> str:
@@ -120,7 +115,7 @@ def _derived(claim: Claim) -> str:
         smallest=float(claim.values["smallest"]) if "smallest" in claim.values else None,
         margin=claim.margin,
     )
-    head, source = f"{where(claim)}{claim.subject}", f"{claim.values['formula']}"
+    head, source = f"{where(claim)}{claim.subject}", claim.values["formula"]
     if "assuming" in claim.values:
         return (
             f"{head} would be {figure} (projected, not measured: {source} over "
@@ -137,13 +132,12 @@ def _memory(claim: Claim) -> str:
 
 def coverage(claim: Claim) -> str:
     """Return the counts, such as ``"12 configurations planned: 9 measured, 1 failed"``."""
-    planned = int(claim.values["planned"])
     parts = [
-        f"{claim.values[k]} {_COVERAGE[k]}"
-        for k in _COVERAGE
-        if int(claim.values.get(k, 0)) or k == "measured"
+        f"{claim.values[state]} {text}"
+        for state, text in _COVERAGE.items()
+        if claim.values.get(state) or state == "measured"
     ]
-    return f"{counted(planned, 'configuration')} planned: {', '.join(parts)}"
+    return f"{counted(int(claim.values['planned']), 'configuration')} planned: {', '.join(parts)}"
 
 
 _COVERAGE: Final = {

@@ -3,11 +3,11 @@
 See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.compare.samples import (
     VOID_SHARE,
@@ -39,30 +39,25 @@ def cell_states(
         item.id: _expected_answer(plan.answer, plan.baseline_cell(item.id), samples)
         for item in plan.inputs
     }
-    return tuple(
-        (None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ())))
-        or _state(
-            plan,
-            cell,
-            samples.get(cell.id),
-            builds,
-            _expected_answer(plan.answer, cell, samples)
-            if cell.role.separate
-            else expected[cell.input_id],
-        )
-        for cell in plan.cells
-    )
+    states = []
+    for cell in plan.cells:
+        state = None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ()))
+        answer = expected[cell.input_id]
+        if cell.role.separate:
+            answer = _expected_answer(plan.answer, cell, samples)
+        states.append(state or _state(plan, cell, samples.get(cell.id), builds, answer))
+    return tuple(states)
 
 
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.status in VOIDING]
-    other = [block for block in blocks if block.status == "other-output"]
     if void:
         return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} during warm-up")
-    if other:
-        return CellState(cell.id, "other-output", 0, 0, other[0].message or DIFFERS)
-    return None
+    other = next((block for block in blocks if block.status == "other-output"), None)
+    if other is None:
+        return None
+    return CellState(cell.id, "other-output", 0, 0, other.message or DIFFERS)
 
 
 def _message(block: Block) -> str:
@@ -77,33 +72,23 @@ def _state(
         if build is not None and not build.ok:
             return CellState(cell.id, "failed", 0, 0, build.message or "the build failed")
         return CellState(cell.id, "not-started", 0, 0, "no round was measured")
-    rounds, void = len(sample.runs), len(sample.void)
     effective = effective_modes(sample)
-    if sample.failed:
-        state, reason = _failure(cell, sample)
-        return CellState(cell.id, state, rounds, void, reason, effective)
-    if (other := _other_output(sample, expected)) is not None:
-        return CellState(cell.id, "other-output", rounds, void, other, effective)
-    cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
-    fallbacks = mode_fallbacks(plan, cell, effective, build)
-    if fallbacks:
-        reason = "; ".join(
-            f"{axis}: requested {requested}, actual {actual}"
-            for axis, requested, actual in fallbacks
-        )
-        return CellState(cell.id, "not-comparable", rounds, void, reason, effective, cache)
-    return CellState(cell.id, "measured", rounds, void, "", effective, cache)
-
-
-def _failure(cell: Cell, sample: Sample) -> tuple[Literal["failed", "not-comparable"], str]:
-    """Return why more than 5 % of the rounds are void: failures, an unverified cache, or both."""
-    failed = [b for b in sample.blocks if b.status in VOIDING]
-    others = [b for b in sample.blocks if b.status not in VOIDING and b.round in sample.void]
-    if others and len(failed) <= VOID_SHARE * sample.rounds:
+    state = CellState(cell.id, "measured", len(sample.runs), len(sample.void), effective=effective)
+    if sample.failed:  # by failures, an unverified cache, or both
+        failed = [b for b in sample.blocks if b.status in VOIDING]
         good = [b for b in sample.blocks if b.status not in VOIDING]
-        return "not-comparable", cache_refusal(cell, good)
-    share = f"{len(failed)} of {sample.rounds} rounds"
-    return "failed", f"{_message(failed[0])} (round {failed[0].round}; {share})"
+        unverified = any(b.round in sample.void for b in good)
+        if unverified and len(failed) <= VOID_SHARE * sample.rounds:
+            return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
+        share = f"{len(failed)} of {sample.rounds} rounds"
+        reason = f"{_message(failed[0])} (round {failed[0].round}; {share})"
+        return replace(state, state="failed", reason=reason)
+    if (other := _other_output(sample, expected)) is not None:
+        return replace(state, state="other-output", reason=other)
+    cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
+    state = replace(state, cache=cache)
+    reason = "; ".join(mode_fallbacks(plan, cell, effective, build))
+    return replace(state, state="not-comparable", reason=reason) if reason else state
 
 
 def _expected_answer(
@@ -141,11 +126,10 @@ def _other_output(sample: Sample, expected: str | None) -> str | None:
 
 def effective_modes(sample: Sample) -> dict[str, str]:
     """Return axis → actual value. Several values are joined, the most frequent one first."""
-    counts: dict[str, Counter[str]] = {}
-    for block in sample.blocks:
-        for receipt in block.receipts:
-            for axis, value in receipt.effective.items():
-                counts.setdefault(axis, Counter())[value] += 1
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for receipt in (receipt for block in sample.blocks for receipt in block.receipts):
+        for axis, value in receipt.effective.items():
+            counts[axis][value] += 1
     return {
         axis: ", ".join(v for v, _ in sorted(c.items(), key=lambda kv: (-kv[1], kv[0])))
         for axis, c in sorted(counts.items())
@@ -154,8 +138,8 @@ def effective_modes(sample: Sample) -> dict[str, str]:
 
 def mode_fallbacks(
     plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
-) -> tuple[tuple[str, str, str], ...]:
-    """Return the axes whose actual value is not the requested one: (axis, requested, actual).
+) -> list[str]:
+    """Return the axes whose actual value is not the requested one, with both values.
 
     A value that the worker's `describe` does not list is the scenario's own name for something
     else. It is not checked against the receipt.
@@ -166,8 +150,8 @@ def mode_fallbacks(
         known = _known_values(build, axis)
         actual = effective.get(axis)
         if actual is not None and actual != value and (known is None or value in known):
-            fallbacks.append((axis, value, actual))
-    return tuple(fallbacks)
+            fallbacks.append(f"{axis}: requested {value}, actual {actual}")
+    return fallbacks
 
 
 def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
@@ -191,23 +175,19 @@ def fallback_events(
     plan: Plan, states: Sequence[CellState], samples: Mapping[str, Sample]
 ) -> list[Event]:
     """Return BX305 for every cell whose actual mode is not the requested one."""
-    events = []
-    for state in states:
-        # An unverified cache state has its own event (BX341, BX342) from the run that it affected.
-        if state.state != "not-comparable" or state.reason.startswith(NOT_VERIFIED):
-            continue
-        cell = plan.cell(state.cell_id)
-        runs = sum(samples[state.cell_id].runs.values())
-        events.append(
-            Event(
-                "BX305",
-                f"{cell.label}: {state.reason} (in {runs} runs)",
-                cell_id=cell.id,
-                effect="its values are shown under the actual mode and are not compared",
-                help="`benchctl doctor` lists the modes that work on this machine and its folders",
-            )
+    return [
+        Event(
+            "BX305",
+            f"{plan.cell(state.cell_id).label}: {state.reason} "
+            f"(in {sum(samples[state.cell_id].runs.values())} runs)",
+            cell_id=state.cell_id,
+            effect="its values are shown under the actual mode and are not compared",
+            help="`benchctl doctor` lists the modes that work on this machine and its folders",
         )
-    return events
+        for state in states
+        # An unverified cache state has its own event (BX341, BX342) from the run that it affected.
+        if state.state == "not-comparable" and not state.reason.startswith(NOT_VERIFIED)
+    ]
 
 
 def exact_value(build: Build | None, metric: str) -> float | None:
@@ -270,10 +250,10 @@ def cache_refusal(cell: Cell, blocks: Sequence[Block]) -> str:
 
 def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
     """Return the inputs on which every run of every measured cell began with a cold cache."""
-    caches_of: dict[str, set[CacheState]] = {}
+    caches_of = defaultdict[str, set[CacheState]](set)
     for state in states:
         if state.state == "measured":
-            caches_of.setdefault(plan.cell(state.cell_id).input_id, set()).add(state.cache)
+            caches_of[plan.cell(state.cell_id).input_id].add(state.cache)
     return frozenset(input_id for input_id, caches in caches_of.items() if caches == {"cold"})
 
 

@@ -7,8 +7,9 @@ runs over the family, and J interim analyses are adjusted for as in all comparis
 `docs/method.md#contrasts`.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -33,7 +34,6 @@ from bench_framework.stats.portable_math import log
 
 Floats = npt.NDArray[np.float64]
 
-PAIR: Final = 2
 FEWEST_ROUNDS: Final = 6
 """With fewer rounds there is no 95 % interval, and nothing is reported."""
 TOO_FEW: Final = "too few rounds for so many contrasts"
@@ -76,7 +76,7 @@ class Measured:
     metric: Metric
     higher: bool
     inputs: tuple[PreparedInput, ...] = ()
-    reported: Mapping[tuple[str, str], Comparison] = field(default_factory=dict)
+    reported: Mapping[tuple[str, ...], Comparison] = field(default_factory=dict)
     same: Pairs = frozenset()
 
     def logs(
@@ -100,12 +100,10 @@ class Measured:
 
     def one_program(self, weights: Mapping[str, float]) -> bool:
         """Return whether a contrast compares programs only with themselves (an A/A test)."""
-        sums: dict[str, float] = {}
+        sums: defaultdict[str, float] = defaultdict(float)
         for cell, weight in weights.items():
-            program = min(
-                other for other in weights if other == cell or frozenset((cell, other)) in self.same
-            )
-            sums[program] = sums.get(program, 0.0) + weight
+            program = min(c for c in weights if c == cell or frozenset((cell, c)) in self.same)
+            sums[program] += weight
         return all(abs(total) < NO_WEIGHT for total in sums.values())
 
 
@@ -115,11 +113,11 @@ def weighted_sum(terms: Sequence[tuple[float, Weighted]]) -> Weighted:
     Terms are added one after the other, because a matrix product adds them in an order that depends
     on the processor.
     """
-    values, sums = np.zeros_like(terms[0][1].values), dict[str, float]()
+    values, sums = np.zeros_like(terms[0][1].values), defaultdict[str, float](float)
     for factor, term in terms:
         values += factor * term.values
         for cell, weight in term.weights.items():
-            sums[cell] = sums.get(cell, 0.0) + factor * weight
+            sums[cell] += factor * weight
     return Weighted(terms[0][1].input_id, values, sums)
 
 
@@ -132,15 +130,12 @@ def measured(
 ) -> Measured:
     """Collect the data of a record from which contrasts are computed."""
     metric = runs.plan.judge.headline
-    last: dict[str, int] = {}
-    for look in taken:
-        last[look.input_id] = max(look.round, last.get(look.input_id, 0))
     return Measured(
         runs.plan,
         looks,
         runs.samples,
-        frozenset(c for c in runs.usable if c in runs.samples),
-        last,
+        runs.usable,
+        {look.input_id: look.round for look in sorted(taken, key=lambda look: look.round)},
         frozenset(f.input_id for f in floors if f.tripped and f.metric == metric),
         metric,
         metric in runs.higher,
@@ -176,23 +171,13 @@ def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast,
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, CONTROL_DIFFERS
         if at.one_program(c.weights):
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
-        plain = intervals.typical(c.values, PLAIN_LEVEL).ratio
-        contrast = Contrast(verdict, interval, rounds, p, holm_result.p, reason, plain)
-        contrasts.append(_with_reported_verdict(contrast, tuple(c.weights), at))
+        plain: Interval | None = intervals.typical(c.values, PLAIN_LEVEL).ratio
+        pair = at.reported.get(tuple(c.weights))
+        if pair is not None and pair.shown is not None:
+            verdict, interval = pair.verdict, pair.shown
+            reason, plain = pair.reason, pair.typical
+        contrasts.append(Contrast(verdict, interval, rounds, p, holm_result.p, reason, plain))
     return tuple(contrasts)
-
-
-def _with_reported_verdict(contrast: Contrast, cell_ids: Sequence[str], at: Measured) -> Contrast:
-    comparison = at.reported.get((cell_ids[0], cell_ids[1])) if len(cell_ids) == PAIR else None
-    if comparison is None or comparison.shown is None:
-        return contrast
-    return replace(
-        contrast,
-        verdict=comparison.verdict,
-        shown=comparison.shown,
-        reason=comparison.reason,
-        typical=comparison.typical,
-    )
 
 
 def _equivalence(values: Floats, level: float) -> Interval | None:

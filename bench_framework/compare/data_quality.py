@@ -1,4 +1,4 @@
-"""Warnings about data quality: drift, other load, identical programs, a missing A/A control."""
+"""Noise floors, and warnings about drift, other load, identical programs and the A/A control."""
 
 import itertools
 import math
@@ -10,12 +10,15 @@ import numpy as np
 
 from bench_framework.compare import same_programs
 from bench_framework.compare.samples import Sample
+from bench_framework.compare.stage import Stage
+from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model import contention
-from bench_framework.model.judgement import NoiseFloor
+from bench_framework.model.judgement import Comparison, NoiseFloor
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Block, Build, Event
+from bench_framework.model.verdict import Interval
 from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.units import format_percent
@@ -33,10 +36,9 @@ def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
     events = []
     for item in plan.inputs:
         cell = plan.baseline_cell(item.id)
-        sample = samples.get(cell.id) if cell else None
-        if sample is None or cell is None:
+        if cell is None or cell.id not in samples:
             continue
-        moved = drift(sample.values(WALL))
+        moved = drift(samples[cell.id].values(WALL))
         if moved is None or abs(moved) < plan.judge.margin_of(WALL):
             continue
         direction = "more" if moved > 0 else "less"
@@ -148,6 +150,30 @@ def exploratory_events(looks: Looks) -> list[Event]:
             help=f"set `measure.rounds.max` to {looks.needed} or more",
         )
     ]
+
+
+def noise_floors(
+    stage: Stage, input_id: str, control: Sequence[Comparison]
+) -> tuple[NoiseFloor, ...]:
+    """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
+    floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.plan.judge.sampled}
+    for c in control:
+        fraction, adjusted = floor_fraction(c), reach(c.shown)
+        floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided, adjusted)
+    return tuple(floors.values())
+
+
+def floor_fraction(control: Comparison) -> float | None:
+    """Return the reach of the control's 95 % interval as a fraction; `None` without one."""
+    interval = control.typical
+    return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
+
+
+def reach(interval: Interval | None) -> float | None:
+    """Return max(U, 1/L) − 1 for an interval [L, U], or `None` if it is missing or unbounded."""
+    if interval is None or not interval.bounded:
+        return None
+    return max(interval.hi, 1 / interval.lo) - 1
 
 
 def _on(inputs: Sequence[Input], label: str) -> str:

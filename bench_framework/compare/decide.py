@@ -12,12 +12,13 @@ reports print, so that no report shows an interval that contradicts its verdict.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework import rounding
-from bench_framework.model.judgement import REACHES_ONE
+from bench_framework.model.judgement import REACHES_ONE, Comparison, Family
+from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 
@@ -36,6 +37,19 @@ Statistic = Literal["typical", "median", "exact", "welch"]
 - ``exact``: the ratio of two deterministic numbers.
 - ``welch``: the ratio of the means of imported runs.
 """
+
+
+_PREFERRED: Final[tuple[Family, ...]] = ("headline", "reference", "contrast", "exact", "best")
+
+
+def judged_pairs(
+    comparisons: Sequence[Comparison], metric: Metric
+) -> dict[tuple[str, str], Comparison]:
+    """Return (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
+    members = [c for c in comparisons if c.family in _PREFERRED and c.metric == metric]
+    members.sort(key=lambda c: _PREFERRED.index(c.family), reverse=True)
+    every = (c for one in members for c in (one.mirrored(), one))
+    return {(c.cell_id, c.ref_cell_id): c for c in every}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,16 @@ class Decision:
     interval: Interval
     statistic: Statistic
     reason: str = ""
+
+    def on(self, draft: Comparison) -> Comparison:
+        """Return a comparison with this verdict."""
+        return replace(
+            draft,
+            verdict=self.verdict,
+            reason=self.reason,
+            shown=self.interval,
+            statistic=self.statistic,
+        )
 
 
 def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:

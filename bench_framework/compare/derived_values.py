@@ -12,14 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.compare.samples import Sample
-from bench_framework.compare.summaries import LEVEL, median_interval
 from bench_framework.model.formula import Formula, Unit, parse, phase_key
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Block, PreparedInput
-from bench_framework.model.structure import Contribution
+from bench_framework.model.run import PreparedInput
+from bench_framework.model.structure import Contrast, Contribution
 from bench_framework.model.verdict import Verdict
 
 _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
@@ -27,13 +27,7 @@ _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
 
 @dataclass(frozen=True, slots=True)
 class LimitShare:
-    """The rate of a configuration, relative to a derived rate.
-
-    Attributes:
-        name: name of the configuration in formulas.
-        share: rate ÷ limit.
-        limit: derived rate, such as ``min(…)``.
-    """
+    """The rate of a configuration ÷ a derived rate, such as ``min(…)``, with its name in formulas."""
 
     name: str
     share: Derived
@@ -68,7 +62,6 @@ def shares(derived: Sequence[Derived], input_id: str, function: str) -> list[Lim
     return quotients
 
 
-PAIR: Final = 2
 Series = dict[int, float]
 """Round → value."""
 Pairs = dict[tuple[str, ...], "Comparison"]
@@ -92,17 +85,16 @@ def derived_rows(
     so that a report has only one interval for a pair. For each input, the rates come first, then
     the formulas in scenario order.
     """
-    if not plan.derived and not plan.named:
-        return ()
     sizes = {item.input_id: item.size_bytes for item in inputs}
     pairs: Pairs = {}
     for comparison in comparisons:
         if comparison.metric == WALL:
             pairs.setdefault((comparison.cell_id, comparison.ref_cell_id), comparison)
-    rows: list[Derived] = []
-    for item in plan.inputs:
-        rows += _rows_of_input(plan, item.id, samples, sizes.get(item.id), usable, pairs)
-    return tuple(rows)
+    return tuple(
+        row
+        for item in plan.inputs
+        for row in _rows_of_input(plan, item.id, samples, sizes.get(item.id), usable, pairs)
+    )
 
 
 def _rows_of_input(
@@ -113,18 +105,17 @@ def _rows_of_input(
     usable: frozenset[str],
     pairs: Pairs,
 ) -> Iterator[Derived]:
-    cells = {c.variant_id: c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
+    every = {c.variant_id: c for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
+    cells = {e.name: every[e.variant_id] for e in plan.named if e.variant_id in every}
     rates: dict[str, Series] = {}
     times: dict[str, Series] = {}
     for entry in plan.named:
-        cell = cells.get(entry.variant_id)
-        if cell is None or cell.id not in usable or cell.id not in samples:
-            continue
-        times[entry.name], rates[entry.name] = _times_and_rates(samples[cell.id], size)
-    for entry in plan.named:
-        name, ids, rate = entry.name, _ids(cells, [entry.variant_id]), rates.get(entry.name, {})
-        yield _row(input_id, name, f"rate({name})", "bytes/s", rate, cell_ids=ids, measured=True)
-    variants = {entry.name: entry.variant_id for entry in plan.named}
+        name, cell = entry.name, cells.get(entry.name)
+        if cell is not None and cell.id in usable:
+            times[name], rates[name] = _times_and_rates(samples[cell.id], size)
+        figures = rates.get(name, {}), cells, [name]
+        rate = _row(input_id, name, f"rate({name})", "bytes/s", *figures)
+        yield replace(rate, measured=True)
     units: dict[str, Unit] = {}
     rows: dict[str, Series] = {}
     needs: dict[str, tuple[str, ...]] = {}
@@ -133,23 +124,20 @@ def _rows_of_input(
         formula = parse(row.formula, units)
         units[row.name] = formula.unit
         for name, phase in formula.phases:
-            cell = cells.get(variants.get(name, ""))
-            if cell is not None and name in times:
+            if name in times:
                 key = phase_key(name, phase)
-                times[key], rates[key] = _phase_times_and_rates(samples[cell.id], phase, size)
+                times[key], rates[key] = _times_and_rates(samples[cells[name].id], size, phase)
         rows[row.name] = _evaluate(formula, rates, times, rows)
         of_rows = (cell for name in formula.rows for cell in needs[name])
         needs[row.name] = tuple(dict.fromkeys((*formula.cells, *of_rows)))
-        ids = _ids(cells, [variants[name] for name in needs[row.name] if name in variants])
-        series = rows[row.name]
-        worked_out = _row(input_id, row.name, row.formula, formula.unit, series, cell_ids=ids)
+        series, names = rows[row.name], needs[row.name]
+        computed = _row(input_id, row.name, row.formula, formula.unit, series, cells, names)
         # A formula that uses a projected value is projected too.
         inherited = (assumed[name] for name in formula.rows)
         assumed[row.name] = row.assuming or next(filter(None, inherited), "")
-        if assumed[row.name]:
-            yield replace(worked_out, assuming=assumed[row.name])
-        else:
-            yield _as_judged(worked_out, pairs) if formula.pair else worked_out
+        if formula.pair and not assumed[row.name]:
+            computed = _as_judged(computed, pairs)
+        yield replace(computed, assuming=assumed[row.name])
 
 
 def _as_judged(row: Derived, pairs: Pairs) -> Derived:
@@ -164,7 +152,7 @@ def _as_judged(row: Derived, pairs: Pairs) -> Derived:
         return replace(row, judged=True, rounds=0, value=None, lo=None, hi=None, level=None)
     interval = comparison.shown if straight else comparison.shown.inverse
     row = replace(row, judged=True, rounds=comparison.rounds, value=interval.ratio)
-    if interval.lo <= 0 or not math.isfinite(interval.hi):
+    if not interval.bounded:
         # Too few rounds for that level: the row has a value without an interval.
         return replace(row, lo=None, hi=None, level=None)
     return replace(row, lo=interval.lo, hi=interval.hi, level=interval.level)
@@ -181,11 +169,13 @@ def with_contribution_figures(
     in_results = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
     timed = (table for table in tables if table.metric == WALL)
     every = (step for table in timed for step in (*table.steps, *table.beyond))
-    steps = {(s.cell_id, s.ref_cell_id): s.contrast for s in every}
+    steps: dict[tuple[str | None, ...], Contrast] = {
+        (s.cell_id, s.ref_cell_id): s.contrast for s in every
+    }
 
     def with_figures(row: Derived) -> Derived:
         pair = row.cell_ids
-        contrast = steps.get((pair[0], pair[1])) if row.judged and len(pair) == PAIR else None
+        contrast = steps.get(pair) if row.judged else None
         if contrast is None or contrast.shown is None or {pair, pair[::-1]} & in_results:
             return row
         i = contrast.shown
@@ -194,32 +184,25 @@ def with_contribution_figures(
     return tuple(map(with_figures, rows))
 
 
-def _ids(cells: Mapping[str, Cell], variants: Sequence[str]) -> tuple[str, ...]:
-    return tuple(cells[variant].id for variant in variants if variant in cells)
+def _times_and_rates(
+    sample: Sample, size: int | None, phase: str | None = None
+) -> tuple[Series, Series]:
+    """Return the times of the runs or of a phase, and the bytes per second.
 
-
-def _times_and_rates(sample: Sample, size: int | None) -> tuple[Series, Series]:
-    walls = sample.values(WALL)
-    handled = {b.round: count for b in sample.blocks if (count := _bytes(b, size)) is not None}
-    timed = (number for number, wall in walls.items() if wall > 0)
-    return dict(walls), {n: handled[n] / walls[n] for n in timed if n in handled}
-
-
-def _phase_times_and_rates(sample: Sample, phase: str, size: int | None) -> tuple[Series, Series]:
-    times: Series = {}
+    A run processed the bytes that the worker reports, or else the `size` of the input.
+    """
+    times = dict(sample.values(WALL)) if phase is None else {}
+    handled: dict[int, int | None] = {}
     for block in sample.blocks:
-        spent = [r.phases_s[phase] for r in block.receipts if phase in r.phases_s]
-        if spent:
+        if phase and (spent := [r.phases_s[phase] for r in block.receipts if phase in r.phases_s]):
             times[block.round] = statistics.median(spent)
-    handled = {b.round: count for b in sample.blocks if (count := _bytes(b, size)) is not None}
-    timed = (number for number, seconds in times.items() if seconds > 0)
-    return times, {n: handled[n] / times[n] for n in timed if n in handled}
-
-
-def _bytes(block: Block, size: int | None) -> int | None:
-    """Return the bytes that one run processed: the worker's number, or else the input's size."""
-    reported = [receipt.bytes for receipt in block.receipts if receipt.bytes is not None]
-    return reported[0] if reported else size
+        handled[block.round] = next((r.bytes for r in block.receipts if r.bytes is not None), size)
+    rates = {
+        number: count / seconds
+        for number, seconds in times.items()
+        if seconds > 0 and (count := handled.get(number)) is not None
+    }
+    return times, rates
 
 
 def _evaluate(
@@ -250,9 +233,8 @@ def _row(
     formula: str,
     unit: Unit,
     series: Series,
-    *,
-    cell_ids: tuple[str, ...],
-    measured: bool = False,
+    cells: Mapping[str, Cell],
+    names: Sequence[str],
 ) -> Derived:
     ranked = sorted(series.values())
     bounds = median_interval(ranked, LEVEL)
@@ -261,8 +243,8 @@ def _row(
         name=name,
         formula=formula,
         unit=unit,
-        cell_ids=cell_ids,
-        measured=measured,
+        cell_ids=tuple(cells[cell_name].id for cell_name in names if cell_name in cells),
+        measured=False,
         rounds=len(ranked),
         value=statistics.median(ranked) if ranked else None,
         lo=bounds[0] if bounds else None,

@@ -1,7 +1,7 @@
 """Deterministic metrics and counts of untimed runs (`docs/method.md#exact-metrics`)."""
 
 import itertools
-import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -22,27 +22,12 @@ OUTSIDE: Final = "counted in untimed runs"
 def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> tuple[Summary, ...]:
     """Summarise counts of untimed runs by cell and metric, except those that timed runs report."""
     timed = {(s.cell_id, s.metric) for s in known}
-    values: dict[tuple[str, str], list[float]] = {}
+    values = defaultdict[tuple[str, str], list[float]](list)
     for observation in observations:
         for metric, value in observation.values.items():
-            values.setdefault((observation.cell_id, metric), []).append(value)
+            values[observation.cell_id, metric].append(value)
     return tuple(
-        Summary(
-            cell_id=cell_id,
-            metric=metric,
-            n_rounds=0,
-            n_runs=len(counts),
-            n_void=0,
-            median=statistics.median(counts),
-            lo=None,
-            hi=None,
-            mean=statistics.fmean(counts),
-            sd=statistics.stdev(counts) if len(counts) > 1 else None,
-            min=min(counts),
-            max=max(counts),
-            p95=None,
-            warnings=(OUTSIDE,),
-        )
+        replace(medians.summary_of(cell_id, metric, counts), warnings=(OUTSIDE,))
         for (cell_id, metric), counts in values.items()
         if (cell_id, metric) not in timed
     )
@@ -60,10 +45,8 @@ def compare(
     thresholds = Thresholds(plan.judge.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric != INSTRUCTIONS:
-        ours, theirs = (
-            cell_state.exact_value(cell_state.build_of(plan, c.variant_id, builds), metric)
-            for c in (cell, reference)
-        )
+        pair = (cell_state.build_of(plan, c.variant_id, builds) for c in (cell, reference))
+        ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
             return replace(draft, reason=f"{metric} is unknown")
         return medians.compare_exact(draft, ours, theirs)
@@ -72,7 +55,7 @@ def compare(
         (Verdict.NOT_COMPARABLE, reference, f"{reference.label}: "),
     ):
         for o in observations:
-            if o.cell_id == side.id and o.kind == metric and o.status != "ok":
+            if (o.cell_id, o.kind) == (side.id, metric) and o.status != "ok":
                 return replace(draft, verdict=verdict, reason=f"{name}{o.message}")
     counts = [counts_of(observations, side.id) for side in (cell, reference)]
     if not all(counts):

@@ -7,15 +7,15 @@ same verdicts as the report of the same rounds. See `docs/method.md#interim-anal
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare import same_programs, stopping
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
-from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model import pairs
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
@@ -78,14 +78,17 @@ def look(
     of_input = [block for block in blocks if block.cell_id in cells]
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
     stage = Stage(runs_of(plan, of_input, builds or {}), looks, reached, index)
-    headline = _by_rounds(headline_pairs(stage, input_id))
-    further = _by_rounds([*reference_pairs(stage, input_id), *contrast_pairs(stage, input_id)])
-    judged = judge_pairs([*headline, *further], "headline")
+    # Further rounds cannot decide deterministic metrics.
+    requests = {
+        family: [request for request in requested if not is_exact(request[1][2])]
+        for family, requested in planned_pairs(stage, input_id).items()
+    }
+    judged = judge_pairs(list(itertools.chain.from_iterable(requests.values())), "headline")
     refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
     ]
-    behind: tuple[str, ...] = ()
+    behind, idle = tuple[str, ...](), tuple[str, ...]()
     racing = plan.measure.strategy == "race" and not control_differs(stage, input_id)
     if racing:
         group = best_group(stage, input_id, headline=judged)
@@ -94,12 +97,11 @@ def look(
     pending = stopping.still_measured(stage, comparable)
     open_ = stopping.open_pairs(stage, pending) if open_of is None else open_of(pending)
     stop, reason = stopping.decide(stage, comparable, open_, index)
-    idle: tuple[str, ...] = ()
     if racing:
         idle = stopping.idle(stage, input_id, open_, behind)
     elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
         idle = _finished(stage, input_id, open_, judged if open_of is None else None)
-    return LookOutcome(stop, reason, judged[: len(headline)], behind, idle)
+    return LookOutcome(stop, reason, judged[: len(requests["headline"])], behind, idle)
 
 
 def _finished(
@@ -128,36 +130,22 @@ def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:
     return frozenset(c.metric for c in control if c.verdict.decided)
 
 
-def _by_rounds(requests: Sequence[Request]) -> list[Request]:
-    """Return the requests for metrics that further rounds can decide, not deterministic ones."""
-    return [request for request in requests if not is_exact(request[1][2])]
+def planned_pairs(stage: Stage, input_id: str) -> dict[Family, list[Request]]:
+    """Return the pairs of an input in plan order, by family, for every judged metric.
 
-
-def reference_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """Return candidate and further reference, for every judged metric, in plan order."""
-    return [
-        (stage, (cell, reference, metric))
-        for cell, reference in pairs.reference_pairs(stage.plan, input_id)
-        for metric in stage.plan.judge.metrics
-    ]
-
-
-def contrast_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """Return the pairs of the named contrasts that are no comparison with a baseline."""
-    return [(stage, pair) for pair in pairs.contrast_pairs(stage.plan, input_id)]
-
-
-def headline_pairs(stage: Stage, input_id: str) -> list[Request]:
-    """Return candidate and baseline, for every judged metric, in plan order."""
-    baseline = stage.plan.baseline_cell(input_id)
-    if baseline is None:
-        return []
-    return [
-        (stage, (cell, baseline, metric))
-        for cell in stage.plan.cells_of(input_id)
-        if cell.role is Role.CANDIDATE
-        for metric in stage.plan.judge.metrics
-    ]
+    Candidates are compared with the baseline, and with further references. The pairs of the named
+    contrasts are those that are no comparison with a baseline.
+    """
+    plan, baseline = stage.plan, stage.plan.baseline_cell(input_id)
+    candidates = [c for c in plan.cells_of(input_id) if c.role is Role.CANDIDATE]
+    headline = [(cell, baseline) for cell in candidates] if baseline is not None else []
+    further = pairs.reference_pairs(plan, input_id)
+    metrics = plan.judge.metrics
+    return {
+        "headline": [(stage, (*cells, metric)) for cells in headline for metric in metrics],
+        "reference": [(stage, (*cells, metric)) for cells in further for metric in metrics],
+        "contrast": [(stage, pair) for pair in pairs.contrast_pairs(plan, input_id)],
+    }
 
 
 def control_pairs(stage: Stage, input_id: str) -> list[Request]:
@@ -166,11 +154,6 @@ def control_pairs(stage: Stage, input_id: str) -> list[Request]:
     if baseline is None or control is None:
         return []
     return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.sampled]
-
-
-def pairs_of(cells: Sequence[Cell]) -> int:
-    """Return the number of pairs of K cells, K(K − 1)/2."""
-    return len(cells) * (len(cells) - 1) // 2
 
 
 def judge_pairs(
@@ -190,29 +173,22 @@ def judge_pairs(
     results: dict[int, Comparison] = {}
     if cases:
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
-        rules = _rules(max((s for s, _ in requests), key=lambda s: len(s.reached)), size)
+        stage = max((s for s, _ in requests), key=lambda s: len(s.reached))
+        rules = Rules(
+            looks=max(stage.looks.count, len(stage.reached), 1),
+            size=max(1, stage.looks.family if size is None else size),
+            level=stage.plan.judge.level,
+        )
         groups = [[i] for i in cases] if family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))
-    rows = [results.get(i) or without_rounds(*requests[i], family) for i in range(len(requests))]
-    rows = [
-        replace(c, direction="higher") if c.metric in stage.runs.higher else c
-        for c, (stage, _) in zip(rows, requests, strict=True)
-    ]
-    if family == "control":
-        return tuple(rows)
-    return tuple(
-        same_programs.without_verdict(c, stage.runs.same)
-        for c, (stage, _) in zip(rows, requests, strict=True)
-    )
-
-
-def _rules(stage: Stage, size: int | None) -> Rules:
-    return Rules(
-        looks=max(stage.looks.count, len(stage.reached), 1),
-        size=max(1, stage.looks.family if size is None else size),
-        level=stage.plan.judge.level,
-    )
+    rows = [results.get(i) or unjudged(*requests[i], family) for i in range(len(requests))]
+    for i, (stage, (_, _, metric)) in enumerate(requests):
+        if metric in stage.runs.higher:
+            rows[i] = replace(rows[i], direction="higher")
+        if family != "control":
+            rows[i] = same_programs.without_verdict(rows[i], stage.runs.same)
+    return tuple(rows)
 
 
 def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
@@ -220,52 +196,39 @@ def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
     cell, reference, metric = pair
     if not {cell.id, reference.id} <= stage.runs.usable or not stage.reached:
         return None
+    control = stage.plan.control_cell(reference.input_id)
+    # The control is a copy of the baseline.
+    with_control = (
+        control is not None
+        and cell != control
+        and reference == stage.plan.baseline_cell(reference.input_id)
+        and control.id in stage.runs.usable
+    )
+    cells = [cell, reference, *([control] if control is not None and with_control else [])]
     whole = sampling.pair(
-        stage.runs.samples[cell.id].values(metric),
-        stage.runs.samples[reference.id].values(metric),
-        _control_values(stage, pair),
+        *(stage.runs.samples[c.id].values(metric) for c in cells),
         higher=metric in stage.runs.higher,
     ).until(stage.reached[-1])
     if not len(whole):
         return None
-    draft = replace(without_rounds(stage, pair, family), reason="", look=stage.last_look)
-    return Case(
-        with_runs(draft, stage, whole.rounds),
-        whole,
-        examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs)),
-    )
+    evidence = examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs))
+    return Case(unjudged(stage, pair, family, whole.rounds), whole, evidence)
 
 
-def _control_values(stage: Stage, pair: MetricPair) -> Mapping[int, float] | None:
-    """Return the values of the A/A control if the reference is the baseline that it copies."""
+def unjudged(
+    stage: Stage, pair: MetricPair, family: Family, rounds: Sequence[int] = ()
+) -> Comparison:
+    """Return a comparison before it is judged; `rounds` have values of both sides."""
     cell, reference, metric = pair
-    baseline = stage.plan.baseline_cell(reference.input_id)
-    control = stage.plan.control_cell(reference.input_id)
-    if (
-        control is None
-        or control == cell
-        or reference != baseline
-        or control.id not in stage.runs.usable
-    ):
-        return None
-    return stage.runs.samples[control.id].values(metric)
-
-
-def without_rounds(stage: Stage, pair: MetricPair, family: Family) -> Comparison:
-    """Return the comparison of a pair without any round that contains both values."""
-    cell, reference, metric = pair
-    reason = f"no round has a value of {metric} for both sides" if stage.reached else BEFORE_FIRST
     thresholds = stage.plan.judge.thresholds_of(metric)
-    return Comparison.unjudged(cell.id, reference.id, metric, family, thresholds, reason)
-
-
-def with_runs(draft: Comparison, stage: Stage, rounds: Sequence[int]) -> Comparison:
-    """Return a comparison with the runs of both sides in these rounds."""
-    ours, theirs = (
-        sampling.runs_within(stage.runs.samples[cell_id], rounds)
-        for cell_id in (draft.cell_id, draft.ref_cell_id)
+    draft = Comparison.unjudged(cell.id, reference.id, metric, family, thresholds)
+    if not rounds:
+        missing = f"no round has a value of {metric} for both sides"
+        return replace(draft, reason=missing if stage.reached else BEFORE_FIRST)
+    runs, runs_ref = (
+        sampling.runs_within(stage.runs.samples[c.id], rounds) for c in (cell, reference)
     )
-    return replace(draft, runs=ours, runs_ref=theirs)
+    return replace(draft, look=stage.last_look, runs=runs, runs_ref=runs_ref)
 
 
 def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tuple[Comparison, ...]:
@@ -302,8 +265,7 @@ def best_group(
     pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:
         return BestGroup(input_id, metric, (), complete=False)
-    judged = judge_pairs(pairs, "best", size=pairs_of(planned))
-    judged = trip(judged, tripped)
+    judged = trip(judge_pairs(pairs, "best", size=math.comb(len(planned), 2)), tripped)
     complete = all(c.rounds > 0 for c in judged)
     cells = [c for c in usable if stage.plan.is_choice(c)]
     return best_of(input_id, metric, cells, judged, headline, complete=complete)

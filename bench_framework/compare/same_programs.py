@@ -58,11 +58,7 @@ def _same_program(
     if a.build is None or b.build is None or a.build.id == b.build.id:
         return None
     first, second = cell_state.build_of(plan, one, builds), cell_state.build_of(plan, other, builds)
-    if (
-        first is None
-        or second is None
-        or not (first.ok and second.ok and equal_code(first, second))
-    ):
+    if not (first and second and first.ok and second.ok and equal_code(first, second)):
         return None
     ours, theirs = (
         {c.input_id: c for c in plan.cells if c.variant_id == v and c.role is not Role.CONTROL}
@@ -71,18 +67,14 @@ def _same_program(
     shared = ours.keys() & theirs.keys()
     if not shared or any(work(ours[i]) != work(theirs[i]) for i in shared):
         return None
-    mine, yours = dict(a.values), dict(b.values)
-    differing = tuple(name for name in mine if mine[name] != yours.get(name))
-    tried = tuple(
-        key
-        for experiment in plan.experiments
-        if experiment.variant_id in (one, other)
-        for key, _ in experiment.change
-    )
+    yours = dict(b.values)
+    differing = tuple(name for name, value in a.values if value != yours.get(name))
+    tried = (e.change for e in plan.experiments if e.variant_id in (one, other))
+    changed = dict.fromkeys(key for key, _ in itertools.chain.from_iterable(tried))
     varying = {axis.name for axis in plan.axes if len(axis.values) > 1}
     where = " ".join(f"{n}={v}" for n, v in a.values if n in varying and n not in differing)
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)
-    return SameProgram(one, other, differing or tuple(dict.fromkeys(tried)), where, cells)
+    return SameProgram(one, other, differing or tuple(changed), where, cells)
 
 
 def equal_code(first: Build, second: Build) -> bool:
@@ -97,17 +89,8 @@ def equal_code(first: Build, second: Build) -> bool:
 
 def work(cell: Cell) -> object:
     """Return everything that determines a run of a cell except its code and its input."""
-    return (
-        cell.command,
-        cell.env,
-        cell.cwd,
-        cell.stdin,
-        cell.prepare,
-        cell.cleanup,
-        cell.cpus,
-        cell.cache,
-        cell.shell,
-    )
+    program = (cell.command, cell.shell, cell.prepare, cell.cleanup)
+    return (program, cell.env, cell.cwd, cell.stdin, cell.cpus, cell.cache)
 
 
 def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
@@ -125,9 +108,8 @@ def no_effect(pair: SameProgram) -> str:
     """Return a phrase such as ``"parser has no effect on this program with engine=rayon"``."""
     subject = " and ".join(pair.axes) or "the change"
     verb = "have" if len(pair.axes) > 1 else "has"
-    return f"{subject} {verb} no effect on this program" + (
-        f" with {pair.where}" if pair.where else ""
-    )
+    where = f" with {pair.where}" if pair.where else ""
+    return f"{subject} {verb} no effect on this program{where}"
 
 
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:

@@ -52,14 +52,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The values of two cells on one metric over their common rounds, in round order.
+    """The values of two cells on one metric over their n common rounds, in round order.
 
-    Attributes:
-        rounds: numbers of the common rounds, ascending; shape (n,).
-        candidate: positive values of the candidate, shape (n,).
-        reference: positive values of the reference in the same rounds, shape (n,).
-        control: positive values of the A/A control in the same rounds, if it is the reference's
-            copy and was measured; otherwise empty.
+    All values are positive. `control` has n values if the A/A control is a copy of the reference
+    and was measured, otherwise none.
     """
 
     rounds: tuple[int, ...]

@@ -50,10 +50,8 @@ def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) ->
 class Stage:
     """Everything that is needed to judge the cells of one input.
 
-    Attributes:
-        looks: the schedule of interim analyses, with their number J and the family size M.
-        reached: rounds after which interim analyses took place, ascending.
-        last_look: index of the last of them in the schedule, from 0.
+    `looks` is the schedule of interim analyses, with their number J and the family size M. They took
+    place after the rounds `reached`, the last one with the index `last_look`, from 0.
     """
 
     runs: Runs
@@ -78,7 +76,7 @@ def stage_of(runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> 
     )
 
 
-MetricPair = tuple["Cell", "Cell", "Metric"]
+MetricPair = tuple[Cell, Cell, Metric]
 """(candidate, reference, metric)."""
 Request = tuple[Stage, MetricPair]
 """A pair to judge, with the data of its input."""

@@ -25,11 +25,9 @@ FUTILE: Final = "every comparison is conclusive or cannot become so in the remai
 def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
     """Return the cells of an input that are worse than another one and may be dropped."""
     judged = {c for pair in group.comparisons for c in (pair.cell_id, pair.ref_cell_id)}
-    return tuple(
-        c.id
-        for c in stage.plan.cells_of(group.input_id)
-        if may_leave(stage.plan, c) and c.id in judged and c.id not in group.cell_ids
-    )
+    beaten = judged - set(group.cell_ids)
+    cells = (c for c in stage.plan.cells_of(group.input_id) if c.id in beaten)
+    return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 
 def contested(
@@ -41,12 +39,14 @@ def contested(
     other. Whether a beaten cell is also worse than the baseline, or by how much, does not matter
     for a race. A dropped cell gets no further rounds.
     """
-    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= set(group.cell_ids)]
-    return [
-        c
-        for c in still_measured(stage, [*headline, *among])
-        if not {c.cell_id, c.ref_cell_id} & set(behind)
-    ]
+    open_ = still_measured(stage, [*headline, *_among(group)])
+    return [c for c in open_ if not {c.cell_id, c.ref_cell_id} & set(behind)]
+
+
+def _among(group: BestGroup) -> list[Comparison]:
+    """Return the comparisons of members of a best group with each other."""
+    members = set(group.cell_ids)
+    return [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= members]
 
 
 def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -67,14 +67,8 @@ def has_left(stage: Stage) -> set[str]:
 
 def open_rivals(stage: Stage, group: BestGroup) -> list[Comparison]:
     """Return the pairs within the best group that further rounds may decide, as in a race."""
-    members = set(group.cell_ids)
-    among = [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= members]
-    open_ = [
-        c
-        for c in still_measured(stage, among)
-        if not c.verdict.settled and not futile(c, stage, by_estimate=True)
-    ]
-    return one_rival_each(open_)
+    among = (c for c in still_measured(stage, _among(group)) if not c.verdict.settled)
+    return one_rival_each([c for c in among if not futile(c, stage, by_estimate=True)])
 
 
 def idle(
@@ -82,11 +76,8 @@ def idle(
 ) -> tuple[str, ...]:
     """Return the cells that no cell beats and that no open comparison contains."""
     in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
-    return tuple(
-        c.id
-        for c in stage.plan.cells_of(input_id)
-        if may_leave(stage.plan, c) and c.id in stage.runs.usable and c.id not in in_use
-    )
+    cells = (c for c in stage.plan.cells_of(input_id) if c.id in stage.runs.usable - in_use)
+    return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 
 def open_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -142,10 +133,8 @@ def decide(
     if open_ and last:
         return True, LAST_LOOK
     if measure.until == "precision":
-        return (
-            not open_,
-            "an interval is wider than requested" if open_ else "all intervals are narrow enough",
-        )
+        wide, narrow = "an interval is wider than requested", "all intervals are narrow enough"
+        return not open_, wide if open_ else narrow
     if open_:
         return False, f"{len(open_)} of {len(comparisons)} comparisons still open"
     if all(c.verdict.settled for c in comparisons):
@@ -156,7 +145,7 @@ def decide(
 def half_width(comparison: Comparison) -> float | None:
     """Return the half-width of the displayed interval as a fraction; `None` if it is unbounded."""
     interval = comparison.shown
-    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+    if interval is None or not interval.bounded:
         return None
     return expm1((log(interval.hi) - log(interval.lo)) / 2)
 
@@ -185,9 +174,9 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
 
 def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
-    assert comparison.typical is not None
+    typical = comparison.typical
+    assert typical is not None
+    ratios = [typical.lo, typical.hi]
     if by_estimate:
-        ratios = [interval.ratio for interval in (comparison.typical, comparison.shown) if interval]
-    else:
-        ratios = [comparison.typical.lo, comparison.typical.hi]
+        ratios = [interval.ratio for interval in (typical, comparison.shown) if interval]
     return max(abs(log(ratio)) for ratio in ratios)

@@ -4,13 +4,14 @@ For inconclusive pairs of the same rounds, the module also computes the minimum 
 See `docs/method.md#verdicts`.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
-from bench_framework.compare import paired_test
+import numpy as np
+import numpy.typing as npt
+
 from bench_framework.compare.decide import (
     Decision,
     Evidence,
@@ -20,10 +21,12 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import REACHES_ONE, Comparison
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.stats import holm_family, intervals, welch
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.stats import holm_family, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
+
+Floats = npt.NDArray[np.float64]
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""
@@ -32,6 +35,55 @@ FEWEST_FOR_MDE: Final = 6
 MOST_ROUNDS: Final = 1000
 """A larger number of rounds needed is not reported."""
 TOO_FEW: Final = "too few rounds for any verdict"
+
+
+@dataclass(frozen=True, slots=True)
+class PairedTest:
+    """The result of the test of one pair at one interim analysis.
+
+    p-values are two-sided and not yet adjusted for interim analyses (J) and the family (Holm).
+
+    Attributes:
+        p_opposite: p-value of a difference in the opposite direction. It is small if the main score
+            and the signed rank contradict each other.
+        sign: −1 if the evidence says that the candidate's values are smaller, 1 if larger, 0 if
+            neither.
+    """
+
+    rounds: int
+    p: float
+    p_opposite: float = 1.0
+    sign: int = 0
+
+
+def table(pair: Pair) -> Floats:
+    """Return the logarithms of candidate, reference and, if present, control: (rounds, runs)."""
+    sides = [pair.candidate, pair.reference, *([pair.control] if pair.control else [])]
+    return np.stack([np.array([log(v) for v in side]) for side in sides], axis=1)
+
+
+@lru_cache(maxsize=1024)
+def inverter_of(pair: Pair) -> intervals.LabelInverter:
+    """Return the intervals of a pair, which families and the final judgement share."""
+    return intervals.LabelInverter(table(pair))
+
+
+@lru_cache(maxsize=8192)
+def examine(pair: Pair) -> PairedTest:
+    """Test a pair. The p-value is 1 if nothing differs or no round contains both cells."""
+    if not len(pair):
+        return PairedTest(0, 1.0)
+    low, high = (side.p for side in run_labels.examine(table(pair)))
+    small, large = sorted((min(1.0, 2 * low), min(1.0, 2 * high)))
+    return PairedTest(len(pair), small, large, (low > high) - (low < high))
+
+
+def examine_looks(pair: Pair, rounds: Sequence[int], needed: int = 1) -> tuple[PairedTest, ...]:
+    """Test a pair after each of the given rounds, with p = 1 before it has `needed` rounds."""
+    parts = [pair.until(last) for last in rounds]
+    return tuple(
+        examine(part) if len(part) >= needed else PairedTest(len(part), 1.0) for part in parts
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,24 +110,14 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pair to judge, with its data and the tests at every interim analysis.
-
-    Attributes:
-        pair: values over the common rounds up to the last interim analysis.
-        evidence: results of the test, one per interim analysis; at least one.
-    """
+    """A pair to judge, with its values up to the last interim analysis and a test for each."""
 
     draft: Comparison
     pair: Pair
-    evidence: tuple[paired_test.Evidence, ...]
+    evidence: tuple[PairedTest, ...]
 
     @property
-    def thresholds(self) -> Thresholds:
-        """Return δ, the margin, and ε, the minimum effect size."""
-        return self.draft.thresholds
-
-    @property
-    def strongest(self) -> paired_test.Evidence:
+    def strongest(self) -> PairedTest:
         """Return the test with the smallest p-value; the earliest one if several are equal."""
         return min(self.evidence, key=lambda e: e.p)
 
@@ -103,75 +145,57 @@ def judge_by_t(
             "welch",
             partial(contrast.interval, equivalence_level(1)),
         )
-        decision = decide(evidence, draft.thresholds)
-        comparisons.append(
-            replace(
-                draft,
-                verdict=decision.verdict,
-                reason=decision.reason,
-                shown=decision.interval,
-                statistic="welch",
-                typical=contrast.interval(PLAIN_LEVEL),
-                p=contrast.p,
-                p_adjusted=result.p,
-            )
-        )
+        judged = decide(evidence, draft.thresholds).on(draft)
+        typical = contrast.interval(PLAIN_LEVEL)
+        comparisons.append(replace(judged, typical=typical, p=contrast.p, p_adjusted=result.p))
     return comparisons
 
 
 def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
-    inverter = paired_test.inverter(case.pair)
+    inverter = inverter_of(case.pair)
     plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
     reason = ""
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
     elif not at_level.lo <= 0 <= at_level.hi:
         # So few rounds cannot reach the level of the test.
-        reason, at_level = TOO_FEW, at_level.containing(0.0)
+        ends = {"lo": min(at_level.lo, 0.0), "hi": max(at_level.hi, 0.0)}
+        reason, at_level = TOO_FEW, replace(at_level, **ends)
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
-    evidence = Evidence(
-        adjusted.rejected, at_level.ratio, "typical", lambda: _equivalence(inverter, case, rules)
-    )
-    decision = (
-        Decision(Verdict.INCONCLUSIVE, evidence.interval, evidence.statistic, reason)
-        if adjusted.rejected and reason
-        else decide(evidence, case.thresholds)
-    )
-    if decision.verdict is Verdict.INCONCLUSIVE and not decision.reason:
-        decision = replace(decision, reason=reason)
+
+    def equivalence() -> Interval | None:
+        limit = log1p(case.draft.margin)
+        bounds = inverter.equivalence(equivalence_level(rules.looks), limit)
+        return bounds.ratio if bounds else None
+
+    if adjusted.rejected and reason:
+        decision = Decision(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)
+    else:
+        evidence = Evidence(adjusted.rejected, at_level.ratio, "typical", equivalence)
+        decision = decide(evidence, case.draft.thresholds)
     comparison = replace(
-        case.draft,
-        verdict=decision.verdict,
-        reason=decision.reason,
-        shown=decision.interval,
-        statistic=decision.statistic,
+        decision.on(case.draft),
         typical=plain.ratio,
         p=case.strongest.p,
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
     )
-    return (
-        comparison if decision.verdict.settled else _with_mde(comparison, plain, case.pair, rules)
-    )
+    if decision.verdict.settled:
+        return comparison
+    comparison = replace(comparison, reason=decision.reason or reason)
+    return _with_mde(comparison, plain, case.pair, rules)
 
 
 _MIXED: Final = "mixed: the typical ratio and the signed ranks have opposite directions"
 _DIRECTION_CHANGED: Final = "mixed: the direction changed after the deciding interim analysis"
 
 
-def _contradiction(strongest: paired_test.Evidence, bounds: Bounds, level: float) -> str:
-    """Return why a rejected null hypothesis gives no direction, or an empty text."""
+def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> str:
     if strongest.p_opposite <= level:
         return _MIXED
     return _DIRECTION_CHANGED if bounds.estimate * strongest.sign <= 0 else ""
-
-
-def _equivalence(inverter: intervals.LabelInverter, case: Case, rules: Rules) -> Interval | None:
-    """Return the interval of the equivalence test if it is within the margin."""
-    bounds = inverter.equivalence(equivalence_level(rules.looks), log1p(case.thresholds.margin))
-    return bounds.ratio if bounds else None
 
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:
@@ -189,7 +213,7 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Com
 
 def _plain_half_width(interval: Interval) -> float:
     """Return the half-width that an interval would have at 95 %, if the estimate were normal."""
-    if interval.lo <= 0 or not math.isfinite(interval.hi):
+    if not interval.bounded:
         return 0.0
     level = min(interval.level, 1 - 1e-12)
     ours, plain = (normal_quantile((1 + a) / 2) for a in (level, PLAIN_LEVEL))

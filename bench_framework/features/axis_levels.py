@@ -1,15 +1,25 @@
-"""The document of ``benchctl compare --axis``: levels of one axis, with all else equal."""
+"""The comparison of ``benchctl compare --axis``: levels of one axis, with all else equal.
+
+The user chooses the pairs after seeing the data, so they are one Holm family and exploratory.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from bench_framework.compare import interim_analysis
+from bench_framework.compare.cell_state import refuse_invalid
+from bench_framework.compare.stage import Request, runs_of, stage_of
 from bench_framework.features.document import build_document
 from bench_framework.model.declarations import Axis
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import Looks
+from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Plan
-from bench_framework.model.words import noun, verdict_text, word
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block as RunBlock
+from bench_framework.model.run import Build, Look
+from bench_framework.model.words import noun, word
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -21,47 +31,89 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.context import ReportData
+from bench_framework.report.contrasts import comparison_cells, verdict_cell
 from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import DASH, replication, show_comparison
+from bench_framework.report.numbers import replication
 from bench_framework.units import counted
+
+Pair = tuple[PlanCell, PlanCell]
+"""(candidate, reference), both on the same input."""
+
+
+def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
+    """Pair each included cell with the one that differs only in an axis and has its baseline value."""
+    start = dict(plan.variant(plan.baseline_id).values)[axis]
+    cells = [c for c in plan.cells if c.id in included and c.role.compared]
+    cells = [c for c in cells if plan.variant(c.variant_id).experiment is None]
+    place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
+    pairs = []
+    for cell in cells:
+        values = dict(plan.variant(cell.variant_id).values)
+        other = place.get((cell.input_id, tuple(sorted((values | {axis: start}).items()))))
+        if other is not None and values[axis] != start:
+            pairs.append((cell, other))
+    return tuple(pairs)
+
+
+def judge_requested(
+    plan: Plan,
+    blocks: Sequence[RunBlock],
+    builds: Mapping[str, Build],
+    taken: Sequence[Look],
+    pairs: Sequence[Pair],
+    metrics: Sequence[Metric],
+) -> tuple[tuple[Comparison, ...], Looks]:
+    """Judge the requested pairs as one family, at the interim analyses that were taken.
+
+    The comparisons are returned by pair, then by metric, with the schedule for their family size M.
+    """
+    runs = runs_of(plan, blocks, builds)
+    size = max(1, len(pairs) * len(metrics))
+    looks = looks_of(plan).shared_by(size, plan.judge.level)
+    stages = {item.id: stage_of(runs, looks, taken, item.id) for item in plan.inputs}
+    requests: list[Request] = [
+        (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
+    ]
+    judged = interim_analysis.judge_pairs(requests, "headline", size=size)
+    tripped = {i: interim_analysis.control_differs(stage, i) for i, stage in stages.items()}
+    state_of = {s.cell_id: s for s in runs.states}
+    comparisons = []
+    for judged_pair in judged:
+        metrics_tripped = tripped[plan.cell(judged_pair.cell_id).input_id]
+        (c,) = interim_analysis.trip((judged_pair,), metrics_tripped)
+        comparisons.append(refuse_invalid(plan, c, state_of, runs.samples))
+    return tuple(comparisons), looks
 
 
 def document(
     data: ReportData, axis: Axis, comparisons: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Document:
     """Return the document with one section, which compares the levels of an axis."""
-    metrics = list(dict.fromkeys(c.metric for c in comparisons))
+    title = axis.label or axis.name
     blocks: tuple[Block, ...] = tuple(
-        _table(
-            data.plan, axis, metric, [c for c in comparisons if c.metric == metric], looks, where
-        )
-        for metric in metrics
+        _table(data.plan, axis, [c for c in comparisons if c.metric == metric], looks, where)
+        for metric in dict.fromkeys(c.metric for c in comparisons)
     )
-    nothing = Fallback(f"No two configurations differ in {axis.label or axis.name} alone.")
-    section = Section(
-        "S14", "axis-levels", f"Levels of {axis.label or axis.name}", blocks or (nothing,)
-    )
-    draft = build_document(
-        replace(data, judgement=replace(data.judgement, status="exploratory")), only=("S03",)
-    )
+    blocks = blocks or (Fallback(f"No two configurations differ in {title} alone."),)
+    section = Section("S14", "axis-levels", f"Levels of {title}", blocks)
+    exploratory = replace(data, judgement=replace(data.judgement, status="exploratory"))
+    draft = build_document(exploratory, only=("S03",))
     size = counted(looks.family, "comparison")
     run_line = (
-        f"{data.plan.name}  {axis.label or axis.name}, everything else equal  exploratory: chosen "
+        f"{data.plan.name}  {title}, everything else equal  exploratory: chosen "
         f"after the data were seen; {size}, Holm-adjusted"
     )
     return replace(draft, run_line=run_line, sections=(section,), claims=(), files=(), next=())
 
 
 def _table(
-    plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison], looks: Looks, where: str | None
+    plan: Plan, axis: Axis, rows: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Table:
+    metric, title = rows[0].metric, axis.label or axis.name
     start = dict(plan.variant(plan.baseline_id).values)[axis.name]
-    others = [
-        a for a in plan.axes if a.kind != "input" and a.name != axis.name and len(a.values) > 1
-    ]
     columns = (
-        Column(axis.label or axis.name),
+        Column(title),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),
         Column(f"vs {start}", "decimal"),
         Column(ADJUSTED_CI, drop=1),
@@ -69,11 +121,10 @@ def _table(
         Column("n", "right", drop=2),
         Column("Notes", prose=True),
     )
-    table_rows = tuple(_row(plan, axis, [a.name for a in others], c) for c in rows)
     chosen = f" where {where}" if where else ""
     size = counted(looks.family, "comparison")
     caption = (
-        f"{axis.label or axis.name} against {start}{chosen}, everything else equal, paired within "
+        f"{title} against {start}{chosen}, everything else equal, paired within "
         f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
         f"{interim_analyses(looks.count)}, family-wise level {looks.level * 100:g}\u202f%."
     )
@@ -81,25 +132,24 @@ def _table(
         f"axis-{metric}",
         caption,
         columns,
-        table_rows,
+        tuple(_row(plan, axis, c) for c in rows),
         sortable=False,
-        stub=f"{axis.label or axis.name}: {noun(metric)}",
-        note=" ".join(_counts(plan, axis, metric, rows)),
+        stub=f"{title}: {noun(metric)}",
+        note=" ".join(_counts(plan, axis, rows)),
     )
 
 
-def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
+def _row(plan: Plan, axis: Axis, c: Comparison) -> Row:
     cell = plan.cell(c.cell_id)
     values = dict(plan.variant(cell.variant_id).values)
-    rest = " ".join(values[name] for name in others)
-    figures = show_comparison(c)
+    varied = (a for a in plan.axes if a.kind != "input" and len(a.values) > 1)
+    rest = " ".join(values[a.name] for a in varied if a.name != axis.name)
     notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
     return Row.build(
         f"{values[axis.name]}{f', with {rest}' if rest else ''}",
         *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),
-        Cell(figures.estimate, c.shown.ratio if c.shown else None) if figures else DASH,
-        figures.bounds if figures else "",
-        Cell(verdict_text(c.verdict, c.metric), c.verdict.value, None, c.verdict),
+        *comparison_cells(c, None),
+        verdict_cell(c.verdict, c.metric),
         replication(c.rounds, c.runs),
         notes,
         verdict=c.verdict,
@@ -107,19 +157,13 @@ def _row(plan: Plan, axis: Axis, others: Sequence[str], c: Comparison) -> Row:
     )
 
 
-def _counts(plan: Plan, axis: Axis, metric: str, rows: Sequence[Comparison]) -> tuple[str, ...]:
-    """Return the counts of verdicts per level. No mean is taken over the other axes."""
-    lines = []
-    for value in axis.values:
-        level_rows = [c for c in rows if _level(plan, axis, c) == value.name]
-        counts = Counter(word(c.verdict, metric) for c in level_rows)
-        if level_rows:
-            lines.append(
-                f"{value.name}: "
-                f"{', '.join(f'{w} in {n} of {len(level_rows)}' for w, n in counts.items())}."
-            )
-    return tuple(lines)
-
-
-def _level(plan: Plan, axis: Axis, c: Comparison) -> str:
-    return dict(plan.variant(plan.cell(c.cell_id).variant_id).values)[axis.name]
+def _counts(plan: Plan, axis: Axis, rows: Sequence[Comparison]) -> Iterator[str]:
+    """Yield the counts of verdicts per level. No mean is taken over the other axes."""
+    counts = {value.name: Counter[str]() for value in axis.values}
+    for c in rows:
+        level = dict(plan.variant(plan.cell(c.cell_id).variant_id).values)[axis.name]
+        counts[level][word(c.verdict, c.metric)] += 1
+    for name, verdicts in counts.items():
+        shares = [f"{text} in {n} of {verdicts.total()}" for text, n in verdicts.items()]
+        if shares:
+            yield f"{name}: {', '.join(shares)}."

@@ -19,6 +19,7 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
     if before is None or after is None:
         return []
     old, new = ({f"{key}={value}" for key, value in spec.profile_keys} for spec in (before, after))
+    dependencies = ([" ".join(d) for d in spec.dependencies] for spec in (before, after))
     groups = (
         ("feature", before.features, after.features),
         ("profile", sorted({*old, before.profile}), sorted({*new, after.profile})),
@@ -26,7 +27,7 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
         ("toolchain", (before.toolchain,), (after.toolchain,)),
         ("revision", (before.revision,), (after.revision,)),
         ("version", (before.version,), (after.version,)),
-        ("dependency", _versions(before), _versions(after)),
+        ("dependency", *dependencies),
         ("patch", before.patches, after.patches),
         ("PGO", ("trained",) * before.pgo, ("trained",) * after.pgo),
         ("preloaded allocator", (before.preload,), (after.preload,)),
@@ -37,13 +38,9 @@ def _build(before: BuildSpec | None, after: BuildSpec | None) -> list[str]:
     for name, first, second in groups:
         added = [str(value) for value in second if value and value not in first]
         removed = [str(value) for value in first if value and value not in second]
-        texts += [f"{name} {' '.join(added)}"] if added else []
-        texts += [f"without {name} {' '.join(removed)}"] if removed and not added else []
+        if added or removed:
+            texts.append(f"{name if added else f'without {name}'} {' '.join(added or removed)}")
     return texts
-
-
-def _versions(spec: BuildSpec) -> list[str]:
-    return [f"{name} {version}" for name, version in spec.dependencies]
 
 
 def _run(before: Cell, after: Cell) -> list[str]:

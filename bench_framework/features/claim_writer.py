@@ -1,22 +1,68 @@
-"""The claims of a judgement, in the order of the report."""
+"""The claims of a judgement in the order of the report, and the sentence of each claim.
+
+A kind of claim is one function and one line in `SENTENCES`.
+"""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from bench_framework.claims import metric_nouns, phrases
-from bench_framework.claims.factory import Facts, Names
-from bench_framework.features import sentences
-from bench_framework.features.axes.claims import StructureClaims
-from bench_framework.features.experiments.compute import hypothesis_claims
-from bench_framework.features.published.compute import published_claims
-from bench_framework.features.race.compute import race_claims
-from bench_framework.features.references.claims import gap_claims
-from bench_framework.features.summary.claims import summary_claims
+from bench_framework.claims.factory import Facts, Names, known
+from bench_framework.claims.value_phrases import FACT_SENTENCES, where
+from bench_framework.features.axes.claims import STRUCTURE_SENTENCES, StructureClaims
+from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES, hypothesis_claims
+from bench_framework.features.imported import sentences as imported_sentences
+from bench_framework.features.profile.compute import PROFILE_SENTENCES
+from bench_framework.features.published.compute import PUBLISHED_SENTENCES, published_claims
+from bench_framework.features.race import compute as race
+from bench_framework.features.references.compute import gap, gap_claims
+from bench_framework.features.summary.claims import SUMMARY_SENTENCES, summary_claims
 from bench_framework.features.summary.evidence import Evidence
 from bench_framework.model.judgement import Claim, Comparison, Judgement
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, PreparedInput
+
+
+def say(claim: Claim) -> str:
+    """Return the sentence of a claim, without a full stop. Raises `KeyError`: unknown kind.
+
+    It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
+    """
+    if phrases.IN_SESSION not in claim.values:
+        return SENTENCES[claim.kind](claim)
+    return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
+
+
+def _depends_on_input(claim: Claim) -> str:
+    return (
+        f"{claim.subject} vs {claim.reference} depends on the input: {claim.values['cases']}"
+        f"{claim.values.get('turn', '')}"
+    )
+
+
+SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "comparison": phrases.comparison,
+    "control": phrases.comparison,
+    "memory": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
+    "reference": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
+    "gap": gap,
+    "sign-change": _depends_on_input,
+    "race": race.race,
+    "dropped": race.dropped,
+    "idle": race.idle,
+    "limits": imported_sentences.limits,
+    "sessions": imported_sentences.sessions,
+    **FACT_SENTENCES,
+    **STRUCTURE_SENTENCES,
+    **PROFILE_SENTENCES,
+    **HYPOTHESIS_SENTENCES,
+    **PUBLISHED_SENTENCES,
+    **SUMMARY_SENTENCES,
+}
+"""Kind of claim → the function that returns its sentence."""
 
 
 def sign_changes(
@@ -25,72 +71,64 @@ def sign_changes(
     """Yield a claim per variant, reference and metric: better on one input, worse on another."""
     plan = names.plan
     references = (plan.baseline_id, *plan.further_baselines)
-    groups: dict[tuple[str, str, str], list[Comparison]] = {}
+    groups = defaultdict[tuple[str, str, str], list[Comparison]](list)
     for c in comparisons:
         if c.family in ("headline", "reference", "exact"):
             variant_id, ref_id = (names.cells[i].variant_id for i in (c.cell_id, c.ref_cell_id))
-            groups.setdefault((variant_id, ref_id, c.metric), []).append(c)
+            groups[variant_id, ref_id, c.metric].append(c)
     for variant, ref, metric in itertools.product(plan.variants, references, plan.judge.metrics):
-        group = groups.get((variant.id, ref, metric), [])
+        group = groups[variant.id, ref, metric]
         if any(c.verdict.better for c in group) and any(c.verdict.worse for c in group):
-            yield _sign_change(names, variant.label, metric, group, sizes)
+            yield _sign_change(names, variant.label, group, sizes)
 
 
 def _sign_change(
-    names: Names,
-    label: str,
-    metric: str,
-    comparisons: Sequence[Comparison],
-    sizes: Mapping[str, int | None],
+    names: Names, label: str, comparisons: Sequence[Comparison], sizes: Mapping[str, int | None]
 ) -> Claim:
     def item(c: Comparison) -> Input:
         return names.plan.input(names.cells[c.cell_id].input_id)
 
+    def size(c: Comparison) -> int | None:
+        data = item(c).dataset
+        return sizes.get(item(c).id) or (data.size_bytes if data else None)
+
+    def change(c: Comparison) -> str:
+        return phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
+
     decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
-    ordered = sorted(decided, key=lambda c: _size(item(c), sizes) or 0)
-    values: dict[str, float | int | str] = {
-        "cases": "; ".join(f"{item(c).label}: {_change(c)}" for c in ordered)
-    }
+    ordered = sorted(decided, key=lambda c: size(c) or 0)
+    first = comparisons[0]
+    what = phrases.noun(first.metric)
     turns = [
         f"between {item(a).label} and {item(b).label}"
-        for group in _families(names.plan, [(item(c), c) for c in ordered if _size(item(c), sizes)])
+        for group in _families(names.plan, [(item(c), c) for c in ordered if size(c)])
         for a, b in itertools.pairwise(group)
         if a.verdict.better != b.verdict.better
     ]
-    if turns:
-        values["turn"] = f"; the sign changes {' and '.join(turns)}"
     return Claim(
         "",
         "sign-change",
         label,
-        names.label(comparisons[0].ref_cell_id),
-        metric,
+        names.label(first.ref_cell_id),
+        first.metric,
         cells=tuple(c.cell_id for c in ordered),
-        margin=comparisons[0].margin,
-        values=values,
+        margin=first.margin,
+        values=known(
+            cases="; ".join(f"{item(c).label}: {change(c)} {what}" for c in ordered),
+            turn=f"; the sign changes {' and '.join(turns)}" if turns else "",
+        ),
     )
 
 
 def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[list[Comparison]]:
     """Group comparisons on inputs that differ only in size; a sign change is within a group."""
     sizes = {a.name for a in plan.axes if a.kind == "input" and all(v.size_bytes for v in a.values)}
-    groups: dict[object, list[Comparison]] = {}
+    groups = defaultdict[object, list[Comparison]](list)
     for item, comparison in compared:
         rest = tuple((name, value) for name, value in item.values if name not in sizes)
         kind = (item.dataset.family, item.dataset.seed) if item.dataset else None
-        groups.setdefault((rest, kind), []).append(comparison)
+        groups[rest, kind].append(comparison)
     return list(groups.values())
-
-
-def _size(item: Input, sizes: Mapping[str, int | None]) -> int | None:
-    return sizes.get(item.id) or (item.dataset.size_bytes if item.dataset else None)
-
-
-def _change(c: Comparison) -> str:
-    """Return a change for the list of a sign change: ``"+7.8 % [+7.2, +8.4] time"``."""
-    assert c.shown is not None
-    change = phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
-    return f"{change} {phrases.noun(c.metric)}"
 
 
 def claims_of(
@@ -103,7 +141,7 @@ def claims_of(
 def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """Return claims with their numbers and sentences."""
     with_ids = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
-    return tuple(replace(claim, text=sentences.say(claim)) for claim in with_ids)
+    return tuple(replace(claim, text=say(claim)) for claim in with_ids)
 
 
 def _write(
@@ -121,5 +159,5 @@ def _write(
     yield from StructureClaims(plan, judgement, at.costs).write()
     yield from gap_claims(at, judgement.gaps, at.costs)
     yield from hypothesis_claims(at, judgement.hypotheses, at.costs)
-    yield from race_claims(at, judgement, at.comparison)
+    yield from race.race_claims(at, judgement)
     yield from published_claims(plan, judgement, builds)

@@ -25,13 +25,9 @@ _LEVEL: Final = 0.95
 class Evidence:
     """A measured ratio or value on one input.
 
-    Attributes:
-        text: the figure with its interval; the reason if there is no figure.
-        interval: ratio candidate ÷ reference, or value, with its 95 % CI. `None` without one.
-        verdict: verdict on the ratio, `None` for a value.
-        higher: true if larger values are better.
-        reason: why there is no verdict, or empty.
-        metric: the metric, empty for a derived value.
+    `interval` is that of the ratio candidate ÷ reference or of the value, with its 95 % CI. `text`
+    is the figure, or the reason for its absence. A value has no verdict, and a derived one no
+    metric. `higher` is true if larger values are better.
     """
 
     input_id: str
@@ -60,11 +56,10 @@ class Results:
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:
-            if contrast.name == name:
-                ids = (contrast.variant_id, contrast.reference_id)
-                for input_id in self._planned(contrast.input_ids):
-                    if input_ids is None or input_id in input_ids:
-                        yield self._pair(input_id, ids, contrast.metric)
+            ids = (contrast.variant_id, contrast.reference_id)
+            for input_id in self._planned(contrast.input_ids) if contrast.name == name else ():
+                if input_ids is None or input_id in input_ids:
+                    yield self._pair(input_id, ids, contrast.metric)
 
     def against_baseline(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
@@ -75,10 +70,9 @@ class Results:
 
     def experiment(self, name: str, metric: Metric = "") -> Iterator[Evidence]:
         """Yield the comparison of an experiment with the baseline on each input."""
-        inputs = tuple(item.id for item in self.plan.inputs)
+        metric, inputs = metric or self.plan.judge.headline, [item.id for item in self.plan.inputs]
         for experiment in self.plan.experiments:
             if experiment.name == name:
-                metric = metric or self.plan.judge.headline
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
@@ -99,17 +93,17 @@ class Results:
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
             cell_id = self._cells(input_id).get(variant_id, "")
-            summary, interval = medians.get((cell_id, metric)), None
-            reason = self._missing(cell_id) or "no confidence interval"
+            summary, interval, reason = medians.get((cell_id, metric)), None, ""
             build = build_of(self.plan, variant_id, self._builds) if cell_id else None
             exact = exact_value(build, metric)
             if exact is not None:
                 interval = Interval(exact, exact, exact, 1.0)
             elif summary is not None and summary.lo is not None and summary.hi is not None:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
-            e = Evidence(input_id, "", interval, margin=margin, metric=metric)
-            e = replace(e, cells=(cell_id,) if cell_id else ())
-            yield e if interval else replace(e, text=reason, reason=reason)
+            else:
+                reason = self._missing(cell_id) or "no confidence interval"
+            e = Evidence(input_id, reason, interval, margin=margin, reason=reason, metric=metric)
+            yield replace(e, cells=(cell_id,) if cell_id else ())
 
     def _cells(self, input_id: str) -> dict[str, str]:
         cells = self.plan.cells_of(input_id)
@@ -134,9 +128,9 @@ class Results:
             return Evidence(input_id, reason, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
-        text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
-        if c.reason == ONE_PROGRAM:
-            text = ONE_PROGRAM
+        text = c.reason
+        if text != ONE_PROGRAM:
+            text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
         return Evidence(input_id, text, natural, c.verdict, higher, c.margin, c.reason, metric, ids)
 
     def _derived(self, row: Derived) -> Evidence:
@@ -147,8 +141,8 @@ class Results:
         text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
         if row.judged:
-            cells = [self.plan.cell(i).variant_id for i in row.cell_ids]
-            pair = self._pair(row.input_id, (cells[0], cells[1]), WALL)
+            variant, reference = (self.plan.cell(i).variant_id for i in row.cell_ids)
+            pair = self._pair(row.input_id, (variant, reference), WALL)
             if pair.interval is not None:
                 text = derived_figure(*pair.interval.figures, row.unit, family, margin=pair.margin)
             return replace(pair, text=text)
@@ -164,9 +158,9 @@ class Results:
 
     def joined(self, evidence: Sequence[Evidence]) -> str:
         """Return the figures as one text, each with its input if the scenario has several."""
-        if len(self.plan.inputs) == 1:
-            return "; ".join(e.text for e in evidence)
-        return "; ".join(f"{e.text} on {self.plan.input(e.input_id).label}" for e in evidence)
+        several = len(self.plan.inputs) > 1
+        labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
+        return "; ".join(f"{e.text}{labels[e.input_id]}" for e in evidence)
 
 
 def ratio_text(

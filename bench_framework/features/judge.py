@@ -13,16 +13,12 @@ from bench_framework.compare import (
     exact_metrics,
     interim_analysis,
     medians,
-    noise_floor,
     same_programs,
-    summaries,
 )
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import Measured
-from bench_framework.compare.judged_pairs import judged_pairs
-from bench_framework.compare.medians import EXACT_METRICS
-from bench_framework.compare.samples import Sample
-from bench_framework.compare.stage import Request, Runs, Stage, runs_of, stage_of
+from bench_framework.compare.decide import judged_pairs
+from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -35,14 +31,13 @@ from bench_framework.model.judgement import (
     ONE_PROGRAM,
     BestGroup,
     Comparison,
-    Family,
     Judgement,
     NoiseFloor,
     RecordStatus,
     Summary,
 )
 from bench_framework.model.looks import Looks, looks_of
-from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
@@ -78,10 +73,17 @@ def judge(
     stages = [stage_of(runs, looks, looks_taken, item.id) for item in plan.inputs]
     judged = _judge_inputs(runs, stages, exact, tripped)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.further))
-    pairs = [*comparisons, *(c for j in judged for c in j.best.comparisons)]
+    best = [c for j in judged for c in j.best.comparisons]
+    pairs = [*comparisons, *best]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
-    sampled = _summaries(plan, samples)
+    measured_cells = (cell.id for cell in plan.cells if cell.id in samples)
+    sampled = tuple(
+        medians.summarise(samples[cell_id], metric)
+        for cell_id in measured_cells
+        for metric in samples[cell_id].series
+    )
+    timed = tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
     draft = Judgement(
         looks=looks,
         states=runs.states,
@@ -89,20 +91,12 @@ def judge(
         comparisons=comparisons,
         best=tuple(j.best for j in judged),
         floors=floors,
-        scaling=scaling.exponents(plan, samples, inputs, usable, _timed(plan)),
-        derived=derived_values.derived_rows(
-            plan,
-            samples,
-            inputs,
-            usable,
-            [*headline, *(c for j in judged for c in j.best.comparisons)],
-        ),
+        scaling=scaling.exponents(plan, samples, inputs, usable, timed),
+        derived=derived_values.derived_rows(plan, samples, inputs, usable, [*headline, *best]),
         gaps=references.gaps(plan, headline, samples),
         hypotheses=experiments.hypothesis_tests(plan, pairs),
         race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
-        status=_status(
-            headline, plan.judge.headline, decidable=looks.decidable or not plan.judge.sampled
-        ),
+        status=_status(plan, headline, looks),
         events=(
             *cell_state.fallback_events(plan, runs.states, samples),
             *data_quality.identical_events(plan, builds),
@@ -116,9 +110,8 @@ def judge(
     known = {input_id for input_id, metric in tripped if metric == measured.metric}
     measured = replace(measured, tripped=measured.tripped | known)
     structure = analyse_axes(measured, pairs, draft.summaries, builds)
-    rows = derived_values.with_contribution_figures(
-        draft.derived, structure.contributions, headline
-    )
+    tables = structure.contributions
+    rows = derived_values.with_contribution_figures(draft.derived, tables, headline)
     draft = replace(draft, structure=structure, derived=rows)
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs))
 
@@ -137,7 +130,7 @@ def finished_cells(
     if not now.idle:
         return ()
     at = contrasts.measured(runs_of(plan, blocks, builds), looks_of(plan), (*looks_taken, now))
-    if at.metric in EXACT_METRICS:
+    if is_exact(at.metric):
         return now.idle
     needed = effects.cells_of_open_effects(at, now.input_id)
     return tuple(cell_id for cell_id in now.idle if cell_id not in needed)
@@ -164,46 +157,30 @@ def _judge_inputs(
     The headline, the comparisons with further references and the named contrasts are one family
     over all inputs. Every other family belongs to one input.
     """
-    kinds: dict[Family, Callable[[Stage, str], list[Request]]] = {
-        "headline": interim_analysis.headline_pairs,
-        "reference": interim_analysis.reference_pairs,
-        "contrast": interim_analysis.contrast_pairs,
-    }
     plan = runs.plan
-    pairs_of = {
-        item.id: {kind: list_pairs(stage, item.id) for kind, list_pairs in kinds.items()}
+    planned = [
+        interim_analysis.planned_pairs(stage, item.id)
         for stage, item in zip(stages, plan.inputs, strict=True)
-    }
-    requests = [
-        r
-        for pairs in pairs_of.values()
-        for kind in pairs.values()
-        for r in kind
-        if r[1][2] not in medians.EXACT_METRICS
     ]
+    every = (request for pairs in planned for requests in pairs.values() for request in requests)
+    requests = [request for request in every if not is_exact(request[1][2])]
     timed = interim_analysis.judge_pairs(requests, "headline")
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
-    refused = partial(
-        cell_state.refuse_invalid,
-        plan,
-        state_of={s.cell_id: s for s in runs.states},
-        samples=runs.samples,
-    )
+    state_of = {s.cell_id: s for s in runs.states}
+    refused = partial(cell_state.refuse_invalid, plan, state_of=state_of, samples=runs.samples)
     judgements = []
-    for stage, item in zip(stages, plan.inputs, strict=True):
-        control = interim_analysis.judge_pairs(
-            interim_analysis.control_pairs(stage, item.id), "control"
-        )
-        floors = noise_floor.noise_floors(stage, item.id, control)
+    for stage, item, pairs in zip(stages, plan.inputs, planned, strict=True):
+        controls = interim_analysis.control_pairs(stage, item.id)
+        control = interim_analysis.judge_pairs(controls, "control")
+        floors = data_quality.noise_floors(stage, item.id, control)
         tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
-        for family, pairs in pairs_of[item.id].items():
-            for _, (cell, ref, metric) in pairs:
-                c = by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric)
-                valid = refused(c)
-                judged.append(valid if c.family == "exact" else replace(valid, family=family))
+        for family, family_requests in pairs.items():
+            for _, (cell, ref, metric) in family_requests:
+                c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
+                judged.append(c if c.family == "exact" else replace(c, family=family))
         judged = list(interim_analysis.trip(judged, tripped))
-        count = len(pairs_of[item.id]["headline"])
+        count = len(pairs["headline"])
         judgements.append(
             _InputJudgement(
                 headline=tuple(judged[:count]),
@@ -229,46 +206,25 @@ def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
     known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
     for cell in plan.cells_of(input_id):
         if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
-            pair = _memory_pair(stage, cell, baseline, size)
-            yield same_programs.without_verdict(pair, stage.runs.same)
+            sides = (cell, baseline, PEAK_RSS)
+            values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
+            pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
+            c = interim_analysis.unjudged(stage, sides, "memory", pair.rounds)
+            if len(pair):
+                c = medians.compare_medians(c, pair, level=plan.judge.level, size=size)
+            yield same_programs.without_verdict(c, stage.runs.same)
 
 
-def _memory_pair(stage: Stage, cell: Cell, baseline: Cell, size: int) -> Comparison:
-    ours, theirs = (stage.runs.samples[c.id].values(PEAK_RSS) for c in (cell, baseline))
-    pair = sampling.pair(ours, theirs).until(stage.reached[-1] if stage.reached else 0)
-    draft = interim_analysis.without_rounds(stage, (cell, baseline, PEAK_RSS), "memory")
-    if not len(pair):
-        return draft
-    draft = interim_analysis.with_runs(draft, stage, pair.rounds)
-    comparison = medians.compare_medians(draft, pair, level=stage.plan.judge.level, size=size)
-    return replace(comparison, look=stage.last_look)
-
-
-def _timed(plan: Plan) -> tuple[Metric, ...]:
-    return tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
-
-
-def _summaries(plan: Plan, samples: Mapping[str, Sample]) -> tuple[Summary, ...]:
-    return tuple(
-        summary
-        for cell in plan.cells
-        if (sample := samples.get(cell.id)) is not None
-        for metric in sample.series
-        if (summary := summaries.summarise(sample, metric)) is not None
-    )
-
-
-def _status(headline: Sequence[Comparison], metric: Metric, *, decidable: bool) -> RecordStatus:
+def _status(plan: Plan, headline: Sequence[Comparison], looks: Looks) -> RecordStatus:
     """Return the status of the record, by its comparisons of the main metric and its contrasts."""
-    compared = [
-        c
-        for c in headline
-        if (c.metric == metric or c.family == "contrast") and c.reason != ONE_PROGRAM
-    ]
+    metric, decidable = plan.judge.headline, looks.decidable or not plan.judge.sampled
+    main = (c for c in headline if c.metric == metric or c.family == "contrast")
+    compared = [c for c in main if c.reason != ONE_PROGRAM]
     verdicts = {c.verdict for c in compared}
-    if verdicts and verdicts <= {Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+    failed = {Verdict.FAILED, Verdict.OTHER_OUTPUT}
+    if verdicts and verdicts <= failed:
         return "failed"
-    if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.OTHER_OUTPUT}:
+    if verdicts and verdicts <= {Verdict.NOT_COMPARABLE, *failed}:
         return "not comparable"
     if not any(c.rounds for c in compared) or not decidable:
         return "exploratory"
@@ -292,11 +248,11 @@ def analyse_axes(
     fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, comparisons)
     pairs = experiments.replacements(at, comparisons)
     way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
-    if at.metric in EXACT_METRICS:
+    if is_exact(at.metric):
         return Structure(fronts=fronts, replacements=pairs, direction=way)
     judged = judged_pairs(comparisons, at.metric)
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
-    reported = {
+    reported: dict[tuple[str, ...], Comparison] = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}
     }
     at = replace(at, reported=reported)

@@ -273,7 +273,7 @@ Scope = tuple[tuple[str, str], ...]
 class Claim:
     """One sentence with its evidence. Every output prints its results as claims.
 
-    `kind` names the wording rule in ``features/sentences.py``, such as ``main``, ``answer``,
+    `kind` names the wording rule in ``features/claim_writer.py``, such as ``main``, ``answer``,
     ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
     ``recommendation``, ``coverage``.
     """
@@ -301,7 +301,7 @@ class Claim:
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures that the sentence prints."""
     text: str = ""
-    """The sentence, which ``features/sentences.py`` builds from the other fields only."""
+    """The sentence, which ``features/claim_writer.py`` builds from the other fields only."""
 
     @property
     def figures(self) -> tuple[float, float, float] | None:

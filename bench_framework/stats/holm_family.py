@@ -57,9 +57,7 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
     size = max(size, len(p_values), 1)
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     results: dict[int, Adjusted] = {}
-    highest, going = 0.0, True
-    stopped_at = size - len(order) if len(order) < size else 1
-    divisor = size
+    highest, going, divisor, stopped_at = 0.0, True, size, size
     for place, index in enumerate(order):
         if place and p_values[index] != p_values[order[place - 1]]:
             divisor = size - place

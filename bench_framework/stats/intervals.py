@@ -45,12 +45,9 @@ SMALLEST_P: Final = 1e-300
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """An estimate of a log ratio with its confidence interval.
+    """An estimate of ln(candidate ÷ reference) with its confidence interval.
 
-    Attributes:
-        estimate: the point estimate of ln(candidate ÷ reference).
-        lo: lower end; −∞ if the rounds cannot reach the level.
-        hi: upper end; +∞ if the rounds cannot reach the level.
+    An end is infinite if the rounds cannot reach the level.
     """
 
     estimate: float
@@ -82,20 +79,6 @@ class Bounds:
         """Return the estimate without finite ends."""
         return Bounds(self.estimate, -math.inf, math.inf, self.level)
 
-    def containing(self, value: float) -> Bounds:
-        """Return the bounds, moved outward if necessary until they contain a value."""
-        return Bounds(self.estimate, min(self.lo, value), max(self.hi, value), self.level)
-
-    def inside(self, limit: float) -> bool:
-        """Return whether the whole interval is strictly between −limit and +limit."""
-        return -limit < self.lo and self.hi < limit
-
-
-def walsh_averages(differences: Floats) -> Floats:
-    """Return the Walsh averages (dᵢ + dⱼ)/2 for all i ≤ j, sorted; n(n+1)/2 values."""
-    i, j = _pairs(len(differences))
-    return np.sort((differences[i] + differences[j]) / 2)
-
 
 @lru_cache(maxsize=8)
 def _pairs(n: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
@@ -116,21 +99,12 @@ def typical(differences: Floats, level: float) -> Bounds:
 
     There is at least one log ratio. The bounds have the attainable level if that is lower.
     """
-    (bounds,) = typical_at(differences, (level,))
-    return bounds
-
-
-def typical_at(differences: Floats, levels: tuple[float, ...]) -> tuple[Bounds, ...]:
-    """Estimate θ₂ with its confidence interval at several levels, in the order of `levels`."""
     n = len(differences)
-    walsh = walsh_averages(differences)
-    estimate = float(np.median(walsh))
-    bounds = []
-    for level in levels:
-        reached = min(level, attainable(n))
-        cut = signed_rank.walsh_cut(n, reached) or 0
-        bounds.append(Bounds(estimate, float(walsh[cut]), float(walsh[-1 - cut]), reached))
-    return tuple(bounds)
+    i, j = _pairs(n)
+    walsh = np.sort((differences[i] + differences[j]) / 2)
+    reached = min(level, attainable(n))
+    cut = signed_rank.walsh_cut(n, reached) or 0
+    return Bounds(float(np.median(walsh)), float(walsh[cut]), float(walsh[-1 - cut]), reached)
 
 
 class LabelInverter:
@@ -176,7 +150,6 @@ class LabelInverter:
         if not reached:  # one round of two runs
             return Bounds(self.estimate, self.estimate, self.estimate, reached)
         limit = (1 - reached) / 2 * (1 + 1e-12)
-
         low, high = (self._end(side, limit, lambda result: result.p) for side in (-1, 1))
         return Bounds(self.estimate, low, high, reached)
 
@@ -194,8 +167,7 @@ class LabelInverter:
         if any(weaker(self.examine(side * limit, side)) > alpha for side in (-1, 1)):
             return None
         low, high = (self._end(side, alpha, weaker) for side in (-1, 1))
-        bounds = Bounds(self.estimate, low, high, level)
-        return bounds if bounds.inside(limit) else None
+        return Bounds(self.estimate, low, high, level) if -limit < low and high < limit else None
 
     def _end(
         self, side: int, limit: float, rejected: Callable[[run_labels.OneSided], float]

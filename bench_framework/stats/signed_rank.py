@@ -49,7 +49,7 @@ def tail(ranks: Ints) -> Floats:
     n = len(sizes)
     if n == 0:
         return np.ones(1)
-    if (sizes == _doubled_ranks(n)).all():
+    if (sizes == 2 * np.arange(1, n + 1)).all():
         return _untied(n)
     return _two_sided(_distribution(sizes)) if n <= EXACT_TIED else _normal(sizes)
 
@@ -75,11 +75,6 @@ def walsh_cut(n: int, level: float) -> int | None:
         return max(0, int(mean + normal_quantile(target) * sd - 0.5))
     below = np.searchsorted(_cumulative(n), target * (1 + 1e-12), side="right")
     return int(below) - 1 if below else None
-
-
-@lru_cache(maxsize=64)
-def _doubled_ranks(n: int) -> Ints:
-    return 2 * np.arange(1, n + 1)
 
 
 @lru_cache(maxsize=64)

@@ -25,16 +25,13 @@ POWER: Final = 0.80
 
 @dataclass(frozen=True, slots=True)
 class LogMean:
-    """The mean of the log values of one command.
-
-    Attributes:
-        variance: squared standard error of the centre.
-        freedom: degrees of freedom of the variance, n − 1.
-    """
+    """The mean of the log values of one command."""
 
     centre: float
     variance: float
+    """Squared standard error of the centre."""
     freedom: float
+    """Degrees of freedom of the variance, n − 1."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench_framework.compare import requested_pairs
 from bench_framework.errors import UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.document import build_document
@@ -123,14 +122,14 @@ def compare_axis(
             raise UsageError(message, code="BX107", fix=fix)
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
-        pairs = requested_pairs.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
+        pairs = axis_levels.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
             selected = f" where {where}" if where else ""
             message = f"no two configurations of this record differ only in {axis}{selected}"
             fix = "measure two levels of the axis with all other axes equal"
             raise UsageError(message, code="BX106", fix=fix)
         builds = {build.id: build for build in contents.builds}
-        judged, looks = requested_pairs.judge_requested(
+        judged, looks = axis_levels.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)

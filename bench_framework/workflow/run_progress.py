@@ -5,7 +5,7 @@ import statistics
 from dataclasses import dataclass, field
 from typing import Any
 
-from bench_framework.compare.summaries import LEVEL, median_interval
+from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.judgement import Comparison

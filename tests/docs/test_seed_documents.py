@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.features.sections import SECTIONS
+from bench_framework.features.document import SECTIONS
 from bench_framework.scenario.load import load
 
 ROOT = Path(__file__).parents[2]

@@ -18,10 +18,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder 
 from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_agrees
 
 from bench_framework import rounding
-from bench_framework.compare import paired_test, verdict
+from bench_framework.compare import verdict
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
-from bench_framework.features import sentences
+from bench_framework.features import claim_writer
 from bench_framework.model import words
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -89,7 +89,7 @@ series = st.integers(0, 2**32 - 1).flatmap(
 
 
 def case_of(pair: Pair) -> Case:
-    evidence = paired_test.examine_looks(pair, (len(pair) // 2 + 1, len(pair)))
+    evidence = verdict.examine_looks(pair, (len(pair) // 2 + 1, len(pair)))
     return Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
     )
@@ -126,7 +126,7 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
     if one.verdict.decided:
         for verdicted, comparison in ((one.verdict, one), (two.verdict, two)):
             assert comparison.shown is not None
-            text = sentences.say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
+            text = claim_writer.say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
             assert sentence_agrees(text, verdicted, 0.02)
 
 

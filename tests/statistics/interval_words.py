@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bench_framework.compare import decide
-from bench_framework.features import sentences
+from bench_framework.features import claim_writer
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
@@ -132,7 +132,7 @@ def claim_of(interval: Interval, name: Verdict, margin: float, metric: str) -> C
 
 
 def _contradictions(interval: Interval, name: Verdict, margin: float, metric: str) -> Iterator[str]:
-    text = sentences.say(claim_of(interval, name, margin, metric))
+    text = claim_writer.say(claim_of(interval, name, margin, metric))
     if not sentence_agrees(text, name, margin):
         yield f"{name}: {text}"
     keep = name is not Verdict.INCONCLUSIVE

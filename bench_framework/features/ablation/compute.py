@@ -8,7 +8,7 @@ interaction is the rest. See docs/method.md#contributions.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -69,13 +69,14 @@ class _Draft:
 def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
     """Return the tables of contributions of all inputs, and the size of their Holm family."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
-    judged = judge_contrasts([c for d in drafts for c in d.contrasts], at)
+    groups = [draft.contrasts for draft in drafts]
+    judged = judge_contrasts(list(itertools.chain.from_iterable(groups)), at)
     results = iter(judged)
-    tables = [
-        _judged(d, list(itertools.islice(results, len(d.contrasts))), at, len(judged))
-        for d in drafts
-    ]
-    return tuple(tables), len(judged)
+    tables = tuple(
+        _judged(draft, list(itertools.islice(results, len(group))), at, len(judged))
+        for draft, group in zip(drafts, groups, strict=True)
+    )
+    return tables, len(judged)
 
 
 class _Input:
@@ -83,64 +84,63 @@ class _Input:
 
     def __init__(self, at: Measured, input_id: str) -> None:
         self._at, self._plan, self._input_id = at, at.plan, input_id
-        self._usable = [c for c in at.plan.compared_cells(input_id) if c.id in at.usable]
-        self._by_values = {
-            self._plan.variant(c.variant_id).values: c
-            for c in reversed(self._usable)
-            if not self._is_knob(c)
-        }
-        self._by_variant = {c.variant_id: c for c in self._usable}
-        baseline = at.plan.baseline_cell(input_id)
-        self._base_id = baseline.id if baseline is not None else ""
-
-    def _is_knob(self, cell: Cell) -> bool:
-        """Return whether a cell is an experiment with the axis values of the baseline."""
-        variant = self._plan.variant(cell.variant_id)
         baseline = self._plan.variant(self._plan.baseline_id)
-        return variant.experiment is not None and variant.values == baseline.values
+        self._baseline = dict(baseline.values)
+        self._by_values: dict[tuple[tuple[str, str], ...], Cell] = {}
+        for cell in reversed(at.plan.compared_cells(input_id)):
+            variant = self._plan.variant(cell.variant_id)
+            # An experiment with the axis values of the baseline changes something else.
+            if cell.id in at.usable and not (
+                variant.experiment is not None and variant.values == baseline.values
+            ):
+                self._by_values[variant.values] = cell
 
     def drafts(self) -> Iterator[_Draft]:
         """Yield the tables that the cells of this input allow."""
-        if self._plan.design == "ladder":
-            yield from self._ladder()
+        base = self._cell(self._baseline)
+        if self._plan.design == "ladder" and base is not None:
+            yield from self._ladder(base)
         # In a full factorial, Shapley values say more than single changes. The interactions are
         # listed with the effects.
         shares = list(self._shapley()) if self._plan.design == "full" else []
         yield from shares
-        if not any(d.start == self._base_id for d in shares):
-            yield from self._alone()
+        if base is not None and not any(d.start == base.id for d in shares):
+            yield from self._alone(base)
 
     def _adopted(self) -> list[tuple[str, str]]:
         """Return the adopted experiments that change an axis, as pairs of axis and value."""
         axes = {a.name for a in self._plan.axes if a.kind != "input"}
-        return [
-            i.change[0]
-            for i in self._plan.experiments
-            if i.decision == "adopted" and i.change[0][0] in axes
-        ]
+        experiments = (e for e in self._plan.experiments if e.decision == "adopted")
+        return [e.change[0] for e in experiments if e.change[0][0] in axes]
 
     def _cell(self, values: Mapping[str, str]) -> Cell | None:
         return self._by_values.get(tuple(values.items()))
 
-    # -- ladder --------------------------------------------------------------------------------
+    def _other_values(self, start: Values) -> dict[str, list[str]]:
+        """Return the values of each axis of variants that are not those of `start`."""
+        return {
+            a.name: [v.name for v in a.values if v.name != start[a.name]]
+            for a in self._plan.axes
+            if a.kind != "input"
+        }
 
-    def _ladder(self) -> Iterator[_Draft]:
-        """Yield the ladder of changes in axis order, without steps that have no figures."""
-        baseline = dict(self._plan.variant(self._plan.baseline_id).values)
-        if (base := self._cell(baseline)) is None:
-            return
-        rungs, now = [(dict(baseline), base)], dict(baseline)
-        for axis in self._plan.axes:
-            for value in axis.values if axis.kind != "input" else ():
-                if value.name != baseline[axis.name]:
-                    now[axis.name] = value.name
-                    if (cell := self._cell(now)) is not None:
-                        rungs.append((dict(now), cell))
-        cells = [cell for _, cell in rungs]
-        if len(cells) <= FEWEST_STEPS:
-            return
+    def _logs(self, cells: Iterable[Cell]) -> dict[str, Weighted] | None:
+        """Return the logarithms by cell, or `None` if the cells have too few common rounds."""
         rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
-        if len(rounds) < FEWEST_ROUNDS:
+        return logs if len(rounds) >= FEWEST_ROUNDS else None
+
+    def _ladder(self, base: Cell) -> Iterator[_Draft]:
+        """Yield the ladder of changes in axis order, without steps that have no figures."""
+        now = self._baseline
+        rungs = [(now, base)]
+        for axis, values in self._other_values(self._baseline).items():
+            for value in values:
+                now = {**now, axis: value}
+                if (cell := self._cell(now)) is not None:
+                    rungs.append((now, cell))
+        cells = [cell for _, cell in rungs]
+        logs = self._logs(cells) if len(cells) > FEWEST_STEPS else None
+        if logs is None:
             return
         moves = tuple(
             _move(_changes(before, after), end, start, logs)
@@ -151,25 +151,18 @@ class _Input:
             n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
         ]
         count = adopted_places[-1] if adopted_places else len(moves)
-        total = _difference(logs[cells[count].id], logs[cells[0].id])
-        yield _Draft(self._input_id, "ladder", cells[0].id, cells[count].id, moves, count, total)
+        total = _difference(logs[cells[count].id], logs[base.id])
+        yield _Draft(self._input_id, "ladder", base.id, cells[count].id, moves, count, total)
 
-    # -- each alone ----------------------------------------------------------------------------
-
-    def _alone(self) -> Iterator[_Draft]:
+    def _alone(self, base: Cell) -> Iterator[_Draft]:
         """Yield the single changes; the total is their combination, if a cell has all of them."""
-        baseline = self._plan.variant(self._plan.baseline_id)
-        base = self._by_variant.get(baseline.id)
         singles = self._single_changes()
-        if base is None or len(singles) < FEWEST_STEPS:
+        if len(singles) < FEWEST_STEPS:
             return
-        together = dict(baseline.values)
-        for change, _ in singles:
-            together[change.axis] = change.after
+        together = self._baseline | {change.axis: change.after for change, _ in singles}
         whole = self._cell(together) if len({c.axis for c, _ in singles}) == len(singles) else None
-        cells = [base, *(cell for _, cell in singles), *([whole] if whole else [])]
-        rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
-        if len(rounds) < FEWEST_ROUNDS:
+        logs = self._logs([base, *(cell for _, cell in singles), *([whole] if whole else [])])
+        if logs is None:
             return
         moves = tuple(_move((change,), cell, base, logs) for change, cell in singles)
         end = whole.id if whole else None
@@ -178,24 +171,16 @@ class _Input:
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
         """Return single changes with their cells: one-at-a-time values, or adopted experiments."""
-        baseline = dict(self._plan.variant(self._plan.baseline_id).values)
         pairs = self._adopted()
         if self._plan.design == "one-at-a-time":
-            pairs = [
-                (a.name, v.name)
-                for a in self._plan.axes
-                if a.kind != "input"
-                for v in a.values
-                if v.name != baseline[a.name]
-            ]
-        singles = []
-        for axis, value in pairs:
-            cell = self._cell({**baseline, axis: value})
-            if cell is not None and baseline[axis] != value:
-                singles.append((Change(axis, baseline[axis], value), cell))
-        return singles
-
-    # -- Shapley -------------------------------------------------------------------------------
+            others = self._other_values(self._baseline)
+            pairs = [(axis, value) for axis, values in others.items() for value in values]
+        return [
+            (Change(axis, self._baseline[axis], value), cell)
+            for axis, value in pairs
+            if self._baseline[axis] != value
+            and (cell := self._cell({**self._baseline, axis: value})) is not None
+        ]
 
     def _shapley(self) -> Iterator[_Draft]:
         """Yield Shapley values from each baseline to the target variant.
@@ -215,14 +200,10 @@ class _Input:
             return start  # one variant cannot have two values of one axis
         if adopted:
             return {**start, **dict(adopted)}
-        others = {
-            a.name: [v.name for v in a.values if v.name != start[a.name]]
-            for a in self._plan.axes
-            if a.kind != "input" and len(a.values) > 1
-        }
+        others = {axis: values for axis, values in self._other_values(start).items() if values}
         if any(len(values) > 1 for values in others.values()):
             return start  # the figures cannot choose one of several values
-        return {**start, **{name: values[0] for name, values in others.items()}}
+        return {**start, **{axis: values[0] for axis, values in others.items()}}
 
     def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
         count, cells = len(players), dict[frozenset[int], Cell]()
@@ -231,8 +212,7 @@ class _Input:
             if cell is None:
                 return
             cells[subset] = cell
-        rounds, logs = self._at.logs([c.id for c in cells.values()], self._input_id)
-        if len(rounds) < FEWEST_ROUNDS:
+        if (logs := self._logs(cells.values())) is None:
             return
         worth = {subset: logs[cell.id] for subset, cell in cells.items()}
         moves = tuple(
@@ -246,7 +226,6 @@ class _Input:
 def _move(
     changes: tuple[Change, ...], end: Cell, start: Cell, logs: Mapping[str, Weighted]
 ) -> _Move:
-    """Return the step between two cells."""
     return _Move(changes, end.id, start.id, _difference(logs[end.id], logs[start.id]))
 
 
@@ -270,9 +249,11 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
         for n, (m, c) in enumerate(zip(draft.moves, judged[:places], strict=True))
     ]
     total_steps = tuple(steps[: draft.count])
-    left = None if whole is None else 1 - math.fsum(s.share or 0.0 for s in total_steps)
-    bounds = [simultaneous(m.contrast.values, at, family) for m in draft.moves[: draft.count]]
-    largest = _largest(total_steps, bounds, total) if whole is not None else None
+    left = largest = None
+    if total is not None and whole is not None:
+        left = 1 - math.fsum(s.share or 0.0 for s in total_steps)
+        bounds = [simultaneous(m.contrast.values, at, family) for m in draft.moves[: draft.count]]
+        largest = _largest(total_steps, bounds, -1 if total.verdict.better else 1)
     return Contribution(
         draft.input_id,
         at.metric,
@@ -294,11 +275,8 @@ def _share(contrast: Contrast, whole: float | None) -> float | None:
     return log(contrast.shown.ratio) / whole
 
 
-def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], total: Contrast | None) -> int | None:
+def _largest(steps: Sequence[Step], bounds: Sequence[Bounds], sign: int) -> int | None:
     """Return the step whose interval exceeds all others, in the direction of the total."""
-    if total is None:
-        return None
-    sign = -1 if total.verdict.better else 1
     ends = [sorted((sign * b.lo, sign * b.hi)) for b in bounds]
     first = max(range(len(ends)), key=lambda n: ends[n][0])
     if not steps[first].contrast.verdict.decided or ends[first][0] <= 0:
@@ -320,13 +298,13 @@ def shapley_value(player: int, count: int, worth: Mapping[frozenset[int], Weight
     """
     return weighted_sum(
         [
-            (_chance(len(subset), count), _difference(worth[subset | {player}], alone))
+            (
+                math.factorial(len(subset))
+                * math.factorial(count - len(subset) - 1)
+                / math.factorial(count),
+                _difference(worth[subset | {player}], alone),
+            )
             for subset, alone in worth.items()
             if player not in subset
         ]
     )
-
-
-def _chance(size: int, count: int) -> float:
-    """Return the share of all orders that have a given set directly before a change."""
-    return math.factorial(size) * math.factorial(count - size - 1) / math.factorial(count)

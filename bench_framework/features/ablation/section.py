@@ -1,5 +1,7 @@
 """Section "Contribution of each change": ladder, single changes, Shapley values."""
 
+import functools
+import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
@@ -67,11 +69,11 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     rows += [_row(data, str(n), s, times, claim) for n, s in enumerate(table.steps, 1)]
     if table.total is not None:
         rows.append(_left(data, table, claim))
-        ratio, bounds, verdict = contrast_cells(table.total, data, claim)
-        share = Cell(f"100{THIN_SPACE}%", 1.0) if table.unexplained is not None else Cell(DASH)
+        share = _share(1.0 if table.unexplained is not None else None)
         label = data.label(table.end_cell_id) if table.end_cell_id else ""
-        figures = (times[table.end_cell_id], ratio, bounds, verdict, share, str(table.total.rounds))
-        rows.append(Row.build("total", label, *figures, strong=True))
+        head = ("total", label, times[table.end_cell_id])
+        figures = contrast_cells(table.total, data, claim)
+        rows.append(Row.build(*head, *figures, share, str(table.total.rounds), strong=True))
     rows += [_row(data, "beyond", s, times, claim) for s in table.beyond]
     columns = (
         Column("Step"),
@@ -94,14 +96,11 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
 def _row(
     data: ReportData, place: str, step: Step, times: Mapping[str | None, Cell], claim: Claim | None
 ) -> Row:
-    ratio, bounds, verdict = contrast_cells(step.contrast, data, claim)
     return Row.build(
         place,
         ", ".join(c.text for c in step.changes),
         times[step.cell_id],
-        ratio,
-        bounds,
-        verdict,
+        *contrast_cells(step.contrast, data, claim),
         _share(step.share),
         str(step.contrast.rounds),
         verdict=step.contrast.verdict,
@@ -110,32 +109,27 @@ def _row(
 
 def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     """Return the part of the total that the steps do not explain."""
-    n = Cell("")
-    if table.remainder is not None:
-        ratio, bounds, _ = contrast_cells(table.remainder, data, claim)
-        verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
-        n = Cell(str(table.remainder.rounds))
-    else:
-        ratio, bounds, verdict = _quotient(table), Cell(""), Cell("")
-    return Row.build("", _UNEXPLAINED, DASH, ratio, bounds, verdict, _share(table.unexplained), n)
+    head, share = ("", _UNEXPLAINED, DASH), _share(table.unexplained)
+    if table.remainder is None:
+        return Row.build(*head, _quotient(table), "", "", share, "")
+    ratio, bounds, _ = contrast_cells(table.remainder, data, claim)
+    verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
+    return Row.build(*head, ratio, bounds, verdict, share, str(table.remainder.rounds))
 
 
 def _quotient(table: Contribution) -> Cell:
-    contrasts = (*(s.contrast for s in table.steps), table.total)
-    intervals = [c.shown for c in contrasts if c is not None and c.shown is not None]
-    if len(intervals) < len(contrasts):
+    contrasts = (table.total, *(s.contrast for s in table.steps))
+    ratios = [c.shown.ratio for c in contrasts if c is not None and c.shown is not None]
+    if len(ratios) < len(contrasts):
         return Cell(DASH)
-    *steps, total = (interval.ratio for interval in intervals)
-    for step in steps:
-        total /= step
+    total = functools.reduce(operator.truediv, ratios)
     return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
 
 
 def _share(share: float | None) -> Cell:
     if share is None:
         return Cell(DASH)
-    text = f"{100 * share:.0f}{THIN_SPACE}%".replace("-", MINUS)
-    return Cell(f"0{THIN_SPACE}%" if text.startswith(f"{MINUS}0{THIN_SPACE}") else text, share)
+    return Cell(f"{round(100 * share)}{THIN_SPACE}%".replace("-", MINUS), share)
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:
@@ -182,13 +176,11 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
         return None
     cumulative = contribution.design != "alone"
     points: list[Point] = []
-    reached = product = 1.0
+    product = 1.0
     for step in contribution.steps:
         label = ", ".join(change.text for change in step.changes)
-        point = _point(data, label, step.contrast, reached)
-        points.append(point)
-        product *= point.x
-        reached = product if cumulative else 1.0
+        points.append(_point(data, label, step.contrast, product if cumulative else 1.0))
+        product *= points[-1].x
     points += [
         _rest(data, contribution, contribution.total.shown.ratio, product),
         _point(data, "total", contribution.total, 1.0),
@@ -199,21 +191,26 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
     if cumulative:
         title, desc = f"From {start}, step by step{where}", _CUMULATIVE
     less = "better" if data.higher(data.metric) else "less"
-    labels = (("x", f"ratio to the start; below 1 is {less}"),)
-    marks = () if cumulative else (("alone", 1.0),)
-    name, drawn = f"{table.anchor}-plot", tuple(points)
-    return Figure(name, "waterfall", title, desc, drawn, table, labels, marks, with_table=True)
+    return Figure(
+        f"{table.anchor}-plot",
+        "waterfall",
+        title,
+        desc,
+        tuple(points),
+        table,
+        (("x", f"ratio to the start; below 1 is {less}"),),
+        () if cumulative else (("alone", 1.0),),
+        with_table=True,
+    )
 
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
-    """Return the part of the total that the steps do not explain."""
     remainder = contribution.remainder
     if remainder is not None and remainder.shown is not None:
         point = _point(data, _UNEXPLAINED, remainder, 1.0)
         return replace(point, verdict=None, text=_ratio_text(data, remainder))
-    left = total / product
     begin = 1.0 if contribution.design == "alone" else product
-    return Point(_UNEXPLAINED, left, begin, text=significant(left, 3))
+    return Point(_UNEXPLAINED, total / product, begin, text=significant(total / product, 3))
 
 
 def _ratio_text(data: ReportData, contrast: Contrast) -> str:

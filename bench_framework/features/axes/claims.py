@@ -1,24 +1,37 @@
-"""Claims about the axes, in the order of their sections."""
+"""Claims about the axes, in the order of their sections, and their sentences.
 
-import itertools
+Effects, interactions, contributions, crossovers, before-and-after pairs and Pareto fronts. As in
+`features.claim_writer`, a sentence depends only on the fields of its claim.
+"""
+
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import value_phrases
-from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names
+from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.metric_nouns import HIGHER
-from bench_framework.claims.phrases import TIMES_FROM, Factor, change, printed_product
+from bench_framework.claims.phrases import (
+    TIMES_FROM,
+    Factor,
+    change,
+    cost,
+    effect,
+    noun,
+    one_program,
+    printed_product,
+    reason,
+)
+from bench_framework.claims.value_phrases import where
 from bench_framework.model import structure, words
 from bench_framework.model.judgement import ONE_PROGRAM, Claim, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
-from bench_framework.units import THIN_SPACE, size_unit
+from bench_framework.units import MINUS, THIN_SPACE, counted, size_unit
 
-Values = dict[str, float | int | str]
 PAIR: Final = 2
 
 
@@ -30,7 +43,7 @@ class StructureClaims(Names):
         self._costs = costs
         self._structure, self._looks = judgement.structure, judgement.looks
         self._higher = judgement.structure.direction == HIGHER
-        self._way: Values = {"direction": HIGHER} if self._higher else {}
+        self._direction = HIGHER if self._higher else ""
 
     def write(self) -> Iterator[Claim]:
         """Yield the claims in the order of the report."""
@@ -40,198 +53,151 @@ class StructureClaims(Names):
         yield from map(self._contribution, self._structure.contributions)
         yield from map(self._front, self._structure.fronts)
 
-    def _adjust(self, family: int, kind: str) -> str:
-        return f"Holm over {family} {kind}, {self._looks.count} looks"
-
     def _replacement(self, pair: structure.Replacement) -> Claim:
-        values: Values = {"changes": ", ".join(c.text for c in pair.changes)}
-        values |= {"reason": pair.reason} if pair.reason else {}
-        cost = self._costs.phrase(
-            pair.verdict, pair.after_cell_id, pair.before_cell_id, pair.metric
-        )
-        values |= {"cost": cost} if cost else {}
-        values |= self._way
+        after, before = pair.after_cell_id, pair.before_cell_id
         return Claim(
             "",
             "before-after",
-            self.label(pair.after_cell_id),
-            self.label(pair.before_cell_id),
+            self.label(after),
+            self.label(before),
             pair.metric,
             self.scope(pair.input_id),
             pair.verdict,
             rounds=pair.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
-            cells=(pair.after_cell_id, pair.before_cell_id),
-            values=values,
+            cells=(after, before),
+            values=known(
+                changes=", ".join(c.text for c in pair.changes),
+                reason=pair.reason,
+                cost=self._costs.phrase(pair.verdict, after, before, pair.metric),
+                direction=self._direction,
+            ),
         ).with_interval(pair.shown)
 
-    def _effect(self, effect: structure.Effect) -> Claim:
-        values: Values = {
-            "cells": len(effect.cells),
-            "less": effect.better,
-            "more": effect.worse,
-            "significant_in": effect.significant_in,
-            "pooled": int(effect.pooled),
-            **self._way,
-        }
-        if effect.mean.reason and effect.pooled:
-            values["reason"] = effect.mean.reason
-        if len(effect.changes) == 1:
-            values |= self._depends(effect) | self._effect_cost(effect)
-        if self._percent(e.mean for e in self._structure.effects if e.input_id == effect.input_id):
-            values["scale"] = "percent"
-        first = effect.changes[0]
-        subject, reference = f"{first.axis} {first.after}", first.before
-        if len(effect.changes) > 1:
-            second = effect.changes[1]
-            reference = f"{second.axis} {second.after}"
-        return self._judged(
-            Claim(
-                "",
-                "effect" if len(effect.changes) == 1 else "interaction",
-                subject,
-                reference,
-                effect.metric,
-                self.scope(effect.input_id),
-                effect.mean.verdict,
-                cells=tuple(dict.fromkeys(i for cell in effect.cells for i in cell.cell_ids)),
-                values=values,
-                adjust=self._adjust(self._structure.effect_family, "effects"),
+    def _effect(self, judged: structure.Effect) -> Claim:
+        single = len(judged.changes) == 1
+        first, last = judged.changes[0], judged.changes[-1]
+        effects = [e for e in self._structure.effects if e.input_id == judged.input_id]
+        blank = Claim(
+            "",
+            "effect" if single else "interaction",
+            f"{first.axis} {first.after}",
+            first.before if single else f"{last.axis} {last.after}",
+            judged.metric,
+            self.scope(judged.input_id),
+            judged.mean.verdict,
+            cells=tuple(dict.fromkeys(i for cell in judged.cells for i in cell.cell_ids)),
+            values=known(
+                cells=len(judged.cells),
+                less=judged.better,
+                more=judged.worse,
+                significant_in=judged.significant_in,
+                pooled=int(judged.pooled),
+                direction=self._direction,
+                reason=judged.mean.reason if judged.pooled else "",
+                depends=_interacting_axes(judged, effects) if single else "",
+                cost=self._effect_cost(judged) if single else "",
+                scale="percent" if _in_percent(e.mean for e in effects) else "",
             ),
-            effect.mean,
         )
+        return self._judged(blank, judged.mean, self._structure.effect_family, "effects")
 
-    def _depends(self, effect: structure.Effect) -> Values:
-        """Return the axes with which this effect has a significant or unpooled interaction."""
-        level = (effect.changes[0].axis, effect.changes[0].after)
-        with_it = [
-            [c.axis for c in e.changes if (c.axis, c.after) != level]
-            for e in self._structure.effects
-            if e.input_id == effect.input_id
-            and len(e.changes) > 1
-            and level in [(c.axis, c.after) for c in e.changes]
-            and (e.mean.verdict.decided or not e.pooled)
-        ]
-        axes = list(dict.fromkeys(itertools.chain.from_iterable(with_it)))
-        return {"depends": " and ".join(axes)} if axes and effect.mean.verdict.decided else {}
-
-    def _effect_cost(self, effect: structure.Effect) -> Values:
+    def _effect_cost(self, judged: structure.Effect) -> str:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
-        if not effect.pooled or not effect.mean.verdict.better or effect.metric != WALL:
-            return {}
-        pairs = [cell.cell_ids for cell in effect.cells]
-        costs = [c for pair in pairs if len(pair) == PAIR and (c := self._costs.amounts(*pair))]
-        return {"cost": costs[0]} if costs else {}
+        if not judged.pooled or not judged.mean.verdict.better or judged.metric != WALL:
+            return ""
+        pairs = [cell.cell_ids for cell in judged.cells if len(cell.cell_ids) == PAIR]
+        return next(filter(None, (self._costs.amounts(*pair) for pair in pairs)), "")
 
-    def _percent(self, contrasts: Iterable[structure.Contrast | None]) -> bool:
-        """Return whether a list of these contrasts must be in percent to have one scale."""
-        ratios = [
-            c.shown.ratio
-            for c in contrasts
-            if c is not None and c.shown is not None and c.verdict.decided
-        ]
-        large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
-        return any(large) and not all(large)
-
-    def _judged(self, blank: Claim, contrast: structure.Contrast | None) -> Claim:
+    def _judged(
+        self, blank: Claim, contrast: structure.Contrast | None, family: int, kind: str
+    ) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
         claim = blank.with_interval(contrast.shown if contrast else None)
+        adjust = f"Holm over {family} {kind}, {self._looks.count} looks"
         return replace(
             claim,
-            adjust=claim.adjust if claim.estimate is not None else None,
+            adjust=adjust if claim.estimate is not None else None,
             rounds=contrast.rounds if contrast else None,
             margin=self.plan.judge.margin_of(claim.metric or WALL),
         )
 
     def _contribution(self, table: structure.Contribution) -> Claim:
         contrasts = [*(s.contrast for s in table.steps), table.remainder]
-        percent = self._percent([*contrasts, table.total])
-        values: Values = {
-            "design": table.design,
-            "parts": self._parts(table, percent=percent),
-            **self._way,
-        }
-        values |= {"scale": "percent"} if percent else {}
-        total, remainder = table.total, table.remainder
-        if any(c is not None and (c.verdict.settled or c.reason == ONE_PROGRAM) for c in contrasts):
+        total, remainder, product, rest, largest = table.total, table.remainder, "", "", ""
+        percent = _in_percent([*contrasts, total])
+        if any(c is not None and _has_result(c) for c in contrasts):
             # A product of inconclusive figures adds no information to the total.
-            if total is not None and total.shown is not None:
-                values |= self._product(table)
+            product = self._product(table)
             if remainder is not None and remainder.shown is not None:
-                values["remainder"] = self._change(remainder, table.metric, percent=percent)
-        if total is not None and total.reason:
-            values["reason"] = total.reason
+                rest = self._change(remainder, table.metric, percent=percent)
         if table.largest is not None:
             step = table.steps[table.largest]
-            values["largest"] = (
-                f"{_changes_text(step)} "
-                f"({self._change(step.contrast, table.metric, percent=percent)})"
-            )
-        end = table.end_cell_id
-        ids = [table.start_cell_id, *(s.cell_id for s in table.steps), end]
-        return self._judged(
-            Claim(
-                "",
-                "contributions",
-                self.label(end) if end else self.label(table.start_cell_id),
-                self.label(table.start_cell_id),
-                table.metric,
-                self.scope(table.input_id),
-                total.verdict if total else None,
-                cells=tuple(dict.fromkeys(i for i in ids if i)),
-                values=values,
-                adjust=self._adjust(self._structure.contribution_family, "contributions"),
+            ratio = self._change(step.contrast, table.metric, percent=percent)
+            largest = f"{_changes_text(step)} ({ratio})"
+        start, end = table.start_cell_id, table.end_cell_id
+        blank = Claim(
+            "",
+            "contributions",
+            self.label(end or start),
+            self.label(start),
+            table.metric,
+            self.scope(table.input_id),
+            total.verdict if total else None,
+            cells=tuple(
+                dict.fromkeys(i for i in (start, *(s.cell_id for s in table.steps), end) if i)
             ),
-            total,
+            values=known(
+                design=table.design,
+                parts=self._parts(table, percent=percent),
+                direction=self._direction,
+                scale="percent" if percent else "",
+                multiply=product,
+                remainder=rest,
+                reason=total.reason if total else "",
+                largest=largest,
+            ),
         )
+        return self._judged(blank, total, self._structure.contribution_family, "contributions")
 
-    def _product(self, table: structure.Contribution) -> Values:
+    def _product(self, table: structure.Contribution) -> str:
         """Return the product of the steps, such as ``"0.92 × 0.94 = 0.86"``, exact as printed.
 
         The medians of the steps need not multiply to the median of the total, even if the steps do
         so in every round. The rest is a factor, so that the result is the total of the table.
         """
-        intervals = [s.contrast.shown for s in table.steps]
-        if table.total is None or table.total.shown is None or any(s is None for s in intervals):
-            return {}
-        printed = [*(s for s in intervals if s is not None), table.total.shown]
+        contrasts = (*(s.contrast for s in table.steps), table.total)
+        intervals = [c.shown for c in contrasts if c is not None and c.shown is not None]
+        if len(intervals) < len(contrasts):
+            return ""
         # The ratios are those of the values, regardless of which direction is better.
-        *ends, total = ((s.inverse if self._higher else s).figures for s in printed)
+        *ends, total = ((i.inverse if self._higher else i).figures for i in intervals)
         factors = [Factor(figures[0], plain(*figures, most=3).decimals) for figures in ends]
-        left = None if table.remainder is not None else total[0]
-        product = printed_product(factors, left)
-        what = "the time" if table.metric == WALL else f"the {words.noun(table.metric)}"
-        return {"multiply": f"{product} of {what}"}
+        product = printed_product(factors, None if table.remainder is not None else total[0])
+        return f"{product} of the {words.noun(table.metric)}"
 
     def _parts(self, table: structure.Contribution, *, percent: bool) -> str:
         """Return the conclusive steps and the number of inconclusive ones."""
         # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
         # all shares together, but a single one of them in a sentence would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
-        parts = [
-            self._part(s, table, shares=shares, percent=percent)
-            for s in table.steps
-            if (s.contrast.verdict.settled or s.contrast.reason == ONE_PROGRAM)
-        ]
+        parts = []
+        for step in table.steps:
+            if not _has_result(step.contrast):
+                continue
+            part = f"{_changes_text(step)}: "
+            part += self._change(step.contrast, table.metric, percent=percent)
+            if shares and step.share is not None and step.contrast.verdict.settled:
+                share = value_phrases.up_to_digits(100 * step.share, 2).replace("-", MINUS)
+                part += f" ({share}{THIN_SPACE}% of the total)"
+            phrase = self._costs.phrase(
+                step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
+            )
+            parts.append(f"{part}, {phrase}" if phrase else part)
         open_ = len(table.steps) - len(parts)
         if not parts:
             return f"all {open_} inconclusive" if open_ > 1 else "inconclusive"
-        if open_:
-            parts.append(f"{open_} inconclusive")
-        return "; ".join(parts)
-
-    def _part(
-        self, step: structure.Step, table: structure.Contribution, *, shares: bool, percent: bool
-    ) -> str:
-        share = ""
-        if shares and step.share is not None and step.contrast.verdict.settled:
-            share = f" ({_percent(step.share)} of the total)"
-        phrase = self._costs.phrase(
-            step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
-        )
-        cost = f", {phrase}" if phrase else ""
-        change_ = self._change(step.contrast, table.metric, percent=percent)
-        return f"{_changes_text(step)}: {change_}{share}{cost}"
+        return "; ".join([*parts, f"{open_} inconclusive"] if open_ else parts)
 
     def _change(self, contrast: structure.Contrast, metric: str, *, percent: bool) -> str:
         interval = contrast.shown
@@ -249,26 +215,23 @@ class StructureClaims(Names):
         )
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:
-        inputs = [
+        below, above = (
             self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
-        ]
-        values: Values = {"below": inputs[0], "above": inputs[1]}
+        )
+        values = {"below": below, "above": above}
         size, lo, hi = crossing.size_bytes, crossing.lo_bytes, crossing.hi_bytes
         if size is not None and lo is not None and hi is not None:
             unit, scale = size_unit(size, self.plan.unit_family)
             figures = plain(size * scale, lo * scale, hi * scale, most=2)
-            values |= {
-                "size": f"{figures.estimate}{THIN_SPACE}{unit}",
-                "lo": str(figures.lo),
-                "hi": str(figures.hi),
-            }
+            values["size"] = f"{figures.estimate}{THIN_SPACE}{unit}"
+            values |= {"lo": str(figures.lo), "hi": str(figures.hi)}
         return Claim(
             "",
             "crossover",
             self.plan.variant(crossing.variant_id).label,
             self.plan.variant(crossing.ref_variant_id).label,
             crossing.metric,
-            (("input", f"{inputs[0]} to {inputs[1]}"),),
+            (("input", f"{below} to {above}"),),
             estimate=size,
             lo=lo,
             hi=hi,
@@ -281,30 +244,152 @@ class StructureClaims(Names):
     def _front(self, front: structure.Front) -> Claim:
         behind = [s.cell_id for s in front.standings if not s.on_front]
         least = {m: [s.cell_id for s in front.standings if m in s.least] for m in front.metrics}
-        values: Values = {
-            "metrics": ", ".join(map(words.noun, front.metrics)),
-            "least": "; ".join(
-                f"{words.least(m)}: {self.names(ids)}" for m, ids in least.items() if ids
-            ),
-        }
-        if behind:
-            values["behind"] = self.names(behind)
-            values["clear"] = " and ".join(
-                words.noun(m) for m in front.metrics if m in structure.MEASURED_COSTS
-            )
+        best = (f"{words.least(m)}: {self.names(ids)}" for m, ids in least.items() if ids)
+        costs = [words.noun(m) for m in front.metrics if m in structure.MEASURED_COSTS]
         return Claim(
             "",
             "front",
             self.plan.question,
             scope=self.scope(front.input_id),
             cells=tuple(s.cell_id for s in front.standings),
-            values=values,
+            values={
+                "metrics": ", ".join(map(words.noun, front.metrics)),
+                "least": "; ".join(best),
+                **known(behind=self.names(behind), clear=" and ".join(costs) if behind else ""),
+            },
         )
+
+
+def _interacting_axes(judged: structure.Effect, effects: Sequence[structure.Effect]) -> str:
+    """Return the axes with which a main effect has a significant or unpooled interaction."""
+    (level,) = judged.changes
+    axes = dict.fromkeys(
+        other.axis
+        for e in effects
+        if level in e.changes and (e.mean.verdict.decided or not e.pooled)
+        for other in e.changes
+        if other != level
+    )
+    return " and ".join(axes) if judged.mean.verdict.decided else ""
+
+
+def _in_percent(contrasts: Iterable[structure.Contrast | None]) -> bool:
+    """Return whether a list of these contrasts must be in percent to have one scale."""
+    ratios = [
+        c.shown.ratio
+        for c in contrasts
+        if c is not None and c.shown is not None and c.verdict.decided
+    ]
+    large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
+    return any(large) and not all(large)
+
+
+def _has_result(contrast: structure.Contrast) -> bool:
+    return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 
 def _changes_text(step: structure.Step) -> str:
     return ", ".join(c.text for c in step.changes)
 
 
-def _percent(fraction: float) -> str:
-    return f"{value_phrases.up_to_digits(100 * fraction, 2).replace('-', '−')}{THIN_SPACE}%"
+def _figure(claim: Claim) -> str:
+    return effect(claim, math.inf if claim.values.get("scale") == "percent" else TIMES_FROM)
+
+
+def _effect(claim: Claim) -> str:
+    """Return a main effect: its mean, or a note that its sign depends on the other axes."""
+    cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
+    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
+    if claim.values.get("pooled") == 0:
+        frame = metric_nouns.frame(claim.metric)
+        ways = (frame.less, frame.more)
+        first, second = ways[::-1] if claim.values.get("direction") == HIGHER else ways
+        return (
+            f"{head} depends on the other axes: {first} {noun(claim.metric)} in {less} of "
+            f"{counted(cells, 'combination')}, {second} in {more}; no mean is reported"
+        )
+    if claim.values.get("reason") == ONE_PROGRAM:
+        return one_program(claim, head)
+    detail = f"geometric mean over {counted(cells, 'combination')}"
+    if claim.verdict is not None and claim.verdict.decided:
+        detail += f", significant in {claim.values['significant_in']}"
+    text = f"{head}: {_figure(claim)} ({detail})"
+    if "cost" in claim.values:
+        text += f"; alone, it costs {claim.values['cost']}"
+    if "depends" in claim.values:
+        text += f"; the size of the effect depends on {claim.values['depends']}"
+    return text + reason(claim)
+
+
+def _interaction(claim: Claim) -> str:
+    """Return the interaction: both changes together vs the product of their single effects."""
+    head = f"{where(claim, ', ')}interaction of {claim.subject} and {claim.reference}"
+    if claim.values.get("pooled") == 0:
+        return f"{head}: its sign depends on the other axes"
+    if claim.values.get("reason") == ONE_PROGRAM:
+        return one_program(claim, head)
+    if claim.verdict is None or not claim.verdict.settled:
+        return f"{head}: {_figure(claim)}{reason(claim)}"
+    than = "to" if claim.verdict is Verdict.EQUIVALENT else "than"
+    return f"{head}: {_figure(claim)} {than} the product of the single effects"
+
+
+_BY: Final = {
+    "ladder": "contribution of each step",
+    "alone": "each change alone",
+    "shapley": "contribution of each change (Shapley value: mean over all orders of the changes)",
+}
+
+
+def _contributions(claim: Claim) -> str:
+    parts = f"{_BY[str(claim.values['design'])]}: {claim.values['parts']}"
+    if claim.estimate is None:
+        return f"{where(claim, ', ')}no total (no variant has every change); {parts}"
+    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
+    text = f"{head}: {_figure(claim)}{reason(claim)}; {parts}"
+    for key, title in (
+        ("multiply", "product"),
+        ("remainder", "interaction (total ÷ product)"),
+        ("largest", "largest contribution"),
+    ):
+        if key in claim.values:
+            text += f"; {title}: {claim.values[key]}"
+    return text
+
+
+def _before_after(claim: Claim) -> str:
+    head = f"{where(claim, ', ')}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
+        return one_program(claim, head)
+    if claim.estimate is None or claim.verdict is None:
+        return f"{head}: {words.word(claim.verdict or Verdict.INCONCLUSIVE, WALL)}{reason(claim)}"
+    return f"{head}: {_figure(claim)}{cost(claim)}{reason(claim)}"
+
+
+def _crossover(claim: Claim) -> str:
+    sizes = f"between {claim.values['below']} and {claim.values['above']}"
+    head = f"{claim.subject} and {claim.reference} cross over {sizes}"
+    if "size" not in claim.values:
+        return f"{head}; the crossover size cannot be estimated from the typical ratios"
+    bounds = f"[{claim.values['lo']}, {claim.values['hi']}]"
+    return f"{head}, at about {claim.values['size']} {bounds} (interpolated)"
+
+
+def _front(claim: Claim) -> str:
+    text = f"{where(claim)}{claim.values['least']}"
+    if "behind" in claim.values:
+        clear = claim.values.get("clear", claim.values["metrics"])
+        worse = f"another variant is better in {clear} and worse in nothing"
+        text += f"; dominated ({worse}): {claim.values['behind']}"
+    return text
+
+
+STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
+    "effect": _effect,
+    "interaction": _interaction,
+    "contributions": _contributions,
+    "before-after": _before_after,
+    "crossover": _crossover,
+    "front": _front,
+}
+"""Kind of claim → the function that returns its sentence."""

@@ -8,6 +8,7 @@ same mean of the difference of such differences. In a balanced design both are o
 
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,102 +31,65 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log, log1p
 
-FEWEST_AXES: Final = 2
-FEWEST_LEVELS: Final = 2
+FEWEST: Final = 2
+"""The smallest number of crossed axes, and of levels of each."""
 MOST_SEARCHED: Final = 1 << 14
 """The largest number of level sets that the search for the largest full product tries."""
 
 Levels = tuple[str, ...]
 Key = tuple[str, ...]
-"""One level per axis of a layout."""
+"""One level per axis. Axes that advance together are one."""
+Cells = dict[Key, str]
+"""Cell id of every combination of levels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Axes with their levels, the baseline's level first, and the cell of every combination.
-
-    Attributes:
-        names: names of the axes. Axes that advance together are one.
-        cells: combination → cell id, for the whole product.
-    """
-
-    names: tuple[str, ...]
-    levels: tuple[Levels, ...]
-    cells: Mapping[Key, str]
-
-    def change(self, axis: int, level: str) -> Change:
-        """Return the change from the baseline's level of an axis to another level."""
-        return Change(self.names[axis], self.levels[axis][0], level)
-
-    def others(self, *axes: int) -> Iterator[tuple[int | None, ...]]:
-        """Yield each combination of levels of other axes, as indexes; `axes` are `None` in it."""
-        ranges: list[Sequence[int | None]] = [
-            (None,) if n in axes else range(len(levels)) for n, levels in enumerate(self.levels)
-        ]
-        return itertools.product(*ranges)
-
-    def where(self, rest: Sequence[int | None]) -> str:
-        """Return the levels of a combination of other axes, such as ``"rayon, jemalloc"``."""
-        return ", ".join(self.levels[n][i] for n, i in enumerate(rest) if i is not None)
-
-    def cell(self, rest: Sequence[int | None], fixed: Mapping[int, str]) -> str:
-        """Return the cell id at a combination; `fixed` has the levels that are `None` in it."""
-        key = (fixed[n] if i is None else self.levels[n][i] for n, i in enumerate(rest))
-        return self.cells[tuple(key)]
-
-
-def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Layout | None]:
-    """Return the layout of an input, the largest full product with the baseline, or `None`."""
+def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Cells]:
+    """Return the largest full product with the baseline, and its cells; none without a product."""
     plan = at.plan
     without = partial(Factorial, input_id, ())
     arms = plan.compared_cells(input_id)
     variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
-    baseline = plan.variant(plan.baseline_id)
-    names, keys = _merged(list(variants.values()), baseline)
-    if len(names) < FEWEST_AXES:
-        return without(reason="fewer than two axes of variants have several values"), None
+    names, keys = _merged(list(variants.values()), plan.variant(plan.baseline_id))
+    if len(names) < FEWEST:
+        return without(reason="fewer than two axes of variants have several values"), {}
     if plan.design != "full":
-        return without(reason=f"the design is {plan.design}: axes are not crossed"), None
+        return without(reason=f"the design is {plan.design}: axes are not crossed"), {}
     key_of = dict(zip(variants, keys, strict=True))
     cells = {key: cell_id for cell_id, key in key_of.items() if cell_id in at.usable}
-    first = next((key for i, key in key_of.items() if variants[i].id == baseline.id), None)
-    if first is None or first not in cells:
-        return without(reason="the baseline has no figures"), None
+    baseline = plan.baseline_cell(input_id)
+    first = key_of[baseline.id] if baseline is not None and baseline.id in at.usable else None
+    if first is None:
+        return without(reason="the baseline has no figures"), {}
     planned = tuple(tuple(dict.fromkeys(column)) for column in zip(first, *keys, strict=True))
     levels = _largest(planned, frozenset(cells))
     if levels is None:
-        return without(reason="too many levels to search for a full product"), None
-    crossed_axes = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST_LEVELS]
+        return without(reason="too many levels to search for a full product"), {}
+    crossed = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST]
     left_out = tuple(
         f"{name}: {level}"
         for name, all_levels, present in zip(names, planned, levels, strict=True)
         for level in all_levels
         if level not in present
     )
-    if len(crossed_axes) < FEWEST_AXES:
+    if len(crossed) < FEWEST:
         reason = "too many combinations are missing: no two axes are fully crossed"
-        return without(left_out, reason), None
-    layout = Layout(
-        tuple(names[n] for n in crossed_axes),
-        tuple(levels[n] for n in crossed_axes),
-        {tuple(key[n] for n in crossed_axes): cells[key] for key in itertools.product(*levels)},
-    )
-    axes = tuple(zip(layout.names, layout.levels, strict=True))
-    return Factorial(input_id, axes, left_out), layout
+        return without(left_out, reason), {}
+    axes = tuple((names[n], levels[n]) for n in crossed)
+    every = itertools.product(*levels)
+    return Factorial(input_id, axes, left_out), {
+        tuple(key[n] for n in crossed): cells[key] for key in every
+    }
 
 
 def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, ...], list[Key]]:
     """Return the axes that vary, merged if they advance together, and each variant's levels."""
-    columns: dict[tuple[int, ...], list[str]] = {}
+    columns = defaultdict[tuple[int, ...], list[str]](list)
+    rows = [dict(v.values) for v in variants]
     for name, _ in baseline.values:
-        values = [dict(v.values)[name] for v in variants]
-        order = list(dict.fromkeys(values))
-        if len(order) >= FEWEST_LEVELS:
-            columns.setdefault(tuple(order.index(v) for v in values), []).append(name)
-    keys = [
-        tuple(" / ".join(dict(v.values)[n] for n in names) for names in columns.values())
-        for v in variants
-    ]
+        order = list(dict.fromkeys(row[name] for row in rows))
+        if len(order) >= FEWEST:
+            columns[tuple(order.index(row[name]) for row in rows)].append(name)
+    keys = [tuple(" / ".join(row[n] for n in names) for names in columns.values()) for row in rows]
     return tuple(" and ".join(names) for names in columns.values()), keys
 
 
@@ -143,25 +107,22 @@ def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels
     searched = [_subsets(levels) if n != widest else [levels] for n, levels in enumerate(planned)]
     if math.prod(map(len, searched)) > MOST_SEARCHED:
         return None
-    best: tuple[tuple[int, int], tuple[Levels, ...]] = ((0, 0), ())
-    for chosen in itertools.product(*searched):
-        others = [levels for n, levels in enumerate(chosen) if n != widest]
-        widest_levels = tuple(
+
+    def with_widest(chosen: tuple[Levels, ...]) -> tuple[Levels, ...]:
+        before, after = chosen[:widest], chosen[widest + 1 :]
+        others = list(itertools.product(*before, *after))
+        complete = tuple(
             level
             for level in planned[widest]
-            if all(
-                (*rest[:widest], level, *rest[widest:]) in present
-                for rest in itertools.product(*others)
-            )
+            if all((*rest[:widest], level, *rest[widest:]) in present for rest in others)
         )
-        if not widest_levels or widest_levels[0] != planned[widest][0]:
-            continue
-        product = tuple(widest_levels if n == widest else levels for n, levels in enumerate(chosen))
-        crossed = sum(len(levels) >= FEWEST_LEVELS for levels in product)
-        size = (math.prod(map(len, product)), crossed)
-        if size > best[0]:
-            best = (size, product)
-    return best[1]
+        return (*before, complete, *after)
+
+    def size(product: tuple[Levels, ...]) -> tuple[int, int]:
+        return math.prod(map(len, product)), sum(len(levels) >= FEWEST for levels in product)
+
+    products = map(with_widest, itertools.product(*searched))
+    return max((p for p in products if p[widest][:1] == planned[widest][:1]), key=size)
 
 
 def _subsets(levels: Levels) -> list[Levels]:
@@ -211,11 +172,8 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
     may. Interactions need most rounds and do not count. See
     `docs/method.md#finished-configurations`.
     """
-    _, layout = layout_of(at, input_id)
-    if layout is None:
-        return frozenset()
-    cells = frozenset(layout.cells.values())
-    rounds, _ = at.logs(list(cells), input_id)
+    cells = list(layout_of(at, input_id)[1].values())
+    rounds = at.logs(cells, input_id)[0] if cells else ()
     if not rounds or rounds[-1] < at.last[input_id]:  # a cell left or failed
         return frozenset()
     _, drafts = _factorials(at)
@@ -225,7 +183,7 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
         mean.input_id == input_id and len(draft.changes) == 1 and _is_open(mean, judged, at)
         for draft, mean, judged in zip(drafts, family, judge_contrasts(family, at), strict=True)
     )
-    return cells if open_ else frozenset()
+    return frozenset(cells) if open_ else frozenset()
 
 
 def _is_open(mean: Weighted, judged: Contrast, at: Measured) -> bool:
@@ -250,52 +208,57 @@ def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
     factorials: list[Factorial] = []
     drafts: list[_Draft] = []
     for item in at.plan.inputs:
-        factorial, layout = layout_of(at, item.id)
-        if layout is not None:
-            rounds, logs = at.logs(list(layout.cells.values()), item.id)
+        factorial, cells = layout_of(at, item.id)
+        if cells:
+            rounds, logs = at.logs(list(cells.values()), item.id)
             factorial = replace(factorial, rounds=len(rounds))
-            if len(rounds) < FEWEST_ROUNDS:
+            if len(rounds) >= FEWEST_ROUNDS:
+                drafts += _drafts(factorial, cells, logs)
+            else:
                 few = f"only {len(rounds)} rounds have all of its cells"
                 reason = few if rounds else "before the first look"
                 factorial = replace(factorial, axes=(), reason=reason)
-            else:
-                drafts += _drafts(layout, logs)
         factorials.append(factorial)
     return factorials, drafts
 
 
-def _drafts(layout: Layout, logs: Mapping[str, Weighted]) -> Iterator[_Draft]:
+def _drafts(factorial: Factorial, cells: Cells, logs: Mapping[str, Weighted]) -> Iterator[_Draft]:
     """Yield the main effects by axis, then the interactions by pair of axes."""
-    axes = range(len(layout.names))
-    for a in axes:
-        for level in layout.levels[a][1:]:
-            corners = [{a: level}, {a: layout.levels[a][0]}]
-            yield _Draft((layout.change(a, level),), _contrasts(layout, (a,), corners, logs))
-    for a, b in itertools.combinations(axes, 2):
-        for one, two in itertools.product(layout.levels[a][1:], layout.levels[b][1:]):
-            first, second = layout.levels[a][0], layout.levels[b][0]
+    changes = [
+        [Change(name, levels[0], level) for level in levels[1:]] for name, levels in factorial.axes
+    ]
+    contrasts = partial(_contrasts, factorial, cells, logs)
+    for change in itertools.chain.from_iterable(changes):
+        corners = [{change.axis: level} for level in (change.after, change.before)]
+        yield _Draft((change,), contrasts(corners))
+    for some, others in itertools.combinations(changes, 2):
+        for a, b in itertools.product(some, others):
             # The signs alternate: both changes, the first alone, neither, the second alone.
-            levels = ((one, two), (one, second), (first, second), (first, two))
-            corners = [{a: level, b: other} for level, other in levels]
-            changes = (layout.change(a, one), layout.change(b, two))
-            yield _Draft(changes, _contrasts(layout, (a, b), corners, logs))
+            firsts = (a.after, a.after, a.before, a.before)
+            seconds = (b.after, b.before, b.before, b.after)
+            pairs = zip(firsts, seconds, strict=True)
+            corners = [{a.axis: first, b.axis: second} for first, second in pairs]
+            yield _Draft((a, b), contrasts(corners))
 
 
 def _contrasts(
-    layout: Layout,
-    axes: Sequence[int],
-    corners: Sequence[dict[int, str]],
+    factorial: Factorial,
+    cells: Cells,
     logs: Mapping[str, Weighted],
+    corners: Sequence[dict[str, str]],
 ) -> tuple[tuple[str, Weighted], ...]:
-    """Return the alternating sum of the log values in each combination of the other axes."""
-    signs = [1.0, -1.0] * (len(corners) // 2)
-    parts = [
-        (layout.where(rest), [logs[layout.cell(rest, corner)] for corner in corners])
-        for rest in layout.others(*axes)
-    ]
-    return tuple(
-        (where, weighted_sum(list(zip(signs, cells, strict=True)))) for where, cells in parts
-    )
+    """Return the alternating sum of the log values in each combination of the other axes.
+
+    `corners` has the levels by axis.
+    """
+    others = {name: levels for name, levels in factorial.axes if name not in corners[0]}
+    contrasts = []
+    for rest in itertools.product(*others.values()):
+        levels = dict(zip(others, rest, strict=True))
+        keys = (tuple((levels | corner)[name] for name, _ in factorial.axes) for corner in corners)
+        terms = zip(itertools.cycle((1.0, -1.0)), (logs[cells[key]] for key in keys))
+        contrasts.append((", ".join(rest), weighted_sum(list(terms))))
+    return tuple(contrasts)
 
 
 def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
@@ -307,4 +270,4 @@ def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
         EffectCell(where, tuple(drafted.weights), contrast)
         for (where, drafted), contrast in zip(draft.cells, judged, strict=True)
     )
-    return Effect(draft.mean.input_id, at.metric, draft.changes, pooled, mean, cells)
+    return Effect(draft.cells[0][1].input_id, at.metric, draft.changes, pooled, mean, cells)

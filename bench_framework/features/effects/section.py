@@ -39,11 +39,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _mains(
     data: ReportData, item: Input, factorial: Factorial, effects: list[EffectClaim], name: str
 ) -> Table:
-    rows = []
-    for e, claim in effects:
-        (change,) = e.changes
-        head = (Cell(change.axis), Cell(change.after), Cell(change.before))
-        rows.append(Row.build(*head, *_figures(data, e, claim)))
+    rows = tuple(
+        Row.build(change.axis, change.after, change.before, *_figures(data, e, claim))
+        for e, claim in effects
+        for change in e.changes
+    )
     columns = (
         *left("Axis", "Level"),
         Column("vs", drop=1),
@@ -57,19 +57,19 @@ def _mains(
         f"{data.on_input(item, ', input ')}: geometric mean over the combinations of the other "
         f"axes. {_tail(factorial)}"
     )
-    return Table(f"{name}-mains", caption, columns, tuple(rows), _legend(factorial), sortable=False)
+    return Table(f"{name}-mains", caption, columns, rows, _legend(factorial), sortable=False)
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
     ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim)
+    higher = data.higher(data.metric)
     if len(e.changes) == PAIR:
-        verdict = contrasts.interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
+        verdict = contrasts.interaction_cell(e.mean.verdict, higher=higher)
+    consistent = f"{e.significant_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
     if not e.pooled:
         verdict = Cell("not pooled: the sign changes")
-        less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
+        less, more = ("better", "worse") if higher else ("less", "more")
         consistent = f"{less} in {e.better}, {more} in {e.worse} of {len(e.cells)}"
-    else:
-        consistent = f"{e.significant_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
     return ratio, bounds, verdict, Cell(consistent), Cell(str(e.mean.rounds))
 
 
@@ -79,7 +79,7 @@ def _interactions(
     rows = []
     for e, claim in effects:
         one, two = e.changes
-        head = (Cell(f"{one.axis} × {two.axis}"), Cell(f"{one.after} with {two.after}"))
+        head = (f"{one.axis} × {two.axis}", f"{one.after} with {two.after}")
         rows.append(Row.build(*head, *_figures(data, e, claim)))
     columns = (
         *left("Axes", "Levels"),
@@ -96,7 +96,7 @@ def _interactions(
         f"{'gain' if data.higher(data.metric) else 'save'} less than the product. "
         f"{_tail(factorial)}"
     )
-    return Table(f"{name}-interactions", caption, columns, tuple(rows), (), sortable=False)
+    return Table(f"{name}-interactions", caption, columns, tuple(rows), sortable=False)
 
 
 def _tail(factorial: Factorial) -> str:
@@ -142,10 +142,9 @@ EFFECTS = SectionKind(
 
 def sign_changes(data: ReportData) -> tuple[Block, ...]:
     """Return a table per sign change over inputs, the crossovers, and sign changes over axes."""
-    blocks: list[Block] = []
     claims = data.claims("sign-change")
     changes = [c for c in claims if c.metric == data.metric]
-    blocks += [_by_input(data, claim, f"turning-{n}") for n, claim in enumerate(changes, 1)]
+    blocks: list[Block] = [_by_input(data, c, f"turning-{n}") for n, c in enumerate(changes, 1)]
     lines = [*claims, *(c for c in data.claims("crossover") if c.metric == data.metric)]
     if lines:
         blocks.append(Bullets(tuple(sentence(c) for c in lines)))
@@ -155,56 +154,44 @@ def sign_changes(data: ReportData) -> tuple[Block, ...]:
 
 
 def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
-    """Return the comparison of a variant with the baseline on every input, by size."""
     variant = data.plan.cell(claim.cells[0]).variant_id
-    cells = [
-        c for c in data.plan.cells if c.variant_id == variant and data.comparison(c.id, data.metric)
-    ]
-    cells = sorted(cells, key=lambda c: data.input_bytes(c.input_id) or 0)
+    cells = [cell for cell in data.plan.cells if cell.variant_id == variant]
     rows = []
-    for cell in cells:
-        comparison = data.comparison(cell.id, data.metric)
-        assert comparison is not None
-        item = data.plan.input(cell.input_id)
-        ratio, bounds = contrasts.interval_cells(
-            comparison.shown,
-            comparison.verdict,
-            contrasts.margin(data),
-            data.claim_id(cell.id, data.metric),
-        )
+    for cell in sorted(cells, key=lambda c: data.input_bytes(c.input_id) or 0):
+        if (c := data.comparison(cell.id, data.metric)) is None:
+            continue
+        item, claim_id = data.plan.input(cell.input_id), data.claim_id(cell.id, data.metric)
+        figures = contrasts.interval_cells(c.shown, c.verdict, contrasts.margin(data), claim_id)
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
-        verdict = contrasts.verdict_cell(comparison.verdict, data.metric)
-        rows.append(Row.build(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
-    return Table(
-        name,
-        f"{claim.subject} vs {claim.reference}: the sign depends on the input.",
-        _sign_columns(claim.subject, claim.reference or ""),
-        tuple(rows),
-        sortable=False,
-    )
+        verdict = contrasts.verdict_cell(c.verdict, data.metric)
+        rows.append(Row.build(axes, levels, *figures, verdict, verdict=c.verdict))
+    caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
+    columns = _sign_columns(claim.subject, claim.reference or "")
+    return Table(name, caption, columns, tuple(rows), sortable=False)
 
 
 def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
-    """Return an effect in every combination of the other axes."""
     (change,) = effect.changes
-    factorial = next(
-        f for f in data.judgement.structure.factorials if f.input_id == effect.input_id
+    factorials = {f.input_id: f for f in data.judgement.structure.factorials}
+    axes = [axis for axis, _ in factorials[effect.input_id].axes if axis != change.axis]
+    rows = tuple(
+        Row.build(
+            ", ".join(axes),
+            cell.where,
+            *contrasts.contrast_cells(cell.contrast, data),
+            verdict=cell.contrast.verdict,
+        )
+        for cell in effect.cells
     )
-    others = ", ".join(axis for axis, _ in factorial.axes if axis != change.axis)
-    rows = []
-    for cell in effect.cells:
-        figures = contrasts.contrast_cells(cell.contrast, data)
-        rows.append(Row.build(others, cell.where, *figures, verdict=cell.contrast.verdict))
     item = data.plan.input(effect.input_id)
     caption = (
         f"{change.axis} {change.after} vs {change.before}: the sign depends on the other axes"
         f"{data.on_input(item, ', input ')}. Holm-adjusted over these {len(rows)} combinations; "
         f"{effect.mean.rounds} rounds."
     )
-    return Table(
-        name, caption, _sign_columns(change.after, change.before), tuple(rows), sortable=False
-    )
+    columns = _sign_columns(change.after, change.before)
+    return Table(name, caption, columns, rows, sortable=False)
 
 
 def _sign_columns(subject: str, reference: str) -> tuple[Column, ...]:

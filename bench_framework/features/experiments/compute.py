@@ -1,18 +1,16 @@
 """Before-and-after pairs and tests of hypotheses: each reads one comparison that was judged.
 
-No comparison is made for them: the verdict is the one in the results. As in `features.sentences`,
+No comparison is made for them: the verdict is the one in the results. As in `features.claim_writer`,
 a sentence depends only on the fields of its claim. See docs/method.md#before-and-after.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.costs import Costs
-from bench_framework.claims.factory import Names
-from bench_framework.claims.phrases import change
+from bench_framework.claims.factory import Costs, Names, known
+from bench_framework.claims.phrases import cost, effect, reason
 from bench_framework.claims.value_phrases import where
-from bench_framework.compare.judged_pairs import judged_pairs
-from bench_framework.model import words
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.judgement import (
     ONE_PROGRAM,
@@ -21,7 +19,6 @@ from bench_framework.model.judgement import (
     HypothesisStatus,
     HypothesisTest,
 )
-from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
@@ -32,25 +29,24 @@ if TYPE_CHECKING:
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
     """Test every hypothesis on every input."""
-    return tuple(
-        _test(plan, hypothesis, item.id, comparisons)
-        for hypothesis in plan.hypotheses
-        for item in plan.inputs
-    )
+    tests = []
+    for hypothesis in plan.hypotheses:
+        metric = hypothesis.metric or plan.judge.headline
+        judged = judged_pairs(comparisons, metric)
+        for item in plan.inputs:
+            cells = {
+                c.variant_id: c.id for c in plan.cells_of(item.id) if c.role is not Role.CONTROL
+            }
+            pair = (cells.get(hypothesis.variant_id, ""), cells.get(hypothesis.reference_id, ""))
+            comparison = judged.get(pair)
+            status = _status(comparison, hypothesis)
+            tests.append(HypothesisTest(hypothesis, item.id, metric, status, *pair, comparison))
+    return tuple(tests)
 
 
-def _test(
-    plan: Plan, hypothesis: Hypothesis, input_id: str, comparisons: Sequence[Comparison]
-) -> HypothesisTest:
-    metric = hypothesis.metric or plan.judge.headline
-    cells = {c.variant_id: c.id for c in plan.cells_of(input_id) if c.role is not Role.CONTROL}
-    pair = (cells.get(hypothesis.variant_id, ""), cells.get(hypothesis.reference_id, ""))
-    comparison = judged_pairs(comparisons, metric).get(pair)
-    status = _status(comparison, hypothesis) if comparison is not None else "not tested"
-    return HypothesisTest(hypothesis, input_id, metric, status, *pair, comparison)
-
-
-def _status(comparison: Comparison, hypothesis: Hypothesis) -> HypothesisStatus:
+def _status(comparison: Comparison | None, hypothesis: Hypothesis) -> HypothesisStatus:
+    if comparison is None:
+        return "not tested"
     verdict = comparison.verdict
     if verdict.better if hypothesis.expect == "better" else verdict.worse:
         return "supported"
@@ -67,16 +63,7 @@ def hypothesis_claims(
     for test in tests:
         comparison = test.comparison
         verdict = comparison.verdict if comparison is not None else None
-        values: dict[str, float | int | str] = {
-            "status": test.status,
-            "change": test.hypothesis.change,
-        }
-        if test.reason:
-            values["reason"] = test.reason
-        if comparison is not None and comparison.direction == "higher":
-            values["direction"] = "higher"
-        if cost := costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric):
-            values["cost"] = cost
+        higher = comparison is not None and comparison.direction == "higher"
         interval = comparison.shown if comparison and test.status != "not tested" else None
         yield Claim(
             "",
@@ -89,25 +76,26 @@ def hypothesis_claims(
             rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
-            values=values,
+            values=known(
+                status=test.status,
+                change=test.hypothesis.change,
+                reason=test.reason,
+                direction="higher" if higher else "",
+                cost=costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric),
+            ),
         ).with_interval(interval)
 
 
 def _sentence(claim: Claim) -> str:
     """Return ``"hypothesis “the queue” is not supported: with engine: a → b …"``."""
     head = f"{where(claim)}hypothesis “{claim.subject}”"
-    reason = f" ({claim.values['reason']})" if "reason" in claim.values else ""
     if claim.values["status"] == "not tested":
-        return f"{head} was not tested: {claim.values['change']}{reason}"
+        return f"{head} was not tested: {claim.values['change']}{reason(claim)}"
     change_text = f"with {claim.values['change']} and no other axis changed"
-    test = f"{head} is {claim.values['status']}: {change_text}"
-    metric, verdict = claim.metric or WALL, claim.verdict or Verdict.INCONCLUSIVE
-    if claim.figures is None:
-        return f"{test}, {words.word(verdict, metric)}{reason}"
-    higher = claim.values.get("direction") == "higher"
-    effect = change(verdict, *claim.figures, claim.margin or 0.0, metric, higher=higher)
-    cost = f", {claim.values['cost']}" if "cost" in claim.values else ""
-    return f"{test}, {effect} vs {claim.reference}{cost}{reason}"
+    text = f"{head} is {claim.values['status']}: {change_text}, {effect(claim)}"
+    if claim.figures is not None:
+        text += f" vs {claim.reference}{cost(claim)}"
+    return text + reason(claim)
 
 
 HYPOTHESIS_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"hypothesis": _sentence}
@@ -134,11 +122,9 @@ def replacements(at: "Measured", comparisons: Sequence[Comparison]) -> tuple[Rep
     for item in at.plan.inputs:
         cells = {c.variant_id: c.id for c in at.plan.compared_cells(item.id)}
         for before, after in pairs(at.plan):
-            if before.id in cells and after.id in cells:
-                ids = (cells[after.id], cells[before.id])
-                replacement = _replacement(at, item.id, (before, after), ids, by_pair)
-                if replacement is not None:
-                    results.append(replacement)
+            comparison = by_pair.get((cells.get(after.id, ""), cells.get(before.id, "")))
+            if comparison is not None:
+                results.append(_replacement(at.plan, item.id, before, after, comparison))
     return tuple(results)
 
 
@@ -166,8 +152,7 @@ def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
                 if after is not None and variant.build is not None and after.build is not None:
                     fields |= differing(variant.build, after.build)
                     variant_pairs.append((variant, after))
-        revisions = fields == {"revision"}
-        if fields and fields <= SOURCE_FIELDS and (revisions or len(ends) == PAIR - 1):
+        if fields and fields <= SOURCE_FIELDS and (fields == {"revision"} or len(ends) == 1):
             yield from variant_pairs
 
 
@@ -205,27 +190,19 @@ def _with(variant: Variant, changes: Mapping[str, str]) -> tuple[tuple[str, str]
 
 
 def _replacement(
-    at: "Measured",
-    input_id: str,
-    variants: tuple[Variant, Variant],
-    ids: tuple[str, str],
-    by_pair: Mapping[tuple[str, str], Comparison],
-) -> Replacement | None:
-    comparison = by_pair.get(ids)
-    if comparison is None:
-        return None
-    before, after = (dict(v.values) for v in variants)
-    changes = tuple(Change(a, old, after[a]) for a, old in before.items() if after[a] != old)
-    varying = {a.name for a in at.plan.axes if len(a.values) > 1}
+    plan: Plan, input_id: str, before: Variant, after: Variant, comparison: Comparison
+) -> Replacement:
+    new = dict(after.values)
+    changes = tuple(Change(a, old, new[a]) for a, old in before.values if new[a] != old)
+    varying = {a.name for a in plan.axes if len(a.values) > 1}
+    unchanged = [v for a, v in before.values if new[a] == v and a in varying]
     return Replacement(
         input_id,
-        at.metric,
+        comparison.metric,
         # Both labels name a pair that differs in several axes.
-        ", ".join([v for a, v in before.items() if after[a] == v and a in varying])
-        if len(changes) == 1
-        else "",
-        ids[1],
-        ids[0],
+        ", ".join(unchanged) if len(changes) == 1 else "",
+        comparison.ref_cell_id,
+        comparison.cell_id,
         changes,
         comparison.verdict,
         comparison.shown,

@@ -3,18 +3,22 @@
 The author decides whether an experiment is adopted. The verdict is measured.
 """
 
-from __future__ import annotations
-
+import itertools
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
 from bench_framework.claims.value_phrases import upward
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
-from bench_framework.model import judgement
 from bench_framework.model.declarations import Experiment
+from bench_framework.model.judgement import (
+    ONE_PROGRAM,
+    CellState,
+    Claim,
+    Comparison,
+    HypothesisTest,
+)
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
@@ -22,16 +26,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
-from bench_framework.report.blocks import (
-    Block,
-    Cell,
-    Column,
-    Facts,
-    Heading,
-    Row,
-    Table,
-    left,
-)
+from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.contrasts import (
@@ -50,13 +45,6 @@ from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.units import MINUS
 
-
-def implementation(data: ReportData, experiment: Experiment, item: Input) -> str:
-    """Return a text such as ``feature jemalloc; argument --parser sonic-rs``, or nothing."""
-    before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
-    return changed_settings(data.plan, before, after) if before and after else ""
-
-
 REASONS: Final = {
     Verdict.WORSE: "it takes more {noun}",
     Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}",
@@ -69,10 +57,6 @@ REASONS: Final = {
     Verdict.EXCLUDED: "it was not measured",
 }
 """Verdict on the main metric → the reason that the table states."""
-COSTS_MEMORY: Final = "it saves {noun}, but uses more memory"
-GAIN: Final = "it saves {noun}"
-NO_EFFECT: Final = "the change has no effect on the program"
-"""The reason of an experiment that runs the same program as its reference."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -81,15 +65,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
     tried = [e for e in data.plan.experiments if e.decision != "adopted"]
     if item is None or not tried:
         return ()
-    compared = [
-        data.comparison(cell.id, metric)
-        for experiment in tried
-        if (cell := _cell(data, experiment, item)) is not None
-        for metric in (data.metric, PEAK_RSS)
-    ]
-    times = in_times(compared)
+    cells = filter(None, (_cell(data, experiment, item) for experiment in tried))
+    pairs = itertools.product(cells, (data.metric, PEAK_RSS))
+    times = in_times([data.comparison(cell.id, metric) for cell, metric in pairs])
     rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
-    who = _decider(data)
+    original = data.plan.published is not None and data.plan.published.decisions
+    who = "original report" if original else "author"
     columns = (
         *left("Experiment", "Time vs baseline"),
         Column("Memory vs baseline", drop=1),
@@ -112,36 +93,28 @@ def adopted(data: ReportData) -> tuple[Block, ...]:
         return ()
     blocks: list[Block] = []
     for number, experiment in chosen:
+        before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
+        settings = changed_settings(data.plan, before, after) if before and after else ""
         pairs = (
             ("What", _change(experiment, dict(data.baseline_on(item).values))),
             ("Author's reason", experiment.why),
-            ("Implementation", implementation(data, experiment, item)),
-            ("Result", _result(data, experiment, item)),
+            ("Implementation", settings),
+            ("Result", _result(data, experiment, item, after) if after else ""),
         )
-        blocks += [
-            Heading(experiment.name, f"change-{number}"),
-            Facts(tuple((name, text) for name, text in pairs if text)),
-        ]
+        facts = Facts(tuple((name, text) for name, text in pairs if text))
+        blocks += [Heading(experiment.name, f"change-{number}"), facts]
     return tuple(blocks)
 
 
-def _decider(data: ReportData) -> str:
-    """Return who decided which changes are adopted."""
-    original = data.plan.published is not None and data.plan.published.decisions
-    return "original report" if original else "author"
-
-
 def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
-    """Return whether a recommended variant has the change."""
-    chosen = {data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation")}
+    chosen = (data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation"))
     return any(
-        experiment.variant_id == variant_id
-        or {*experiment.change} <= {*data.plan.variant(variant_id).values}
-        for variant_id in chosen
+        experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
+        for i in chosen
     )
 
 
-def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType({})) -> str:
+def _change(experiment: Experiment, before: Mapping[str, str]) -> str:
     """Return text such as ``"parser: simd-json → sonic-rs"``, without a value that is unknown."""
     return ", ".join(
         f"{axis}: {before[axis]} → {value}" if axis in before else f"{axis}: {value}"
@@ -149,11 +122,7 @@ def _change(experiment: Experiment, before: Mapping[str, str] = MappingProxyType
     )
 
 
-def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
-    """Return the effect of a change alone and after earlier changes, and its cost."""
-    cell = _cell(data, experiment, item)
-    if cell is None:
-        return ""
+def _result(data: ReportData, experiment: Experiment, item: Input, cell: PlanCell) -> str:
     time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
     verdict = _verdict(time, data.state(cell.id))
     alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
@@ -162,13 +131,11 @@ def _result(data: ReportData, experiment: Experiment, item: Input) -> str:
     parts += _steps(data, experiment, item)
     if memory is not None and memory.verdict.decided:
         parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
-    before, after = (
-        data.build_of(v) for v in (data.baseline_on(item), data.plan.variant(experiment.variant_id))
-    )
-    if before is not None and after is not None and before.size_bytes and after.size_bytes:
-        grown = after.size_bytes - before.size_bytes
-        sign = "+" if grown > 0 else MINUS
-        parts += [f"binary size {sign}{show_size(abs(grown), 'iec')}"] if grown else []
+    variants = data.baseline_on(item), data.plan.variant(experiment.variant_id)
+    before, after = (b and b.size_bytes for b in map(data.build_of, variants))
+    if before and after and before != after:
+        sign = "+" if after > before else MINUS
+        parts.append(f"binary size {sign}{show_size(abs(after - before), 'iec')}")
     return "; ".join(parts)
 
 
@@ -191,8 +158,9 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     state = data.state(cell.id) if cell else None
     time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
     verdict = _verdict(time, state)
-    same = time is not None and time.reason == judgement.ONE_PROGRAM
-    explanation = NO_EFFECT if same else reason(verdict, memory, data.metric)
+    same = time is not None and time.reason == ONE_PROGRAM
+    no_effect = "the change has no effect on the program"
+    explanation = no_effect if same else reason(verdict, memory, data.metric)
     if time is not None and verdict.size_uncertain:
         explanation += f", {size_note(time)}"
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
@@ -202,7 +170,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
         decision += ", but part of the recommendation"
     effect = "" if time is None else change_text(time, data.metric, times=times)
     cells = (
-        Cell(experiment.name, about=_change(experiment)),
+        Cell(experiment.name, about=_change(experiment, {})),
         Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
         Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
         Cell(decision),
@@ -216,18 +184,18 @@ def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | N
     return next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
 
 
-def _verdict(time: judgement.Comparison | None, state: judgement.CellState | None) -> Verdict:
+def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     if state is None:
         return Verdict.EXCLUDED
-    if state.state in REFUSED:
-        return REFUSED[state.state]
-    return time.verdict if time is not None else Verdict.INCONCLUSIVE
+    return REFUSED.get(state.state) or (time.verdict if time else Verdict.INCONCLUSIVE)
 
 
-def reason(verdict: Verdict, memory: judgement.Comparison | None, metric: Metric = WALL) -> str:
+def reason(verdict: Verdict, memory: Comparison | None, metric: Metric = WALL) -> str:
     """Return why an experiment was not adopted. An inconclusive one is never called worse."""
-    costs = memory is not None and memory.verdict.worse
-    return REASONS.get(verdict, COSTS_MEMORY if costs else GAIN).format(noun=noun(metric))
+    gain = "it saves {noun}"
+    if memory is not None and memory.verdict.worse:
+        gain += ", but uses more memory"
+    return REASONS.get(verdict, gain).format(noun=noun(metric))
 
 
 ADOPTED = SectionKind(
@@ -276,29 +244,16 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     return (table, *claim_bullets(c for t, c in claims if c and t.status == "not tested"))
 
 
-def _hypothesis_row(
-    data: ReportData, test: judgement.HypothesisTest, claim: judgement.Claim | None
-) -> Row:
-    ratio, bounds, verdict = Cell(DASH), Cell(""), Cell(DASH)
-    comparison = test.comparison if test.status != "not tested" else None
-    if comparison is not None:
-        margin = data.plan.judge.margin_of(test.metric)
-        ratio, bounds = interval_cells(
-            comparison.shown, comparison.verdict, margin, claim.id if claim else None
-        )
-        verdict = verdict_cell(comparison.verdict, test.metric)
-    return Row.build(
-        test.hypothesis.text,
-        test.hypothesis.change,
-        data.input_name(data.plan.input(test.input_id)),
-        ratio,
-        bounds,
-        verdict,
-        test.status,
-        str(comparison.rounds) if comparison is not None and comparison.rounds else DASH,
-        verdict=comparison.verdict if comparison is not None else None,
-        reason=test.reason,
-    )
+def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None) -> Row:
+    where = data.input_name(data.plan.input(test.input_id))
+    head = (test.hypothesis.text, test.hypothesis.change, where)
+    c = test.comparison if test.status != "not tested" else None
+    if c is None:
+        return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=test.reason)
+    limit = data.plan.judge.margin_of(test.metric)
+    figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
+    tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
+    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=test.reason)
 
 
 HYPOTHESES = SectionKind(
@@ -326,10 +281,7 @@ def before_after(data: ReportData) -> tuple[Block, ...]:
 
 
 def _replacement_table(
-    data: ReportData,
-    item: Input,
-    pairs: list[tuple[Replacement, judgement.Claim | None]],
-    name: str,
+    data: ReportData, item: Input, pairs: list[tuple[Replacement, Claim | None]], name: str
 ) -> Table:
     ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
     summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
@@ -341,19 +293,13 @@ def _replacement_table(
 
     rows = []
     for r, claim in pairs:
-        ratio, bounds = interval_cells(
-            r.shown, r.verdict, margin(data), claim.id if claim else None
-        )
-        verdict = verdict_cell(r.verdict, data.metric)
-        both = " → ".join(data.label(i) for i in (r.before_cell_id, r.after_cell_id))
-        head = (
-            r.implementation or both,
-            time(r.before_cell_id),
-            time(r.after_cell_id),
-        )
+        before, after = r.before_cell_id, r.after_cell_id
+        both = f"{data.label(before)} → {data.label(after)}"
+        head = (r.implementation or both, time(before), time(after))
+        figures = interval_cells(r.shown, r.verdict, margin(data), claim.id if claim else None)
         changed = ", ".join(c.text for c in r.changes)
-        tail = (ratio, bounds, verdict, changed, str(r.rounds) if r.rounds else DASH)
-        rows.append(Row.build(*head, *tail, verdict=r.verdict, reason=r.reason))
+        tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
+        rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=r.reason))
     columns = (
         Column("Implementation"),
         Column(f"Before, {scale.unit}", "decimal"),
@@ -370,13 +316,11 @@ def _replacement_table(
         "all adopted experiments."
     )
     legend = (
-        (
-            "The verdict of a pair with a baseline is that of the results table, and the verdict of "
-            "a contrast is that of the key findings. The verdict of any other pair is from the "
-            "comparisons within the best group, which are adjusted separately."
-        ),
+        "The verdict of a pair with a baseline is that of the results table, and the verdict of "
+        "a contrast is that of the key findings. The verdict of any other pair is from the "
+        "comparisons within the best group, which are adjusted separately."
     )
-    return Table(name, caption, columns, tuple(rows), legend, sortable=False)
+    return Table(name, caption, columns, tuple(rows), (legend,), sortable=False)
 
 
 BEFORE_AFTER = SectionKind(

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bench_framework.compare import cell_state, exact_metrics, summaries
+from bench_framework.compare import cell_state, exact_metrics, medians
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Sample
 from bench_framework.model import words
@@ -83,7 +83,7 @@ def _of_rounds(
     ranked = sorted(sample.values(budget.metric).values()) if sample is not None else []
     if not ranked:
         return _finding(plan, cell_id, budget, "not-judged", None, level, "it was not measured")
-    interval = summaries.median_interval(ranked, level)
+    interval = medians.median_interval(ranked, level)
     if interval is None:
         reason = f"{len(ranked)} rounds are too few for an interval at {level * 100:.4g} %"
         return _finding(plan, cell_id, budget, "not-judged", None, level, reason)

@@ -9,6 +9,7 @@ See docs/method.md#recorded-rounds.
 
 import math
 import statistics
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import betaincinv
 
-from bench_framework.compare.noise_floor import floor_fraction
-from bench_framework.compare.paired_test import examine_looks
+from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules, judge_family
+from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
@@ -64,11 +64,10 @@ def judge_looks(
     same rounds, each of shape (rounds,). `metrics` has one for each pair, by default wall time.
     With `stop`, measuring ends when every pair is significant or equivalent.
     """
-    rules = rules_of(looks)
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
         cases = cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds)
-        comparisons = judge_family(cases, rules)
+        comparisons = judge_family(cases, rules_of(looks))
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
@@ -91,11 +90,11 @@ def cases_at(
     reached = looks.rounds[:taken]
     names = metrics or (WALL,) * len(pairs)
     cases = []
-    for i, columns in enumerate(pairs):
+    for i, (metric, columns) in enumerate(zip(names, pairs, strict=True)):
         n = min(reached[-1], len(columns[0]))
         pair = Pair(tuple(range(1, n + 1)), *(tuple(times[:n].tolist()) for times in columns))
         evidence = examine_looks(pair, reached, looks.needed_with(pair.runs))
-        draft = Comparison.unjudged(str(i), "reference", names[i], "headline", thresholds)
+        draft = Comparison.unjudged(str(i), "reference", metric, "headline", thresholds)
         cases.append(Case(draft, pair, evidence))
     return cases
 
@@ -122,17 +121,15 @@ def relabelled(first: Series, second: Series, random: np.random.Generator) -> tu
     """Return both series with labels exchanged in half of the rounds, in all metrics or none."""
     rounds = len(next(iter(first.values())))
     swap = random.random(rounds) < 0.5  # noqa: PLR2004 -- a fair coin
-    pairs = ((first, second), (second, first))
-    one, other = ({m: np.where(swap, b[m], a[m]) for m in first} for a, b in pairs)
-    return one, other
+    one = {m: np.where(swap, second[m], first[m]) for m in first}
+    return one, {m: np.where(swap, first[m], second[m]) for m in first}
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
     """Rounds of one program that belong to no other window.
 
-    Attributes:
-        slower: effect, such as 0.03 → times of a variant with that much more work.
+    `slower` has times of variants by how much more work they do, such as 0.03.
     """
 
     program: str
@@ -148,13 +145,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class WindowVerdicts:
-    """The verdicts on a window.
+    """The verdicts on the A/A control of a window, and on its slower variants by effect.
 
-    Attributes:
-        as_measured: verdicts on the A/A control, by metric.
-        false: number of relabelled families with a significant difference.
-        families: number of relabelled families.
-        slower: effect → verdicts on the slower variant, by metric.
+    `false` of the relabelled `families` have a significant difference.
     """
 
     program: str
@@ -167,11 +160,7 @@ class WindowVerdicts:
     @property
     def tripped(self) -> bool:
         """Return whether the A/A control, as measured, has a significant difference."""
-        return has_difference(tuple(self.as_measured.values()))
-
-    def floors(self) -> dict[Metric, float | None]:
-        """Return the noise floor of each metric, as a fraction: see `noise_floor.floor_fraction`."""
-        return {metric: floor_fraction(c) for metric, c in self.as_measured.items()}
+        return has_difference([*self.as_measured.values()])
 
     def finds(self, effect: float) -> frozenset[Metric]:
         """Return the metrics on which a variant with more work is significantly worse."""
@@ -186,12 +175,11 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
     The window has at least as many rounds as the last interim analysis; further ones are not used.
     Equal windows and seeds give equal verdicts.
     """
-    random = np.random.default_rng(seed)
-    rules, false = rules_of(looks), 0
+    random, false = np.random.default_rng(seed), 0
     for _ in range(families):
         first, second = relabelled(window.equal, window.reference, random)
         cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count)
-        false += bool(significant_verdicts(cases, rules))
+        false += bool(significant_verdicts(cases, rules_of(looks)))
     equal = _family(looks, window.equal, window.reference)
     slower = {
         effect: _family(looks, arm, window.reference, window.equal)
@@ -201,9 +189,9 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
 
 
 def _family(looks: Looks, *columns: Series) -> dict[Metric, Comparison]:
-    metrics = tuple(columns[0])
-    pairs = [[times[m] for times in columns] for m in metrics]
-    return dict(zip(metrics, judge_looks(pairs, looks, metrics=metrics), strict=True))
+    pairs = {m: [times[m] for times in columns] for m in columns[0]}
+    judged = judge_looks([*pairs.values()], looks, metrics=[*pairs])
+    return {c.metric: c for c in judged}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +226,8 @@ class Floor:
 class DetectionRate:
     """The detection rate of an injected effect: the windows in which it was significantly worse.
 
-    Attributes:
-        effect: the additional work, as a fraction.
-        either: rate of the windows in which any metric detected the effect.
-        estimate: metric → median over the windows of the typical change.
+    `either` counts the windows in which any metric detected the effect, which is a fraction.
+    `estimate` has the median over the windows of the typical change.
     """
 
     program: str
@@ -255,9 +241,7 @@ class DetectionRate:
 class NoiseSummary:
     """The results of all windows.
 
-    Attributes:
-        relabelled: rate of false positives among the relabelled families.
-        as_measured: rate of windows whose A/A control, as measured, has a significant difference.
+    The rates of false positives are those of relabelled families, and of A/A controls as measured.
     """
 
     level: float
@@ -274,41 +258,35 @@ class NoiseSummary:
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:
     """Return the combined results of all windows, with programs in order of appearance."""
-    by_program: dict[str, list[WindowVerdicts]] = {}
+    by_program = defaultdict[str, list[WindowVerdicts]](list)
     for window in windows:
-        by_program.setdefault(window.program, []).append(window)
-    every = by_program.items()
+        by_program[window.program].append(window)
+    groups = by_program.values()
     return NoiseSummary(
         level,
         Rate(sum(w.false for w in windows), sum(w.families for w in windows)),
         Rate(sum(w.tripped for w in windows), len(windows)),
-        tuple(_floor(name, m, group) for name, group in every for m in group[0].as_measured),
-        tuple(_detection_rate(name, e, group) for name, group in every for e in group[0].slower),
+        tuple(_floor(m, group) for group in groups for m in group[0].as_measured),
+        tuple(_detection_rate(effect, group) for group in groups for effect in group[0].slower),
     )
 
 
-def _floor(program: str, metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
-    floors = [window.floors()[metric] for window in windows]
-    ends = [value for value in floors if value is not None]
+def _floor(metric: Metric, windows: Sequence[WindowVerdicts]) -> Floor:
+    floors = [floor_fraction(window.as_measured[metric]) for window in windows]
     # A window without a bound is worse than any other. The median and the worst are unbounded if
     # they reach it.
-    every = sorted(ends) + [math.inf] * (len(floors) - len(ends))
+    every = sorted(math.inf if fraction is None else fraction for fraction in floors)
     middle, worst = (x if x < math.inf else None for x in (statistics.median(every), every[-1]))
-    return Floor(program, metric, middle, worst)
+    return Floor(windows[0].program, metric, middle, worst)
 
 
-def _detection_rate(
-    program: str, effect: float, windows: Sequence[WindowVerdicts]
-) -> DetectionRate:
-    tries, metrics = len(windows), tuple(windows[0].slower[effect])
-    typical = {
-        m: [c.typical for w in windows if (c := w.slower[effect][m]).typical is not None]
-        for m in metrics
-    }
-    return DetectionRate(
-        program,
-        effect,
-        {m: Rate(sum(m in w.finds(effect) for w in windows), tries) for m in metrics},
-        Rate(sum(bool(w.finds(effect)) for w in windows), tries),
-        {m: statistics.median(t.ratio for t in known) - 1 for m, known in typical.items() if known},
-    )
+def _detection_rate(effect: float, windows: Sequence[WindowVerdicts]) -> DetectionRate:
+    tries, detections = len(windows), [window.finds(effect) for window in windows]
+    rates, estimates = {}, {}
+    for metric in windows[0].slower[effect]:
+        rates[metric] = Rate(sum(metric in metrics for metrics in detections), tries)
+        typical = (window.slower[effect][metric].typical for window in windows)
+        if ratios := [interval.ratio for interval in typical if interval is not None]:
+            estimates[metric] = statistics.median(ratios) - 1
+    either = Rate(sum(map(bool, detections)), tries)
+    return DetectionRate(windows[0].program, effect, rates, either, estimates)

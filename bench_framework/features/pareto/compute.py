@@ -111,21 +111,14 @@ def _costs(
         if (s := summaries.get((cell.id, m))) is not None and s.lo is not None and s.hi is not None
     }
     build = cell_state.build_of(plan, cell.variant_id, builds)
-    exact = {m: value for m in EXACT if (value := _exact(build, m)) is not None}
-    return Costs(cell.id, measured, exact)
-
-
-def _exact(build: Build | None, metric: Metric) -> float | None:
-    if metric == "build_time":
-        return build.build_s if build is not None else None
-    return cell_state.exact_value(build, metric)
+    exact = {m: cell_state.exact_value(build, m) for m in EXACT}
+    exact["build_time"] = build.build_s if build is not None else None
+    return Costs(cell.id, measured, {m: v for m, v in exact.items() if v is not None})
 
 
 def _comparable(costs: Sequence[Costs]) -> list[Costs]:
     """Return variants whose time has an interval, with their common metrics that differ."""
     timed = [c for c in costs if WALL in c.measured]
-    if not timed:
-        return []
     measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]
     known = [m for m in EXACT if all(m in c.exact for c in timed)]
     exact = [m for m in known if len({c.exact[m] for c in timed}) > 1]

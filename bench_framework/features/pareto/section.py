@@ -4,7 +4,6 @@ from typing import Final
 
 from bench_framework.model import words
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
@@ -22,16 +21,16 @@ _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the table for the input of the summary."""
-    fronts = data.judgement.structure.fronts
-    leading = leading_input(data)
-    of_leading = (f for f in fronts if leading is not None and f.input_id == leading.id)
-    front = next(of_leading, fronts[-1] if fronts else None)
-    if front is None:
+    fronts = {front.input_id: front for front in data.judgement.structure.fronts}
+    if not fronts:
         return ()
-    return (_table(data, data.plan.input(front.input_id), front, "tradeoffs-table"),)
+    leading = leading_input(data)
+    last = data.judgement.structure.fronts[-1]
+    return (_table(data, fronts.get(leading.id, last) if leading is not None else last),)
 
 
-def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
+def _table(data: ReportData, front: Front) -> Table:
+    item = data.plan.input(front.input_id)
     ids = [s.cell_id for s in front.standings]
     measured: list[tuple[Metric, str, Scale]] = []
     for metric, title in _MEASURED:
@@ -41,7 +40,6 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
             if metric == PEAK_RSS:
                 size = column_size(size, (s.median for s in summaries), family)
             measured.append((metric, title, scale_of(metric, size, summaries, family)))
-    labels = {i: data.label(i) for i in ids}
     rows = []
     for standing in front.standings:
         variant = data.variant_of(data.plan.cell(standing.cell_id))
@@ -49,7 +47,7 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
             Cell(variant.label),
             *_build_cells(data.build_of(variant)),
             *(scale.cell(data.summary(standing.cell_id, metric)) for metric, _, scale in measured),
-            Cell(_place(standing, labels)),
+            Cell(_place(standing, data)),
             Cell(data.replication([standing.cell_id])),
         )
         rows.append(Row(cells, baseline=data.is_baseline(variant.id), strong=standing.on_front))
@@ -66,7 +64,8 @@ def _table(data: ReportData, item: Input, front: Front, name: str) -> Table:
         f"Trade-offs{data.on_input(item, ', input ')}: medians of rounds, and exact figures of the "
         "binaries."
     )
-    return Table(name, caption, columns, tuple(rows), _legend(front), sortable=False)
+    legend = (_legend(front),)
+    return Table("tradeoffs-table", caption, columns, tuple(rows), legend, sortable=False)
 
 
 def _build_cells(build: Build | None) -> tuple[Cell, Cell, Cell]:
@@ -79,18 +78,18 @@ def _build_cells(build: Build | None) -> tuple[Cell, Cell, Cell]:
     )
 
 
-def _place(standing: Standing, labels: dict[str, str]) -> str:
+def _place(standing: Standing, data: ReportData) -> str:
     """Return the metrics in which a variant is best, or the variant that dominates it."""
     if not standing.on_front:
         first, *more = standing.beaten_by
-        return f"dominated by {labels[first]}{f' and {len(more)} more' if more else ''}"
+        return f"dominated by {data.label(first)}{f' and {len(more)} more' if more else ''}"
     return ", ".join(map(words.least, standing.least)) or "Pareto-optimal"
 
 
-def _legend(front: Front) -> tuple[str, ...]:
+def _legend(front: Front) -> str:
     clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
     exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
-    line = (
+    return (
         f"Bold: Pareto-optimal. Dominated: another variant is lower in {clear}"
         f"{f' and not higher in {exact}' if exact else ''}. Least, smallest, fewest: no other "
         "variant is shown to be lower, so several variants can have this mark. Time and memory are compared by the "
@@ -98,7 +97,6 @@ def _legend(front: Front) -> tuple[str, ...]:
         "medians (unpaired, not adjusted); sizes and dependencies by their values. Build time is "
         "a single build per variant, without a verdict."
     )
-    return (line,)
 
 
 TRADEOFFS = SectionKind(

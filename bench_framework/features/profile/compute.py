@@ -9,9 +9,10 @@ the samples and the runs.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
+from bench_framework.claims.factory import known
 from bench_framework.claims.value_phrases import where
 from bench_framework.model.judgement import Claim, Judgement, Scope
 from bench_framework.model.plan import Plan
@@ -36,7 +37,7 @@ With fewer samples, the interval of a 10 % share is wider than 10 percentage poi
 """
 
 
-def percentage(share: float, lo: float | None, hi: float | None) -> str:
+def percentage(share: float, lo: float | None = None, hi: float | None = None) -> str:
     """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
     if lo is None or hi is None:
         return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
@@ -44,49 +45,36 @@ def percentage(share: float, lo: float | None, hi: float | None) -> str:
     return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
 
 
-def extent(total: float, unit: str, runs: int) -> str:
+def _extent(claim: Claim, before: str = "") -> str:
     """Return the amount of data, such as ``"4213 samples, 5 runs"``."""
-    return f"{int(total)} {unit}, {counted(runs, 'run')}"
-
-
-def _extent(claim: Claim) -> str:
-    return extent(float(claim.values["total"]), str(claim.values["unit"]), claim.runs or 0)
-
-
-def _unit(claim: Claim) -> str:
-    return str(claim.values["unit"])
+    total, runs = claim.values[f"{before}total"], claim.values.get(f"{before}runs", claim.runs or 0)
+    return f"{int(total)} {claim.values['unit']}, {counted(int(runs), 'run')}"
 
 
 def _functions(claim: Claim) -> str:
-    """Return the share of one function, or of the functions of a bucket."""
     assert claim.estimate is not None
     share = percentage(claim.estimate, claim.lo, claim.hi)
     bucket = "functions of the bucket " if claim.kind == "profile-bucket" else ""
     return (
-        f"{where(claim)}{share} of the {_unit(claim)} of {claim.subject} are in "
+        f"{where(claim)}{share} of the {claim.values['unit']} of {claim.subject} are in "
         f"{bucket}{claim.values['name']} (self, {_extent(claim)})"
     )
 
 
 def _buckets_before_after(claim: Claim) -> str:
     assert claim.estimate is not None
-    before = [claim.values.get(name) for name in ("before", "before_lo", "before_hi")]
-    share, lo, hi = (None if value is None else float(value) for value in before)
-    assert share is not None
-    earlier = extent(
-        float(claim.values["before_total"]), _unit(claim), int(claim.values["before_runs"])
-    )
+    share, after = float(claim.values["before"]), percentage(claim.estimate, claim.lo, claim.hi)
+    ends = [float(claim.values[n]) for n in ("before_lo", "before_hi") if n in claim.values]
+    before = percentage(share, *ends)
     return (
-        f"{where(claim)}bucket {claim.values['name']}: {percentage(share, lo, hi)} in "
-        f"{claim.reference} (self, {earlier}), "
-        f"{percentage(claim.estimate, claim.lo, claim.hi)} in {claim.subject} "
-        f"(self, {_extent(claim)})"
+        f"{where(claim)}bucket {claim.values['name']}: {before} in {claim.reference} "
+        f"(self, {_extent(claim, 'before_')}), {after} in {claim.subject} (self, {_extent(claim)})"
     )
 
 
 def _few(claim: Claim) -> str:
     return (
-        f"{where(claim)}too few {_unit(claim)} of {claim.subject} to rank functions: "
+        f"{where(claim)}too few {claim.values['unit']} of {claim.subject} to rank functions: "
         f"{_extent(claim)}; {LEAST_SAMPLES} are needed"
     )
 
@@ -101,6 +89,8 @@ PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
 """Kind of claim → the function that returns its sentence."""
 
 
+Counts = defaultdict[Frame, Counter[int]]
+"""Function → run → number of samples."""
 MOST_FUNCTIONS: Final = 40
 """The largest number of functions in a judgement. folded.txt has every stack."""
 CLAIMED: Final = 5
@@ -122,34 +112,25 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
     return replace(judgement, profiles=shares, claims=(*other_claims, *profile_claims))
 
 
-@dataclass(slots=True)
-class _Counts:
-    """Samples of one function, by run."""
-
-    self_samples: Counter[int] = field(default_factory=Counter)
-    inclusive: Counter[int] = field(default_factory=Counter)
-
-
 def shares_of(profile: Profile) -> ProfileShares:
     """Return the shares of functions and buckets of a profile."""
-    callers = profile.unwinding is not None
     enough = profile.total >= LEAST_SAMPLES
-    counts = counts_of(profile)
-    chosen = {frame: profile.bucket_of(frame) for frame in counts}
+    exclusive, inclusive = counts_of(profile)
+    chosen = {frame: profile.bucket_of(frame) for frame in inclusive}
     functions = [
         FunctionShare(
             frame.name,
             frame.module,
             frame.kernel,
-            share_of(profile, counts[frame].self_samples),
-            share_of(profile, counts[frame].inclusive) if callers else None,
+            share_of(profile, exclusive[frame]),
+            share_of(profile, inclusive[frame]) if profile.unwinding is not None else None,
             chosen[frame] if profile.buckets else "",
         )
-        for frame in ranked(counts)[:MOST_FUNCTIONS]
+        for frame in ranked(exclusive, inclusive)[:MOST_FUNCTIONS]
     ]
     by_bucket: defaultdict[str, Counter[int]] = defaultdict(Counter)
-    for frame, count in counts.items():
-        by_bucket[chosen[frame]].update(count.self_samples)
+    for frame, count in exclusive.items():
+        by_bucket[chosen[frame]].update(count)
     names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
     buckets = [BucketShare(name, share_of(profile, by_bucket[name])) for name in names]
     return ProfileShares(
@@ -164,24 +145,23 @@ def shares_of(profile: Profile) -> ProfileShares:
     )
 
 
-def counts_of(profile: Profile) -> dict[Frame, _Counts]:
+def counts_of(profile: Profile) -> tuple[Counts, Counts]:
     """Return self and inclusive samples of functions; a recursive one counts once per stack."""
-    counts: dict[Frame, _Counts] = {}
+    exclusive, inclusive = Counts(Counter), Counts(Counter)
     for stack in profile.stacks:
         for place in set(stack.frames):
-            counts.setdefault(profile.frames[place], _Counts()).inclusive[stack.run] += stack.count
-        counts[profile.frames[stack.frames[-1]]].self_samples[stack.run] += stack.count
-    return counts
+            inclusive[profile.frames[place]][stack.run] += stack.count
+        exclusive[profile.frames[stack.frames[-1]]][stack.run] += stack.count
+    return exclusive, inclusive
 
 
-def ranked(counts: Mapping[Frame, _Counts]) -> list[Frame]:
+def ranked(exclusive: Counts, inclusive: Counts) -> list[Frame]:
     """Return the functions by decreasing self samples, then by name."""
 
     def rank(frame: Frame) -> tuple[int, int, str, str]:
-        count = counts[frame]
-        return (*(-count.self_samples.total(), -count.inclusive.total()), frame.name, frame.module)
+        return -exclusive[frame].total(), -inclusive[frame].total(), frame.name, frame.module
 
-    return sorted(counts, key=rank)
+    return sorted(inclusive, key=rank)
 
 
 def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:
@@ -204,11 +184,10 @@ def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
     other. The interval over samples is Wilson's score interval (Wilson 1927), because a few runs
     that agree by chance must not give a narrower one.
     """
-    hits, total = sum(h for h, _ in pairs), sum(n for _, n in pairs)
+    hits, total = map(sum, zip(*pairs, strict=True))
     share = hits / total
     lo, hi = _wilson(hits, total)
-    if len(pairs) > 1:
-        m = len(pairs)
+    if (m := len(pairs)) > 1:
         distances = [h - share * n for h, n in pairs]
         spread = math.fsum(d * d for d in distances) * m / (m - 1)
         half = t_quantile(0.5 + LEVEL / 2, m - 1) * math.sqrt(spread) / total
@@ -231,7 +210,6 @@ def _claims(
         blank = _blank(plan, shares)
         if not shares.enough:
             yield replace(blank, kind="profile-few")
-            continue
         for function in shares.functions[:CLAIMED]:
             if function.own.count:
                 yield _share(blank, "profile-function", function.name, function.own)
@@ -246,11 +224,10 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
     enough = [shares for shares in all_shares if shares.enough]
     if not enough:
         return
-    here = plan.cell(enough[0].cell_id).input_id
+    input_of = {cell.id: cell.input_id for cell in plan.cells}
+    here = input_of[enough[0].cell_id]
     parts = []
-    for shares in enough:
-        if plan.cell(shares.cell_id).input_id != here:
-            continue
+    for shares in (s for s in enough if input_of[s.cell_id] == here):
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
         ranked = sorted(owned, key=lambda part: -part[1].share)
@@ -258,11 +235,8 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         listed = [f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest]
         if shares.buckets and rest:
             listed.append(f"other groups {100 * rest:.0f}{THIN_SPACE}%")
-        listed += [
-            f"unclassified {percentage(b.own.share, b.own.lo, b.own.hi)}"
-            for b in shares.buckets
-            if b.name == OTHER and b.own.count
-        ]
+        other = (b.own for b in shares.buckets if b.name == OTHER and b.own.count)
+        listed += [f"unclassified {percentage(o.share, o.lo, o.hi)}" for o in other]
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label
         by = "group of functions" if shares.buckets else "function"
         parts.append(f"Self {shares.unit} of {label} by {by}: {', '.join(listed)}")
@@ -317,13 +291,12 @@ def _before_after(
             )
             for bucket in by_cell[cell.id].buckets:
                 claim = _share(blank, "profile-before-after", bucket.name, bucket.own)
-                was, counted = before[bucket.name], by_cell[base.id]
-                values: dict[str, float | int | str] = {
-                    **claim.values,
-                    "before": was.share,
-                    "before_total": counted.total,
-                    "before_runs": counted.runs,
-                }
-                if was.lo is not None and was.hi is not None:
-                    values |= {"before_lo": was.lo, "before_hi": was.hi}
-                yield replace(claim, values=values)
+                was = before[bucket.name]
+                earlier = known(
+                    before=was.share,
+                    before_total=by_cell[base.id].total,
+                    before_runs=by_cell[base.id].runs,
+                    before_lo=was.lo,
+                    before_hi=was.hi,
+                )
+                yield replace(claim, values={**claim.values, **earlier})

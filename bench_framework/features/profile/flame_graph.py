@@ -7,6 +7,8 @@ untrusted, because they are symbols of the measured program.
 
 import csv
 import io
+import itertools
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -17,6 +19,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.palette import DARK, LIGHT, SERIES
 from bench_framework.report.render.widths import visible
 from bench_framework.store.columns import to_field
+from bench_framework.units import counted
 
 WIDTH: Final = 1200.0
 ROW: Final = 17
@@ -51,9 +54,8 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
     title = f"Flame graph of {label}"
     about = (
-        f"{shares.total} {unit} of {profile.event} in {shares.runs} run"
-        f"{'s' if shares.runs != 1 else ''}; the width is the share of stacks that contain a "
-        "function (inclusive), not a time that could be saved"
+        f"{shares.total} {unit} of {profile.event} in {counted(shares.runs, 'run')}; the width is "
+        "the share of stacks that contain a function (inclusive), not a time that could be saved"
     )
     lines = [
         (
@@ -99,41 +101,30 @@ def folded_text(profile: Profile) -> str:
     The format is that of Brendan Gregg's FlameGraph. A semicolon within a name becomes a colon, and
     functions of the kernel end in ``_[k]``.
     """
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for stack in profile.stacks:
-        line = ";".join(_folded(profile.frames[place]) for place in stack.frames)
-        counts[line] = counts.get(line, 0) + stack.count
-    return "".join(f"{line} {counts[line]}\n" for line in sorted(counts))
+        counts[";".join(_folded(profile.frames[place]) for place in stack.frames)] += stack.count
+    return "".join(f"{line} {count}\n" for line, count in sorted(counts.items()))
 
 
 def top_csv(shares: ProfileShares) -> str:
     """Return the functions of a profile as CSV. Shares are fractions of all samples."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    head = ["symbol", "module", "kernel", "bucket"]
-    head += [
-        f"{kind}_{what}"
-        for kind in ("self", "inclusive")
-        for what in ("samples", "share", "lo", "hi")
-    ]
-    writer.writerow([*head, "samples", "runs", "unit"])
+    kinds = itertools.product(("self", "inclusive"), ("samples", "share", "lo", "hi"))
+    columns = [f"{kind}_{what}" for kind, what in kinds]
+    head = ["symbol", "module", "kernel", "bucket", *columns, "samples", "runs", "unit"]
+    writer.writerow(head)
     for f in shares.functions:
-        row = [
-            to_field(visible(f.name)),
-            to_field(visible(f.module)),
-            "true" if f.kernel else "false",
-            f.bucket,
-        ]
-        writer.writerow(
-            [*row, *_figures(f.own), *_figures(f.inclusive), shares.total, shares.runs, shares.unit]
-        )
+        names = [to_field(visible(text)) for text in (f.name, f.module)]
+        row = [*names, "true" if f.kernel else "false", f.bucket]
+        figures = (*_figures(f.own), *_figures(f.inclusive))
+        writer.writerow([*row, *figures, shares.total, shares.runs, shares.unit])
     return out.getvalue()
 
 
-def _figures(share: Share | None) -> list[object]:
-    if share is None:
-        return ["", "", "", ""]
-    return [share.count, share.share, *("" if v is None else v for v in (share.lo, share.hi))]
+def _figures(share: Share | None) -> tuple[float | None, ...]:
+    return (share.count, share.share, share.lo, share.hi) if share is not None else (None,) * 4
 
 
 def _folded(frame: Frame) -> str:
@@ -178,10 +169,8 @@ def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, 
     title = f"{name[:LONGEST_TITLE]}{module}: {share}"
     if box.self_samples:
         title += f", {100 * box.self_samples / total:.2f} % at this place itself (self)"
-    room = int((width - 4) / CHARACTER)
-    text = ""
+    label, room, text = visible(name), int((width - 4) / CHARACTER), ""
     if room >= LEAST_TEXT:
-        label = visible(name)
         label = label if len(label) <= room else label[: room - 1] + "…"
         text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
     return (
@@ -191,7 +180,6 @@ def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, 
 
 
 def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
-    """Return the style class of a box: its bucket, the kernel or the program."""
     if frame is None:
         return "user"
     return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
@@ -207,15 +195,12 @@ def _legend(colours: Mapping[str, str]) -> Iterator[str]:
 
 def _style(colours: Mapping[str, str]) -> str:
     """Return the style sheet with both palettes. The reader's theme selects one of them."""
-    tokens = (*SHARED, *dict.fromkeys(colours.values()), "series-6")
+    used = dict.fromkeys(colours.values())
+    tokens = dict.fromkeys((*SHARED, *used, "series-6"))
     light, dark = (
-        "".join(f"--{token}:{palette[token]};" for token in dict.fromkeys(tokens))
-        for palette in (LIGHT, DARK)
+        "".join(f"--{token}:{palette[token]};" for token in tokens) for palette in (LIGHT, DARK)
     )
-    boxes = "".join(
-        f".{token}{{fill:var(--{token});fill-opacity:.42}}"
-        for token in dict.fromkeys(colours.values())
-    )
+    boxes = "".join(f".{token}{{fill:var(--{token});fill-opacity:.42}}" for token in used)
     return (
         f":root{{{light}}}@media (prefers-color-scheme: dark){{:root{{{dark}}}}}"
         "text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:var(--ink);"

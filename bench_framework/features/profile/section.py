@@ -6,7 +6,6 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.profile import Profile, ProfileShares, Share
 from bench_framework.report.blocks import (
     Block,
-    Bullets,
     Cell,
     Column,
     Facts,
@@ -17,7 +16,7 @@ from bench_framework.report.blocks import (
     Row,
     Table,
 )
-from bench_framework.report.claim_blocks import closed, sentence
+from bench_framework.report.claim_blocks import claim_bullets, closed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
@@ -38,17 +37,13 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     by_cell = {shares.cell_id: shares for shares in data.judgement.profiles}
     for number, profile in enumerate(data.profiles, start=1):
-        shares = by_cell.get(profile.cell_id)
-        if shares is not None:
+        if (shares := by_cell.get(profile.cell_id)) is not None:
             blocks += _cell(data, profile, shares, number)
     if not blocks:
         return ()
-    changes = data.claims("profile-before-after")
-    if changes:
-        blocks += [Heading("Buckets compared with the baseline", "profile-before-after")]
-        blocks += [Bullets(tuple(sentence(claim) for claim in changes))]
-    blocks += [Fallback(line) for line in _failures(data)]
-    return tuple(blocks)
+    if changes := claim_bullets(data.claims("profile-before-after")):
+        blocks += [Heading("Buckets compared with the baseline", "profile-before-after"), *changes]
+    return (*blocks, *map(Fallback, _failures(data)))
 
 
 def missing(data: ReportData) -> str:
@@ -68,21 +63,16 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
     blocks: list[Block] = [
         Heading(f"{label}{data.on_input(item, ', input ')}", f"profile-{number}")
     ]
-    claims = [
-        c
-        for c in data.claims("profile-function", "profile-bucket", "profile-few")
-        if c.cells == (cell.id,)
-    ]
+    functions, buckets, few = (
+        [c for c in data.claims(f"profile-{kind}") if c.cells == (cell.id,)]
+        for kind in ("function", "bucket", "few")
+    )
     if shares.enough:
-        blocks.append(_functions(shares, label, claims, number))
-        first = next((claim for claim in claims if claim.kind == "profile-function"), None)
-        if first is not None:
-            blocks.append(KeyFinding(sentence(first)))
-        if shares.buckets:
-            blocks.append(_buckets(shares, label, claims, number))
-    else:
-        blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
-    blocks.append(Facts(_facts(profile)))
+        blocks.append(_functions(shares, label, functions, number))
+        blocks += [KeyFinding(sentence(claim)) for claim in functions[:1]]
+    if shares.buckets:
+        blocks.append(_buckets(shares, label, buckets, number))
+    blocks += [*claim_bullets(few), Facts(_facts(profile))]
     folder = f"profiles/{cell.id}"
     files = [("stacks", f"{folder}/folded.txt"), ("functions", f"{folder}/top.csv")]
     if profile.unwinding is not None:
@@ -91,14 +81,13 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
 
 
 def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
-    claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-function"}
+    claim_ids = {str(c.values["name"]): c.id for c in claims}
     rows = tuple(
         Row.build(
             Cell(f.name, code=True),
             *_share(f.own, claim_ids.get(f.name)),
             *_share(f.inclusive),
-            Cell(str(f.own.count), f.own.count),
-            Cell(str(shares.runs), shares.runs),
+            *_counts(f.own, shares),
             "kernel" if f.kernel else f.module or DASH,
             *((Cell(f.bucket),) if shares.buckets else ()),
         )
@@ -117,8 +106,9 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
     )
     caption = (
         f"Functions of {label} by their self share of {shares.total} {shares.unit} "
-        f"({shares.event}) in {_runs(shares)}. Self: the function itself was running. Inclusive: "
-        f"the function or a function that it called was running. {_interval_words(shares)}"
+        f"({shares.event}) in {counted(shares.runs, 'run')}. Self: the function itself was "
+        "running. Inclusive: the function or a function that it called was running. "
+        f"{_interval_words(shares)}"
     )
     legend = (
         "A share of the samples is not a possible saving. Only self shares may be added up.",
@@ -129,13 +119,12 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
 
 
 def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
-    claim_ids = {str(c.values.get("name")): c.id for c in claims if c.kind == "profile-bucket"}
+    claim_ids = {str(c.values["name"]): c.id for c in claims}
     rows = tuple(
         Row.build(
             b.name,
             *_share(b.own, claim_ids.get(b.name)),
-            Cell(str(b.own.count), b.own.count),
-            Cell(str(shares.runs), shares.runs),
+            *_counts(b.own, shares),
         )
         for b in shares.buckets
     )
@@ -153,6 +142,10 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
     return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
 
 
+def _counts(share: Share, shares: ProfileShares) -> tuple[Cell, Cell]:
+    return Cell(str(share.count), share.count), Cell(str(shares.runs), shares.runs)
+
+
 def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
     if share is None:
         return Cell(DASH), Cell("")
@@ -161,10 +154,6 @@ def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
     figure = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
     bounds = Cell(f"[{figure.lo}, {figure.hi}]", share.lo)
     return Cell(str(figure.estimate), share.share, claim), bounds
-
-
-def _runs(shares: ProfileShares) -> str:
-    return counted(shares.runs, "run")
 
 
 def _interval_words(shares: ProfileShares) -> str:
@@ -181,14 +170,16 @@ def _facts(profile: Profile) -> tuple[tuple[str, str], ...]:
     if measured != profiled:
         binary = f"a build with symbols ({profiled}), not the measured binary ({measured})"
     each = ", ".join(map(str, profile.runs))
-    pairs = [("Sampled by", _sampler(profile)), ("Binary", binary)]
-    pairs.append(("Runs", f"{len(profile.runs)} of {profile.runs_asked}, untimed; {each}"))
     unknown = "unknown: no inclusive shares, no flame graph"
-    pairs.append(("Callers", _CALLERS.get(str(profile.unwinding), unknown)))
-    if profile.lost:
-        pairs.append(("Lost", f"the kernel dropped {profile.lost} samples"))
-    pairs += [("Remark", closed(text)) for text in profile.remarks]
-    return tuple(pairs)
+    lost = (("Lost", f"the kernel dropped {profile.lost} samples"),) if profile.lost else ()
+    return (
+        ("Sampled by", _sampler(profile)),
+        ("Binary", binary),
+        ("Runs", f"{len(profile.runs)} of {profile.runs_asked}, untimed; {each}"),
+        ("Callers", _CALLERS.get(str(profile.unwinding), unknown)),
+        *lost,
+        *(("Remark", closed(text)) for text in profile.remarks),
+    )
 
 
 def _sampler(profile: Profile) -> str:

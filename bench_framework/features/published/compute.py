@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
+from bench_framework.claims.factory import Values, known
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
 from bench_framework.model.judgement import (
@@ -36,24 +37,12 @@ _WORST_FIRST: Final[tuple[Status, ...]] = (
 )
 """A claim about several inputs has the first of these that one of the inputs has."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
-NO_DIFFERENCE: Final = "no significant difference"
 EXCLUDED: Final = "the interval excludes the claimed figure"
-LEARNING: Final = "learning"
-NEXT_STEP: Final = "next-step"
-_COUNTED: Final = {
-    "direction confirmed, size refuted": "with the direction confirmed and the size refuted"
-}
-"""Verdicts whose comma would be read as that of a list → words without it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The verdict on a published claim.
-
-    Attributes:
-        reason: why, as a short phrase; may be empty.
-        measured: our figure with its interval, or the reason for its absence.
-    """
+    """The verdict on a published claim, its reason, and our figure or the reason for its absence."""
 
     status: Status
     reason: str
@@ -72,34 +61,32 @@ def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -
     if not evidence:
         return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
     verdicts = [_verdict(figure, e) for e in evidence]
-    worst = min(verdicts, key=lambda v: _WORST_FIRST.index(v[0]))
-    reason = worst[1]
-    if len(evidence) > 1 and (count := Counter(v[0] for v in verdicts)[worst[0]]) < len(evidence):
-        reason = f"{reason}, " if reason else ""
-        reason += f"on {count} of {len(evidence)} inputs"
+    status, reason = min(verdicts, key=lambda v: _WORST_FIRST.index(v[0]))
+    measured = results.joined(evidence)
     if not any(e.interval for e in evidence):
-        return Result(worst[0], "", results.joined(evidence), evidence)
-    measured = f"{_tested(claim, results)}: {results.joined(evidence)}"
-    return Result(worst[0], reason, measured, evidence)
+        return Result(status, "", measured, evidence)
+    count = sum(verdict == status for verdict, _ in verdicts)
+    if count < len(evidence):
+        reason = ", ".join(filter(None, (reason, f"on {count} of {len(evidence)} inputs")))
+    return Result(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
 
 
 def _tested(claim: PublishedClaim, results: Results) -> str:
-    """Return the name of what tests a claim."""
     if claim.variant_id:
         return results.plan.variant(claim.variant_id).label
     return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
 
 
 def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[Evidence]:
+    of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
     if claim.test == "derived":
         rows = results.derived(claim.name, claim.input_ids)
         return [_in_unit(e, figure) if figure.unit else e for e in rows]
     if figure.kind == "value":
-        values = results.values(claim.variant_id, claim.metric, claim.input_ids)
-        return [_in_unit(e, figure) for e in values]
-    return [*results.against_baseline(claim.variant_id, claim.metric, claim.input_ids)]
+        return [_in_unit(e, figure) for e in results.values(*of_variant)]
+    return [*results.against_baseline(*of_variant)]
 
 
 def _in_unit(evidence: Evidence, figure: Figure) -> Evidence:
@@ -118,55 +105,46 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
     if not steps:
         return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
     inputs = {item.id: item.label for item in results.plan.inputs}
-    exponents = [show_ratio(s.exponent, s.lo, s.hi, 0.05) for s in steps]
-    measured = "; ".join(
-        f"exponent {figure} from {inputs[s.from_input_id]} to {inputs[s.to_input_id]}"
-        for s, figure in zip(steps, exponents, strict=True)
+    exponents = "; ".join(
+        f"exponent {show_ratio(s.exponent, s.lo, s.hi, 0.05)} from {inputs[s.from_input_id]} to "
+        f"{inputs[s.to_input_id]}"
+        for s in steps
     )
-    measured = f"{_tested(claim, results)}: {measured}"
-    words_found = [s.word for s in steps if s.word in {"sub-linear", "super-linear"}]
-    if words_found:
-        return Result("refuted", " and ".join(dict.fromkeys(words_found)), measured)
-    if all(s.word == "linear" for s in steps):
+    measured = f"{_tested(claim, results)}: {exponents}"
+    growths = dict.fromkeys(s.word for s in steps)
+    if deviating := [word for word in growths if word in {"sub-linear", "super-linear"}]:
+        return Result("refuted", " and ".join(deviating), measured)
+    if [*growths] == ["linear"]:
         return Result("confirmed", "", measured)
     return Result("inconclusive", "the exponents are not resolved", measured)
 
 
 def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
-    """Return the verdict on one input, and the reason for it."""
     if e.interval is None:
         return "inconclusive", e.reason
     if figure.kind == "value":
-        return _value(figure, e, e.interval)
+        if _overlap(e.interval, figure.lo, figure.hi):
+            return "confirmed", ""
+        if _overlap(e.interval, figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)):
+            return "confirmed", f"the interval is within {format_percent(e.margin)} of the figure"
+        return "refuted", ""
     verdict = e.verdict or Verdict.INCONCLUSIVE
     if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
         return "inconclusive", e.reason or TOO_FEW
     if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
-        return "inconclusive", words.word(verdict, e.metric or WALL)
-    if figure.kind == "equal":
-        return _equal(figure, e, verdict)
-    if figure.kind == "limit":
-        return _limit(figure, e, verdict)
-    return _change(figure, e, verdict)
+        return "inconclusive", _word(e, verdict)
+    judge_figure = {"equal": _equal, "limit": _limit}.get(figure.kind, _change)
+    return judge_figure(figure, e, e.interval, verdict)
 
 
-def _value(figure: Figure, e: Evidence, interval: Interval) -> tuple[Status, str]:
-    if _overlap(interval, figure.lo, figure.hi):
-        return "confirmed", ""
-    if _overlap(interval, figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)):
-        return "confirmed", f"the interval is within {format_percent(e.margin)} of the figure"
-    return "refuted", ""
-
-
-def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
-    assert e.interval is not None
+def _equal(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) -> tuple[Status, str]:
     bound = figure.hi or e.margin
     low, _, high = thresholds(bound)
     if verdict is Verdict.INCONCLUSIVE:
         return "inconclusive", e.reason or "neither a difference nor equivalence is shown"
-    if not _overlap(e.interval, low, high):
+    if not _overlap(interval, low, high):
         return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
-    if verdict is Verdict.EQUIVALENT and (not figure.hi or _inside(e.interval, bound)):
+    if verdict is Verdict.EQUIVALENT and (not figure.hi or _inside(interval, bound)):
         return "confirmed", ""
     if verdict.decided:
         return "inconclusive", f"a difference is shown, which may be below {format_percent(bound)}"
@@ -174,11 +152,10 @@ def _equal(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
     return "inconclusive", f"{within}, but not within the figure"
 
 
-def _limit(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
-    assert e.interval is not None
+def _limit(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) -> tuple[Status, str]:
     bound, _ = figure.ratio(higher=e.higher)
     # A change in the other direction is within the limit, too.
-    ratio, limit = (e.interval, bound) if bound >= 1 else (e.interval.inverse, 1 / bound)
+    ratio, limit = (interval, bound) if bound >= 1 else (interval.inverse, 1 / bound)
     if ratio.lo > limit:
         return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
     if verdict is Verdict.INCONCLUSIVE:
@@ -188,35 +165,33 @@ def _limit(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
     return "inconclusive", "the interval contains the limit"
 
 
-def _change(figure: Figure, e: Evidence, verdict: Verdict) -> tuple[Status, str]:
-    assert e.interval is not None
-    better = figure.better(higher=e.higher)
-    if verdict.decided and verdict.better is not better:
+def _change(
+    figure: Figure, e: Evidence, interval: Interval, verdict: Verdict
+) -> tuple[Status, str]:
+    if verdict.decided and verdict.better is not figure.better(higher=e.higher):
         return "refuted", _word(e, verdict)
     sized = figure.kind == "change"
     fits = True
     if sized:
         lo, hi = figure.ratio(higher=e.higher)
-        both = _inside(Interval(lo, lo, hi, 1.0), e.margin) and _inside(e.interval, e.margin)
+        both = _inside(Interval(lo, lo, hi, 1.0), e.margin) and _inside(interval, e.margin)
         # A significant change in the other direction does not confirm the figure.
-        both = both and (e.interval.hi >= 1 if hi > 1 else e.interval.lo <= 1)
-        fits = both or _overlap(e.interval, lo, hi)
+        both = both and (interval.hi >= 1 if hi > 1 else interval.lo <= 1)
+        fits = both or _overlap(interval, lo, hi)
     if verdict.decided:
         return ("confirmed", "") if fits else ("direction confirmed, size refuted", "")
     if verdict is Verdict.EQUIVALENT:
         if sized and fits:
             return "confirmed", f"both are within ±{format_percent(e.margin)}"
         return "refuted", _word(e, verdict)
-    if fits:
-        return "inconclusive", _open(e)
-    return "refuted", EXCLUDED
+    return ("inconclusive", _open(e)) if fits else ("refuted", EXCLUDED)
 
 
 def _open(e: Evidence) -> str:
     """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
     if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
         return words.CORRECTED if e.reason in ("", REACHES_ONE) else e.reason
-    return e.reason or NO_DIFFERENCE
+    return e.reason or "no significant difference"
 
 
 def _overlap(interval: Interval, lo: float, hi: float) -> bool:
@@ -237,46 +212,37 @@ def published_claims(
 ) -> Iterator[Claim]:
     """Yield one claim per published claim with their counts, then one per text of the author."""
     results = Results(plan, judgement, builds)
-    verdicts: Counter[str] = Counter()
-    claims = []
-    for published in plan.published.claims if plan.published is not None else ():
-        result = judge(published, results, judgement.scaling)
-        verdicts[result.status] += 1
-        claims.append(_claim(plan, published.text, published.figure, result))
     if plan.published is not None:
-        counts = {status: verdicts[status] for status in get_args(Status)}
-        values: dict[str, float | int | str] = {k: n for k, n in counts.items() if n}
+        judged = [(c, judge(c, results, judgement.scaling)) for c in plan.published.claims]
+        verdicts = Counter(result.status for _, result in judged)
+        values = {status: verdicts[status] for status in get_args(Status) if verdicts[status]}
         yield Claim("", "published-counts", plan.published.title, values=values)
-    yield from claims
-    for kind, texts in ((LEARNING, plan.learnings), (NEXT_STEP, plan.next_steps)):
+        for published, result in judged:
+            yield _claim(plan, published, result)
+    for kind, texts in (("learning", plan.learnings), ("next-step", plan.next_steps)):
         for text in texts:
             yield _author_text(kind, text, results)
 
 
-def _claim(plan: Plan, text: str, figure: str, result: Result) -> Claim:
-    values: dict[str, float | int | str] = {"status": result.status, "measured": result.measured}
-    values |= {key: v for key, v in (("figure", figure), ("reason", result.reason)) if v}
+def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
+    values = known(
+        status=result.status,
+        measured=result.measured,
+        figure=published.figure,
+        reason=result.reason,
+    )
     cells = tuple(dict.fromkeys(c for e in result.evidence for c in e.cells))
-    claim = Claim("", "published", text, cells=cells, values=values)
+    claim = Claim("", "published", published.text, cells=cells, values=values)
     if len(result.evidence) != 1:
         return claim
-    only = result.evidence[0]
+    (only,) = result.evidence
     scope = (("input", plan.input(only.input_id).label),) if len(plan.inputs) > 1 else ()
-    return Claim(
-        "",
-        "published",
-        text,
-        metric=only.metric or None,
-        scope=scope,
-        verdict=only.verdict,
-        margin=only.margin,
-        cells=cells,
-        values=values,
-    ).with_interval(only.interval)
+    claim = replace(claim, metric=only.metric or None, scope=scope, verdict=only.verdict)
+    return replace(claim, margin=only.margin).with_interval(only.interval)
 
 
 def _author_text(kind: str, text: str, results: Results) -> Claim:
-    values: dict[str, float | int | str] = {}
+    values: Values = {}
     cells: dict[str, None] = {}
     for match in REFERENCE.finditer(text):
         name, metric = match["name"].strip(), match["metric"] or ""
@@ -305,9 +271,10 @@ def verdict(claim: Claim) -> str:
 
 
 def _counts(claim: Claim) -> str:
-    counts = ", ".join(
-        f"{count} {_COUNTED.get(status, status)}" for status, count in claim.values.items()
-    )
+    counts = ", ".join(f"{count} {status}" for status, count in claim.values.items())
+    # Its comma would be read as that of the list.
+    with_comma = "direction confirmed, size refuted"
+    counts = counts.replace(with_comma, "with the direction confirmed and the size refuted")
     total = sum(int(count) for count in claim.values.values())
     return f"{counted(total, 'claim')} of “{claim.subject}”: {counts}"
 
@@ -319,7 +286,7 @@ def _with_figures(claim: Claim) -> str:
 PUBLISHED_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "published": lambda c: f"{quotation(c)}: {verdict(c)}; {c.values['measured']}",
     "published-counts": _counts,
-    LEARNING: _with_figures,
-    NEXT_STEP: _with_figures,
+    "learning": _with_figures,
+    "next-step": _with_figures,
 }
 """Kind of claim → the function that returns its sentence."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims.factory import Names
+from bench_framework.claims.factory import ComparisonClaims
+from bench_framework.claims.phrases import comparison
 from bench_framework.claims.value_phrases import where
 from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgement
@@ -16,8 +17,6 @@ from bench_framework.model.race import Lost, Race
 from bench_framework.model.run import Look
 from bench_framework.units import format_percent
 
-ClaimWriter = Callable[[Comparison], Claim]
-"""A function that returns the claim of kind ``comparison`` for a comparison."""
 DONE: Final = (
     "no result within the remaining rounds could drop it, and no comparison still needed it"
 )
@@ -34,17 +33,15 @@ def race_of(
     if plan.measure.strategy != "race":
         return None
     left = {cell_id for look in looks for cell_id in look.dropped}
-    comparisons = [*best_pairs(best), *headline]
+    beaten = {cell_id for look in looks for cell_id in look.trailing}
+    comparisons = [c for c in (*best_pairs(best), *headline) if c.verdict.worse]
     groups = {cell_id for group in best for cell_id in group.cell_ids}
     order = [cell.id for cell in plan.cells]
     lost = []
     for cell_id in (c for c in order if c in left and c in samples):
-        winners = {c.ref_cell_id for c in comparisons if c.cell_id == cell_id and c.verdict.worse}
-        ranked = sorted(winners, key=lambda c: (c not in groups, order.index(c)))
-        beaten = any(cell_id in look.trailing for look in looks)
-        lost.append(
-            Lost(cell_id, samples[cell_id].rounds, beaten, ranked[0] if ranked and beaten else None)
-        )
+        winners = {c.ref_cell_id for c in comparisons if c.cell_id == cell_id and cell_id in beaten}
+        winner = min(winners, key=lambda c: (c not in groups, order.index(c)), default=None)
+        lost.append(Lost(cell_id, samples[cell_id].rounds, cell_id in beaten, winner))
     most = plan.measure.rounds_max
     if plan.measure.budget_s is not None:  # the budget may not have allowed so many
         most = max((sample.rounds for sample in samples.values()), default=0)
@@ -60,7 +57,7 @@ def best_pairs(best: Sequence[BestGroup]) -> tuple[Comparison, ...]:
     return tuple(c for group in best for pair in group.comparisons for c in (pair, pair.mirrored()))
 
 
-def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) -> Iterator[Claim]:
+def race_claims(at: ComparisonClaims, judgement: Judgement) -> Iterator[Claim]:
     """Yield the cost of the race, then one claim for every cell that it dropped."""
     race = judgement.race
     if race is None:
@@ -84,35 +81,26 @@ def race_claims(names: Names, judgement: Judgement, write_claim: ClaimWriter) ->
         for c in (*best_pairs(judgement.best), *judgement.comparisons)
         if c.verdict.decided and (c.family == "best" or c.metric == raced)
     }
+    sizes = {group.input_id: len(group.comparisons) for group in judgement.best}
     for lost in race.lost:
         pair = pairs.get((lost.cell_id, lost.to_cell_id or ""))
-        yield _lost(names, lost, pair, judgement, write_claim)
-
-
-def _lost(
-    names: Names,
-    lost: Lost,
-    pair: Comparison | None,
-    judgement: Judgement,
-    write_claim: ClaimWriter,
-) -> Claim:
-    if pair is None:
-        return Claim(
-            "",
-            "dropped" if lost.beaten else "idle",
-            names.label(lost.cell_id),
-            scope=names.scope(names.cells[lost.cell_id].input_id),
-            rounds=lost.round,
-            cells=(lost.cell_id,),
-            values={"after": lost.round},
-        )
-    claim = write_claim(pair)
-    values = {**claim.values, "after": lost.round}
-    if pair.family == "best":
-        input_id = names.cells[pair.cell_id].input_id
-        size = next(len(g.comparisons) for g in judgement.best if g.input_id == input_id)
-        claim = replace(claim, adjust=f"Holm over {size} pairs, {judgement.looks.count} looks")
-    return replace(claim, kind="dropped", values=values)
+        input_id = at.cells[lost.cell_id].input_id
+        if pair is None:
+            yield Claim(
+                "",
+                "dropped" if lost.beaten else "idle",
+                at.label(lost.cell_id),
+                scope=at.scope(input_id),
+                rounds=lost.round,
+                cells=(lost.cell_id,),
+                values={"after": lost.round},
+            )
+            continue
+        claim = at.comparison(pair, "dropped")
+        if pair.family == "best":
+            adjust = f"Holm over {sizes[input_id]} pairs, {judgement.looks.count} looks"
+            claim = replace(claim, adjust=adjust)
+        yield replace(claim, values={**claim.values, "after": lost.round})
 
 
 def race(claim: Claim) -> str:
@@ -130,9 +118,12 @@ def race(claim: Claim) -> str:
     return f"the race took {runs} runs, {share} {full}: {outcome}"
 
 
-def after(claim: Claim) -> str:
-    """Return when a configuration was dropped: ``"dropped after 18 rounds"``."""
-    return f"dropped after {claim.values['after']} rounds"
+def dropped(claim: Claim) -> str:
+    """Return when a configuration was dropped, and the comparison that shows it to be worse."""
+    evidence = f"{claim.subject} was significantly worse by then"
+    if claim.reference:
+        evidence = comparison(claim)
+    return f"{where(claim)}dropped after {claim.values['after']} rounds: {evidence}"
 
 
 def idle(claim: Claim) -> str:

@@ -1,4 +1,4 @@
-"""Comparisons with a second reference, and the share of a gap that a candidate closes.
+"""Gaps to further references, and the share of a gap that a candidate closes; claims, sentences.
 
 The headline and the further references are one Holm family, so the level of the report applies to
 all of its tables. M includes both before the start.
@@ -9,16 +9,19 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-import numpy as np
-
+from bench_framework.claims.factory import Costs, Names, known
+from bench_framework.claims.phrases import aspect, cost
+from bench_framework.claims.value_phrases import up_to_digits, where
+from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
-from bench_framework.compare.summaries import LEVEL, median_rank
-from bench_framework.model.judgement import Comparison, Gap
+from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import plain
+from bench_framework.units import MINUS, THIN_SPACE, time_unit
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""
@@ -63,11 +66,9 @@ def _gap(
 ) -> Gap | None:
     cell, baseline, reference = (samples[i].values(metric) for i in ids)
     rounds = sorted(cell.keys() & baseline.keys() & reference.keys())
-    if not rounds:
-        return None
     before = [baseline[r] - reference[r] for r in rounds]
     after = [cell[r] - reference[r] for r in rounds]
-    if statistics.median(before) <= 0:
+    if not rounds or statistics.median(before) <= 0:
         # A gap that the median does not show has no size.
         return None
     closed, bounds = share_closed(before, after)
@@ -104,6 +105,8 @@ def share_closed(
     if not least or not roots:
         return estimate, None
 
+    import numpy as np  # noqa: PLC0415 -- sentences do not load numpy
+
     gap, left = np.asarray(before), np.asarray(after)
 
     def is_inside(share: float) -> bool:
@@ -118,3 +121,60 @@ def share_closed(
     if not inside or not min(inside) <= estimate <= max(inside):
         return estimate, None
     return estimate, (min(inside), max(inside))
+
+
+def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Claim]:
+    """Yield one claim per gap with significant ends. A smaller gap is stated with its cost."""
+    for gap in gaps:
+        smaller = Verdict.BETTER if gap.closed_lo is not None and gap.closed_lo > 0 else None
+        yield Claim(
+            "",
+            "gap",
+            names.label(gap.cell_id),
+            names.label(gap.ref_cell_id),
+            gap.metric,
+            names.scope(gap.input_id),
+            estimate=gap.closed,
+            lo=gap.closed_lo,
+            hi=gap.closed_hi,
+            level=0.95 if gap.closed_lo is not None else None,
+            rounds=gap.rounds,
+            cells=(gap.cell_id, gap.ref_cell_id, gap.baseline_cell_id),
+            values=known(
+                before=gap.before,
+                after=gap.after,
+                baseline=names.label(gap.baseline_cell_id),
+                cost=costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric),
+            ),
+        )
+
+
+def gap(claim: Claim) -> str:
+    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with X; 54 % closed [48, 60]"``."""
+    before, after = float(claim.values["before"]), float(claim.values["after"])
+    unit, scale = time_unit(before)
+    ends = (
+        f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
+        f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
+    )
+    head = f"{where(claim)}gap to {claim.reference}{aspect(claim)}: {ends}"
+    return f"{head}; {_share_text(claim)}{cost(claim)}"
+
+
+def _share_text(claim: Claim) -> str:
+    if claim.figures is None:
+        return "the closed share is inconclusive"
+    _, lo, hi = claim.figures
+    grew = hi < 0
+    ends = [-v * 100 if grew else v * 100 for v in claim.figures]
+    share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    figure = f"{share.estimate}{THIN_SPACE}% "
+    bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
+    if lo <= 0 <= hi:
+        return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
+    return f"{figure}{'wider' if grew else 'closed'} {bounds}"
+
+
+def _figure(value: float) -> str:
+    text = up_to_digits(abs(value), 3)
+    return f"{MINUS}{text}" if value < 0 and float(text) else text

@@ -7,15 +7,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
-from bench_framework.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Row,
-    Sentence,
-    Table,
-)
+from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sentence, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
@@ -40,12 +32,13 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     for number, item in enumerate(data.plan.inputs, 1):
         variants = (data.plan.baseline_id, *data.plan.further_baselines)
+        name = f"references-{number}"
         cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.separate}
         references = tuple(cells[variant] for variant in variants if variant in cells)
         if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
             continue
-        blocks += input_heading(data, item, f"references-{number}")
-        blocks.append(_table(data, item, references, f"references-{number}-table"))
+        blocks += input_heading(data, item, name)
+        blocks.append(_table(data, item, references, f"{name}-table"))
         gaps = data.claims("gap", item=item)
         if gaps:
             more = len(gaps) - MOST_GAPS
@@ -62,15 +55,16 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
     first = data.summary(references[0].id, data.metric) or summaries[0]
     scale = scale_of(data.metric, first.median, summaries, data.plan.unit_family)
+    title = _NAMES.get(data.metric, data.metric)
     columns = (
         Column("Variant"),
-        Column(titled(_NAMES.get(data.metric, data.metric), scale.unit), "decimal"),
+        Column(titled(title, scale.unit), "decimal"),
         *(Column(f"vs {data.label(reference.id)}", "right") for reference in references),
         Column("n", "right", drop=1),
     )
     rows = tuple(_row(data, cell, references, scale) for cell in cells)
     caption = (
-        f"{_NAMES.get(data.metric, data.metric)} by variant, compared with {len(references)} "
+        f"{title} by variant, compared with {len(references)} "
         f"references{data.on_input(item, ', input ')}: the median of rounds, and its change "
         "relative to each reference."
     )
@@ -102,9 +96,8 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     judged = direct or data.between(reference.id, cell.id, data.metric)
     if judged is None:
         return Cell(DASH)
-    ids = (judged.cell_id, judged.ref_cell_id)
-    claims = data.claims("comparison", "reference")
-    claim = next((c.id for c in claims if c.cells == ids and c.metric == data.metric), None)
+    claims = {(c.cells, c.metric): c.id for c in data.claims("comparison", "reference")}
+    claim = claims.get(((judged.cell_id, judged.ref_cell_id), data.metric))
     compared = judged if direct else judged.mirrored()
     verdict, interval = compared.verdict, compared.shown
     if interval is None:

@@ -14,13 +14,13 @@ from typing import Final, Literal
 
 import numpy as np
 
-from bench_framework.compare import paired_test
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
 from bench_framework.compare.samples import Sample
+from bench_framework.compare.verdict import table
 from bench_framework.model.judgement import Comparison, Scaling
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import PreparedInput
 from bench_framework.model.structure import Crossing
@@ -32,7 +32,8 @@ LEVEL: Final = 0.95
 LINEAR: Final = (0.95, 1.05)
 FEWEST_SIZES: Final = 3
 GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
-Sized = tuple[int, "Input"]
+Sized = tuple[int, Input]
+"""An input with its size in bytes."""
 
 
 def exponents(
@@ -43,12 +44,16 @@ def exponents(
     metrics: Iterable[Metric] = (WALL,),
 ) -> tuple[Scaling, ...]:
     """Return the exponents between neighbouring sizes of one family and seed, by variant."""
-    exponents = []
-    for ladder in ladders(plan, inputs):
-        for variant in plan.variants:
-            for metric in metrics:
-                cells = _cells(plan, variant.id, samples, usable)
-                exponents += _climb(ladder, variant.id, metric, samples, cells)
+    cells = {
+        (c.variant_id, c.input_id): samples[c.id]
+        for c in plan.cells
+        if c.role is not Role.CONTROL and c.id in usable
+    }
+    exponents: list[Scaling] = []
+    for ladder, variant in itertools.product(ladders(plan, inputs), plan.variants):
+        steps = [(size, i.id, s) for size, i in ladder if (s := cells.get((variant.id, i.id)))]
+        for metric in metrics:
+            exponents += _climb(variant.id, metric, steps)
     return tuple(exponents)
 
 
@@ -66,38 +71,19 @@ def ladders(plan: Plan, inputs: Sequence[PreparedInput]) -> tuple[tuple[Sized, .
     return tuple(tuple(sorted(g.items())) for g in groups.values() if len(g) > 1)
 
 
-def _cells(
-    plan: Plan, variant_id: str, samples: Mapping[str, Sample], usable: frozenset[str]
-) -> dict[str, str]:
-    """Return input id → id of the variant's cell, for usable cells."""
-    return {
-        c.input_id: c.id
-        for c in plan.cells
-        if c.variant_id == variant_id and c.role != "control" and c.id in usable and c.id in samples
-    }
-
-
 def _climb(
-    ladder: Sequence[Sized],
-    variant_id: str,
-    metric: Metric,
-    samples: Mapping[str, Sample],
-    cells: Mapping[str, str],
-) -> list[Scaling]:
-    steps = [(size, item) for size, item in ladder if item.id in cells]
-    exponents = []
-    for (small, lower), (large, upper) in itertools.pairwise(steps):
-        pair = sampling.pair(
-            samples[cells[upper.id]].values(metric), samples[cells[lower.id]].values(metric)
-        )
+    variant_id: str, metric: Metric, steps: Sequence[tuple[int, str, Sample]]
+) -> Iterator[Scaling]:
+    """Yield the exponents between neighbouring steps of size, input id and sample."""
+    for (small, lower, below), (large, upper, above) in itertools.pairwise(steps):
+        pair = sampling.pair(above.values(metric), below.values(metric))
         if len(pair) < FEWEST_ROUNDS:
             continue
-        x, y = paired_test.logs(pair)
+        x, y = table(pair).T
         bounds = intervals.typical((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
         figures = bounds.estimate, bounds.lo, bounds.hi, bounds.level
-        exponents.append(Scaling(variant_id, metric, lower.id, upper.id, *figures, word))
-    return exponents
+        yield Scaling(variant_id, metric, lower, upper, *figures, word)
 
 
 def growth_word(lo: float, hi: float) -> GrowthWord:
@@ -113,37 +99,35 @@ GRID: Final = 24
 """The number of grid points between two neighbouring sizes, before a bound is refined."""
 PRECISION: Final = 1e-4
 """The precision of a bound in log size: a hundredth of a percent."""
-SizedId = tuple[int, str]
-"""Size in bytes, and input id."""
 
 
 def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing, ...]:
     """Return every crossover over sizes of one family and seed, variant by variant.
 
-    Args:
-        at: the record.
-        comparisons: judged comparisons. Those with the baseline determine where there is a
-            crossover.
+    The judged comparisons with the baseline determine where there is a crossover.
     """
     verdicts = {
         c.cell_id: c.verdict
         for c in comparisons
         if c.family == "headline" and c.metric == at.metric
     }
-    results: list[Crossing] = []
-    for ladder in ladders(at.plan, at.inputs):
-        sizes = [(size, item.id) for size, item in ladder]
-        if len(sizes) < FEWEST_SIZES:
-            continue
-        for variant in at.plan.variants:
-            results += _of_variant(at, variant, sizes, verdicts)
-    return tuple(results)
+    return tuple(
+        crossing
+        for ladder, variant in itertools.product(ladders(at.plan, at.inputs), at.plan.variants)
+        for crossing in _of_variant(at, variant.id, ladder, verdicts)
+    )
 
 
 def _of_variant(
-    at: Measured, variant: Variant, sizes: Sequence[SizedId], verdicts: Mapping[str, Verdict]
+    at: Measured, variant_id: str, ladder: Sequence[Sized], verdicts: Mapping[str, Verdict]
 ) -> Iterator[Crossing]:
-    pairs = _pairs(at, variant, sizes)
+    pairs = []
+    for size, item in ladder:
+        cells, baseline = at.plan.cells_of(item.id), at.plan.baseline_cell(item.id)
+        candidates = (c for c in cells if c.role is Role.CANDIDATE and c.variant_id == variant_id)
+        candidate = next(candidates, None)
+        if candidate and baseline and {candidate.id, baseline.id} <= at.usable:
+            pairs.append((size, candidate, baseline))
     if len(pairs) < FEWEST_SIZES:
         return
     ways = [
@@ -153,30 +137,10 @@ def _of_variant(
     ]
     for (low, before), (high, after) in itertools.pairwise(ways):
         if before != after:
-            yield _crossing(at, variant, pairs[low : high + 1])
+            yield _crossing(at, pairs[low : high + 1])
 
 
-def _pairs(
-    at: Measured, variant: Variant, sizes: Sequence[SizedId]
-) -> list[tuple[int, Cell, Cell]]:
-    """Return size, candidate and baseline for the sizes at which both were measured."""
-    pairs = []
-    for size, input_id in sizes:
-        cells = at.plan.cells_of(input_id)
-        candidate = next(
-            (c for c in cells if c.variant_id == variant.id and c.role is Role.CANDIDATE), None
-        )
-        baseline = at.plan.baseline_cell(input_id)
-        if (
-            candidate is not None
-            and baseline is not None
-            and {candidate.id, baseline.id} <= at.usable
-        ):
-            pairs.append((size, candidate, baseline))
-    return pairs
-
-
-def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
+def _crossing(at: Measured, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
     ratios = []
     for _, candidate, baseline in pairs:
         rounds, logs = at.logs([candidate.id, baseline.id], candidate.input_id)
@@ -184,15 +148,14 @@ def _crossing(at: Measured, variant: Variant, pairs: Sequence[tuple[int, Cell, C
         ratios.append(dict(zip(rounds, values, strict=True)))
     common = [r for r in ratios[0] if all(r in by_round for by_round in ratios)]
     level = 1 - at.plan.judge.level / max(1, at.looks.count)
-    table = np.array([[by_round[r] for by_round in ratios] for r in common]).reshape(
-        len(common), len(ratios)
-    )
-    places = [log(size) for size, _, _ in pairs]
-    place = turning(places, table, level) if len(common) >= FEWEST_ROUNDS else None
+    place = None
+    if len(common) >= FEWEST_ROUNDS:
+        by_size = np.array([[by_round[r] for by_round in ratios] for r in common])
+        place = turning([log(size) for size, _, _ in pairs], by_size, level)
     first, last = pairs[0], pairs[-1]
     return Crossing(
         cell_ids=(first[1].id, first[2].id, last[1].id, last[2].id),
-        variant_id=variant.id,
+        variant_id=first[1].variant_id,
         ref_variant_id=first[2].variant_id,
         metric=at.metric,
         below_input_id=first[1].input_id,
@@ -210,14 +173,9 @@ def turning(
 ) -> tuple[float, float, float] | None:
     """Return the place at which the interpolated typical log ratio is zero, with its interval.
 
-    Args:
-        places: log sizes, ascending (at least two).
-        ratios: log ratios, shape (rounds, sizes).
-        level: level of the interval.
-
-    Returns:
-        Estimate and bounds in log size. `None` if the intervals of the typical ratios of the two
-            ends are not on opposite sides of zero. No place can be interpolated then.
+    `places` has at least two log sizes, ascending, and `ratios` the log ratios, of shape (rounds,
+    sizes). The result has estimate and bounds in log size. It is `None` if the intervals of the
+    typical ratios of the two ends are not on opposite sides of zero: no place can be interpolated.
     """
 
     def bounds(place: float) -> intervals.Bounds:

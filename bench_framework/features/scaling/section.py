@@ -1,5 +1,6 @@
 """Section "Scaling": exponents of time between neighbouring input sizes."""
 
+import itertools
 from collections import Counter
 from typing import Final
 
@@ -25,7 +26,6 @@ from bench_framework.report.sections.kind import SectionKind
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps between sizes for which the scaling is classified."""
-_UNCLASSIFIED: Final = "With two sizes the scaling is not classified: that needs a third size."
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -37,13 +37,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
     ids = {s.variant_id for s in exponents}
     variants = [variant for variant in data.plan.variants if variant.id in ids]
     times = _times(data, inputs, variants)
-    blocks: list[Block] = [_figure(data, inputs, variants, exponents, times), times]
-    blocks.append(_exponents(data, exponents))
-    claims = _claims_of_one_variant(data)
-    if claims:
-        blocks.append(KeyFinding(sentence(claims[0])))
-        if claims[1:]:
-            blocks.append(Paragraph(tuple(sentence(c) for c in claims[1:])))
+    figure = _figure(data, inputs, variants, exponents, times)
+    sentences = tuple(map(sentence, _claims_of_one_variant(data)))
+    blocks: list[Block] = [figure, times, _exponents(data, exponents)]
+    blocks += [KeyFinding(first) for first in sentences[:1]]
+    blocks += [Paragraph(sentences[1:])] if sentences[1:] else []
     return tuple(blocks)
 
 
@@ -51,11 +49,9 @@ def _claims_of_one_variant(data: ReportData) -> list[Claim]:
     """Return the claims of the main claim's variant or the baseline, in the order of the sizes."""
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
-    for label in (*reversed(mains), data.baseline.label):
-        variant_claims = [c for c in claims if c.subject == label]
-        if variant_claims:
-            return variant_claims
-    return claims[:1]
+    labels = (*reversed(mains), data.baseline.label)
+    by_variant = ([c for c in claims if c.subject == label] for label in labels)
+    return next(filter(None, by_variant), claims[:1])
 
 
 def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
@@ -102,12 +98,11 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     worded = {key for key, number in steps.items() if number >= FEWEST_STEPS}
     for s in exponents:
         text = show_plain(s.exponent, s.lo, s.hi)
-        start, end = data.plan.input(s.from_input_id), data.plan.input(s.to_input_id)
+        ends = (data.plan.input(i) for i in (s.from_input_id, s.to_input_id))
         rows.append(
             Row.build(
                 data.plan.variant(s.variant_id).label,
-                Cell(data.input_name(start), data.input_bytes(start.id)),
-                Cell(data.input_name(end), data.input_bytes(end.id)),
+                *(Cell(data.input_name(item), data.input_bytes(item.id)) for item in ends),
                 Cell(text.estimate, s.exponent),
                 Cell(text.bounds, s.lo),
                 Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
@@ -115,8 +110,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                 baseline=data.is_baseline(s.variant_id),
             )
         )
-    levels = sorted({s.level for s in exponents})
-    level = " to ".join(f"{100 * x:.3g}" for x in levels)
+    level = " to ".join(f"{100 * level:.3g}" for level in sorted({s.level for s in exponents}))
     columns = (
         *left("Variant", "From", "To"),
         Column("Exponent", "decimal"),
@@ -128,12 +122,12 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         f"“Linear”: the whole interval is within [0.95, 1.05]. {len(exponents)} exponents; the "
         "intervals are not adjusted for their number."
     )
-    legend = () if worded else (_UNCLASSIFIED,)
+    unclassified = "With two sizes the scaling is not classified: that needs a third size."
+    legend = () if worded else (unclassified,)
     return Table("scaling-exponents", caption, columns, tuple(rows), legend)
 
 
 def _rounds(data: ReportData, s: Scaling) -> str:
-    """Return the number of rounds that both sizes have."""
     arms = (cell for i in (s.from_input_id, s.to_input_id) for cell in data.arms(i))
     cells = [cell for cell in arms if cell.variant_id == s.variant_id]
     return str(min((summary.n_rounds for summary in data.summaries(cells, s.metric)), default=DASH))
@@ -150,25 +144,21 @@ def _figure(
         (s.variant_id, s.from_input_id): show_plain(s.exponent, s.lo, s.hi).estimate
         for s in exponents
     }
-    points = []
-    for variant in variants:
-        for item in inputs:
-            summary = _summary(data, variant, item)
-            size = data.input_bytes(item.id)
-            if summary is None or not size:
-                continue
-            points.append(
-                Point(
-                    data.input_name(item),
-                    float(size),
-                    summary.median,
-                    y_lo=summary.lo,
-                    y_hi=summary.hi,
-                    text=texts.get((variant.id, item.id), ""),
-                    baseline=data.is_baseline(variant.id),
-                    series=variant.label,
-                )
-            )
+    points = tuple(
+        Point(
+            data.input_name(item),
+            float(size),
+            summary.median,
+            y_lo=summary.lo,
+            y_hi=summary.hi,
+            text=texts.get((variant.id, item.id), ""),
+            baseline=data.is_baseline(variant.id),
+            series=variant.label,
+        )
+        for variant, item in itertools.product(variants, inputs)
+        if (summary := _summary(data, variant, item)) is not None
+        and (size := data.input_bytes(item.id))
+    )
     desc = (
         "Left: time by input size, both axes logarithmic, with the exponents between neighbouring "
         "sizes; the dotted line has exponent 1. Right: throughput by input size; a horizontal line "
@@ -179,7 +169,7 @@ def _figure(
         "scaling",
         "Scaling with the input size",
         desc,
-        tuple(points),
+        points,
         table,
         (("x", "input size"), ("y", "time"), ("family", data.plan.unit_family)),
         with_table=True,

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.comparison_claims import ComparisonClaims
-from bench_framework.claims.costs import amount
+from bench_framework.claims.factory import ComparisonClaims, amount
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Plan

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases, value_phrases
-from bench_framework.claims.comparison_claims import ComparisonClaims
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.claims.factory import ComparisonClaims
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim, Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input, Plan, Role

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.costs import other_metrics
+from bench_framework.claims.factory import other_metrics
 from bench_framework.claims.value_phrases import upward, where
 from bench_framework.features.summary.evidence import Evidence, leads, listed
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
 from bench_framework.model.words import glyph

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.judged_pairs import judged_pairs
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Comparison

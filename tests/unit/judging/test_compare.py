@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from bench_framework.compare import paired_test, samples
+from bench_framework.compare import samples, verdict
 from tests.unit.judging.conftest import pair_of_logs
 
 NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
@@ -17,14 +17,14 @@ NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3])
 def test_hardly_any_rounds_give_no_evidence_and_no_error(n: int) -> None:
-    evidence = paired_test.examine(pair_of_logs(np.arange(n) + 1.0, np.zeros(n)))
+    evidence = verdict.examine(pair_of_logs(np.arange(n) + 1.0, np.zeros(n)))
     assert evidence.p >= 0.25
     assert evidence.rounds == n
 
 
 def test_equal_series_give_p_one() -> None:
     x = np.random.default_rng(0).normal(size=25)
-    evidence = paired_test.examine(pair_of_logs(x, x))
+    evidence = verdict.examine(pair_of_logs(x, x))
     assert (evidence.p, evidence.sign) == (1.0, 0)
 
 
@@ -32,7 +32,7 @@ def test_exchanging_the_sides_changes_the_sign_and_nothing_else() -> None:
     random = np.random.default_rng(9)
     pair = pair_of_logs(random.normal(0.03, 0.05, 40), random.normal(0, 0.05, 40))
     mirrored = replace(pair, candidate=pair.reference, reference=pair.candidate)
-    one, other = paired_test.examine(pair), paired_test.examine(mirrored)
+    one, other = verdict.examine(pair), verdict.examine(mirrored)
     assert (one.p, one.p_opposite) == (other.p, other.p_opposite)
     assert one.sign == -other.sign == 1
 
@@ -42,15 +42,15 @@ def test_exchanging_baseline_and_control_changes_nothing() -> None:
     control = pair_of_logs(z, z).candidate
     pair = replace(pair_of_logs(x + 0.03, y), control=control)
     exchanged = replace(pair, reference=control, control=pair.reference)
-    assert paired_test.examine(pair) == paired_test.examine(exchanged)
+    assert verdict.examine(pair) == verdict.examine(exchanged)
 
 
 def test_a_look_uses_its_rounds_only() -> None:
     x, y, z = np.random.default_rng(4).normal(0, 0.05, (3, 30))
     pair = replace(pair_of_logs(x, y), control=pair_of_logs(z, z).candidate)
-    early, late = paired_test.examine_looks(pair, (12, 30))
+    early, late = verdict.examine_looks(pair, (12, 30))
     short = replace(pair_of_logs(x[:12], y[:12]), control=pair_of_logs(z[:12], z[:12]).candidate)
-    assert early == paired_test.examine(short)
+    assert early == verdict.examine(short)
     assert (early.rounds, late.rounds) == (12, 30)
 
 
@@ -86,7 +86,7 @@ def test_identical_programs_differ_no_more_often_than_the_level(workload: str) -
             np.where(flip, window[:, 1], window[:, 0]),
             np.where(flip, window[:, 0], window[:, 1]),
         )
-        rejected += paired_test.examine(pair_of_logs(x, y)).p <= 0.05
+        rejected += verdict.examine(pair_of_logs(x, y)).p <= 0.05
     assert binomtest(rejected, replays, 0.05, alternative="greater").pvalue > 0.001
 
 
@@ -98,5 +98,5 @@ def test_a_real_three_percent_is_found_in_recorded_noise() -> None:
         start = int(random.integers(0, len(rows) - 40))
         x, y, z = np.log(np.array(rows[start : start + 40])).T
         pair = replace(pair_of_logs(x, y), control=pair_of_logs(z, z).candidate)
-        detected += paired_test.examine(pair).p <= 0.01
+        detected += verdict.examine(pair).p <= 0.01
     assert detected / replays >= 0.7

@@ -7,12 +7,12 @@ from typing import cast
 
 import pytest
 
-from bench_framework.claims import costs, value_phrases
+from bench_framework.claims import factory, value_phrases
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
-from bench_framework.features import sentences
+from bench_framework.features import claim_writer
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.features.references import claims as references_claims
+from bench_framework.features.references import compute as references
 from bench_framework.model.judgement import Claim, Comparison, Gap
 from bench_framework.model.verdict import Interval, Verdict
 
@@ -46,7 +46,7 @@ def names() -> Names:
 
 
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
-    all_costs = costs.Costs([MEMORY, CPU, OPEN])
+    all_costs = factory.Costs([MEMORY, CPU, OPEN])
     assert all_costs.phrase(Verdict.BETTER, "map", "read", "wall") == (
         "at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
@@ -67,16 +67,16 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
 )
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
-    (claim,) = references_claims.gap_claims(names(), [gap], costs.Costs([MEMORY]))
-    assert references_claims.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
+    (claim,) = references.gap_claims(names(), [gap], factory.Costs([MEMORY]))
+    assert references.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
 
 
 def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
-    assert costs.other_metrics([CPU, OPEN]) == "CPU time is worse in 1 of 2 comparisons"
-    assert not costs.other_metrics([OPEN])
+    assert factory.other_metrics([CPU, OPEN]) == "CPU time is worse in 1 of 2 comparisons"
+    assert not factory.other_metrics([OPEN])
     values: dict[str, float | int | str] = {"reason": "the displayed interval reaches 1"}
     blank = Claim("", "nothing", "q", None, "wall", (), None, values=values)
-    assert sentences.say(blank) == "Nothing is conclusive: the displayed interval reaches 1"
+    assert claim_writer.say(blank) == "Nothing is conclusive: the displayed interval reaches 1"
     more = Claim(
         "",
         "nothing",
@@ -87,7 +87,7 @@ def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
         None,
         values={**values, "elsewhere": "CPU time is worse in 5 of 5 comparisons"},
     )
-    assert sentences.say(more) == (
+    assert claim_writer.say(more) == (
         "Nothing is conclusive in time: the displayed interval reaches 1; "
         "CPU time is worse in 5 of 5 comparisons"
     )

@@ -12,7 +12,7 @@ from bench_framework.compare.cell_state import refuse_incomplete
 from bench_framework.compare.exact_metrics import summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
-from bench_framework.features import sentences
+from bench_framework.features import claim_writer
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
@@ -170,7 +170,7 @@ def claim(
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
-    output = sentences.say(given).replace("\u202f", " ")
+    output = claim_writer.say(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
     assert figures.sub("#", output) == figures.sub("#", text)
     expected, printed = (
@@ -185,7 +185,7 @@ def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
     )
     natural = metric_nouns.natural(given)
     assert (natural.estimate, natural.lo, natural.hi) == pytest.approx((1.08, 0.72, 1.93))
-    assert "+8" in sentences.say(given)
+    assert "+8" in claim_writer.say(given)
 
 
 def test_a_verdict_of_a_metric_of_the_user_says_better_in_both_directions() -> None:

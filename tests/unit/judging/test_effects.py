@@ -93,17 +93,16 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
         example.measured(lambda v, *_: times[tuple(v.values())]),
         last={example.plan.inputs[0].id: 1},
     )
-    _, layout = effects.layout_of(at, example.plan.inputs[0].id)
-    assert layout is not None
-    _, logs = at.logs(list(layout.cells.values()), example.plan.inputs[0].id)
-    signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in layout.cells])
+    factorial, cells = effects.layout_of(at, example.plan.inputs[0].id)
+    _, logs = at.logs(list(cells.values()), example.plan.inputs[0].id)
+    signs = np.array([[1 if level.endswith("1") else -1 for level in key] for key in cells])
     model = np.column_stack(
         [np.ones(8), signs, signs[:, 0] * signs[:, 1], signs[:, 0] * signs[:, 2]]
     )
     model = np.column_stack([model, signs[:, 1] * signs[:, 2], signs.prod(axis=1)])
-    values = [logs[cell].values[0] for cell in layout.cells.values()]
+    values = [logs[cell].values[0] for cell in cells.values()]
     coefficients = np.linalg.lstsq(model, values, rcond=None)[0]
-    means = [float(d.mean.values[0]) for d in effects._drafts(layout, logs)]
+    means = [float(d.mean.values[0]) for d in effects._drafts(factorial, cells, logs)]
     assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
 
 

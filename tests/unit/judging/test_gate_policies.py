@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.summaries import median_interval
+from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.budgets import LEVEL
 from bench_framework.model.gate import Gating

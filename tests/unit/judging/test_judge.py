@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
-from bench_framework.features.sentences import say
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench_framework.claims import costs, value_phrases
-from bench_framework.compare import interim_analysis, paired_test, verdict
+from bench_framework.claims import factory, value_phrases
+from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
@@ -30,8 +30,8 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
 
 
 def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
-    assert costs.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
-    assert costs.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
+    assert factory.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
+    assert factory.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
 
 
 def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
@@ -92,7 +92,7 @@ def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Compari
             Case(
                 Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
                 pair,
-                paired_test.examine_looks(pair, looks),
+                verdict.examine_looks(pair, looks),
             )
         ],
         RULES,
@@ -108,7 +108,7 @@ def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     n = 600
     x = np.where(np.arange(n) % 20 < 8, -0.5, 0.01) + random_.normal(0, 0.003, n)
     y = random_.normal(0, 0.003, n)
-    (evidence,) = paired_test.examine_looks(pair_of_logs(x, y), (n,))
+    (evidence,) = verdict.examine_looks(pair_of_logs(x, y), (n,))
     assert max(evidence.p, evidence.p_opposite) <= RULES.strict
     results = judged_pair(x, y, (n,))
     assert results.verdict is Verdict.INCONCLUSIVE

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
+from bench_framework.features.claim_writer import say
 from bench_framework.features.profile.compute import attach, interval, shares_of
-from bench_framework.features.sentences import say
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 from tests.unit.judging.conftest import Study

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
-from bench_framework.features.sentences import say
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Plan

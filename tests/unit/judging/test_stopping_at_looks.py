@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from bench_framework.compare.data_quality import floor_fraction, reach
 from bench_framework.compare.interim_analysis import LookOutcome, look, trip
-from bench_framework.compare.noise_floor import floor_fraction, reach
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
 from bench_framework.model.looks import looks_of

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_framework.compare import decide, paired_test, verdict
-from bench_framework.compare.paired_test import Evidence
-from bench_framework.compare.verdict import Case, Rules
+from bench_framework.compare import decide, verdict
+from bench_framework.compare.verdict import Case, PairedTest, Rules
 from bench_framework.model.judgement import REACHES_ONE, Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import run_labels
@@ -25,7 +24,7 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     base = random.normal(0, 0.2, n)
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = pair_of_logs(x, y)
-    evidence = paired_test.examine_looks(pair, (12, 18, 27, n))
+    evidence = verdict.examine_looks(pair, (12, 18, 27, n))
     return Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
     )
@@ -101,7 +100,7 @@ def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() ->
     decided = 0
     for seed in range(60):
         given = case(0.015, sd=0.03, n=40, seed=seed)
-        evidence = paired_test.examine_looks(given.pair, (40,))
+        evidence = verdict.examine_looks(given.pair, (40,))
         comparison = judged(replace(given, evidence=evidence), loose)
         assert comparison.shown is not None
         excludes_one = comparison.shown.lo > 1.0001 or comparison.shown.hi < 0.9999
@@ -124,12 +123,12 @@ def test_equivalent_needs_the_slow_rounds_too() -> None:
     slow = np.arange(40) % 3 == 0
     x[slow] += random.uniform(0.02, 0.3, int(slow.sum()))
     pair = pair_of_logs(x, y)
-    low, _ = run_labels.examine(paired_test.table(pair), math.log1p(0.02))
+    low, _ = run_labels.examine(verdict.table(pair), math.log1p(0.02))
     assert low.main <= ((1 - decide.equivalence_level(RULES.looks)) / 2) < low.rank
     given = Case(
         Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
         pair,
-        paired_test.examine_looks(pair, (12, 18, 27, 40)),
+        verdict.examine_looks(pair, (12, 18, 27, 40)),
     )
     assert judged(given).verdict is not Verdict.EQUIVALENT
 
@@ -140,7 +139,7 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
             given.pair,
-            (Evidence(12, 1e-7, sign=-1),),
+            (PairedTest(12, 1e-7, sign=-1),),
         )
     )
     assert comparison.verdict is Verdict.INCONCLUSIVE
@@ -153,7 +152,7 @@ def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.001)),
             given.pair,
-            (Evidence(40, 1e-7, sign=1),),
+            (PairedTest(40, 1e-7, sign=1),),
         )
     )
     assert comparison.shown is not None
@@ -172,7 +171,7 @@ def test_load_in_two_of_three_rounds_does_not_hide_a_difference() -> None:
         Case(
             Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
             pair,
-            (paired_test.examine(pair),),
+            (verdict.examine(pair),),
         )
     )
     assert comparison.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
@@ -217,7 +216,7 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
             Case(
                 Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.001, 0.0)),
                 pair,
-                (paired_test.examine(pair),),
+                (verdict.examine(pair),),
             )
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.features.sentences import say
+from bench_framework.features.claim_writer import say
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, word
@@ -164,11 +164,10 @@ def test_memory_and_cpu_time_are_less_or_more(verdict: Verdict, metric: str, exp
     "module",
     [
         "claims.phrases",
-        "features.sentences",
         "features.claim_writer",
         "compare.samples",
         "compare.cell_state",
-        "compare.summaries",
+        "compare.medians",
         "stats.holm_family",
     ],
 )

@@ -6,8 +6,7 @@ from typing import Literal
 
 import pytest
 
-from bench_framework.features.document import build_document
-from bench_framework.features.sections import SECTIONS
+from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.judgement import Claim, Derived
 from bench_framework.model.plan import Role
 from bench_framework.model.published import Published

@@ -12,12 +12,11 @@ import pytest
 from report_sample import bare, judged_again, sample, with_sign_change
 from test_metrics_section import with_counts
 
-from bench_framework.features.document import build_document
+from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.features.record_comparison.section import document as bridged
-from bench_framework.features.sections import SECTIONS
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bench_framework.cli.app import app
-from bench_framework.compare import requested_pairs
 from bench_framework.errors import UsageError
+from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
@@ -174,8 +174,8 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
             for b in contents.blocks
         ]
         builds = {b.id: b for b in contents.builds}
-        pairs = requested_pairs.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
-        judged, _ = requested_pairs.judge_requested(
+        pairs = axis_levels.axis_pairs(plan, "engine", frozenset(c.id for c in plan.cells))
+        judged, _ = axis_levels.judge_requested(
             plan, blocks, builds, contents.looks, pairs, ("wall",)
         )
         report = judge(plan, blocks, builds, (), contents.looks)
