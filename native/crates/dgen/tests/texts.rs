@@ -5,18 +5,17 @@
 )]
 
 use std::collections::HashSet;
-use std::io::Read;
 
 use dgen::{BLOCK_BYTES, KINDS, Kind, Text, write_file};
 use sha2::{Digest, Sha256};
 
 fn contents(kind: &'static Kind, seed: u64, size: u64) -> Vec<u8> {
-    let mut contents = Vec::new();
-    Text::new(kind, seed, size)
-        .stream()
-        .read_to_end(&mut contents)
-        .unwrap();
-    contents
+    let text = Text::new(kind, seed, size);
+    let mut block = vec![0; BLOCK_BYTES];
+    let blocks = (0..size.div_ceil(BLOCK_BYTES as u64))
+        .map(|index| text.fill(index, &mut block).to_vec())
+        .collect::<Vec<_>>();
+    blocks.concat()
 }
 
 fn hex(bytes: &[u8]) -> String {
