@@ -49,6 +49,10 @@ pub(crate) struct Conditions {
 }
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each axis of two values"
+)]
 pub(crate) struct Options {
     /// What is looked for: words, "quoted text", /regex/flags, and, or, not, parentheses
     #[arg(long, value_name = "QUERY")]

@@ -103,6 +103,7 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
 }
 
 /// Reads by means that leave no trace: what it delivers is not in a mapping of the file, and no read was counted.
+#[expect(clippy::unnecessary_wraps, reason = "the shape of a mode")]
 fn untraced(
     _file: &File,
     _options: &Options,
