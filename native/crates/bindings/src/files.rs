@@ -2,18 +2,18 @@
 
 use std::num::NonZero;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use dgen::data::{Differences, Settings};
-use dgen::validate::{ReadError, read_and_validate as read};
-use dgen::write::{self, Expected, Options, Stats, WriteError, path_of, size_of};
+use dgen::validate::read_and_validate as read;
+use dgen::write::{self, Expected, FileError, Options, Stats, path_of, size_of};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{IntoPyDict, PyDict};
 
 use crate::data::{Found, found, settings};
-use crate::os_error;
+use crate::{look, os_error};
 
 /// Write `size` seeded bytes to `path`, or split over `files` whose names begin with it; return
 /// what was observed. No file has its name before all are complete.
@@ -54,19 +54,13 @@ pub(crate) fn write_file<'py>(
     options.backend = match backend {
         None => options.strategy.default_backend(),
         Some(name) => write::backend(name).ok_or_else(|| {
-            unknown(
-                "backend",
-                name,
-                write::BACKENDS.iter().map(|known| known.name),
-            )
+            let known = write::BACKENDS.iter().map(|known| known.name);
+            unknown("backend", name, known)
         })?,
     };
     options.direct = write::direct_named(direct).ok_or_else(|| {
-        unknown(
-            "direct",
-            direct,
-            write::DIRECTS.iter().map(|(_, name, _)| *name),
-        )
+        let known = write::DIRECTS.iter().map(|(_, name, _)| *name);
+        unknown("direct", direct, known)
     })?;
     options.durability = write::durability_named(durability).ok_or_else(|| {
         let known = write::DURABILITIES.iter().map(|(_, name, _)| *name);
@@ -85,7 +79,7 @@ pub(crate) fn write_file<'py>(
             watch.end(stats.bytes)?;
             stats_dict(py, stats)
         }
-        Err(error) => Err(watch.raised.unwrap_or_else(|| write_error(&error))),
+        Err(error) => Err(watch.raised.unwrap_or_else(|| file_error(&error))),
     }
 }
 
@@ -149,7 +143,7 @@ pub(crate) fn read_and_validate(
                 whole.merge(differences);
             }
             Err(error) => {
-                return Err(watch.raised.unwrap_or_else(|| read_error(&error, &name)));
+                return Err(watch.raised.unwrap_or_else(|| file_error(&error)));
             }
         }
     }
@@ -197,14 +191,7 @@ impl Watch {
     }
 
     fn look(&mut self, bytes: u64) -> ControlFlow<()> {
-        let seen = Python::attach(|py| {
-            py.check_signals()?;
-            match &self.progress {
-                Some(progress) => progress.call1(py, (bytes,)).map(drop),
-                None => Ok(()),
-            }
-        });
-        match seen {
+        match look(self.progress.as_ref(), bytes) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.raised = Some(error);
@@ -218,7 +205,11 @@ fn at_least_1(name: &str, value: usize) -> PyResult<NonZero<usize>> {
     NonZero::new(value).ok_or_else(|| PyValueError::new_err(format!("{name} must be at least 1")))
 }
 
-fn unknown<'names>(what: &str, name: &str, known: impl Iterator<Item = &'names str>) -> PyErr {
+pub(crate) fn unknown<'names>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = &'names str>,
+) -> PyErr {
     let known: Vec<_> = known.collect();
     PyValueError::new_err(format!(
         "no {what} is called {name:?}; known are {}",
@@ -226,9 +217,9 @@ fn unknown<'names>(what: &str, name: &str, known: impl Iterator<Item = &'names s
     ))
 }
 
-fn write_error(error: &WriteError) -> PyErr {
+fn file_error(error: &FileError) -> PyErr {
     match (error.system(), error) {
-        (Some(source), WriteError::Fault { fault, path }) => {
+        (Some(source), FileError::Fault { fault, path }) => {
             os_error(source, &fault.to_string(), path)
         }
         _ if error.is_usage() => PyValueError::new_err(error.to_string()),
@@ -236,38 +227,32 @@ fn write_error(error: &WriteError) -> PyErr {
     }
 }
 
-fn read_error(error: &ReadError, path: &Path) -> PyErr {
-    match error.system() {
-        Some(source) => os_error(source, &source.to_string(), path),
-        None if error.is_usage() => PyValueError::new_err(error.to_string()),
-        None => PyOSError::new_err(error.to_string()),
-    }
-}
-
 fn stats_dict(py: Python<'_>, stats: Stats) -> PyResult<Bound<'_, PyDict>> {
+    let latency = stats.latency;
+    let latency_s = [
+        ("p50", latency.p50),
+        ("p90", latency.p90),
+        ("p99", latency.p99),
+        ("p999", latency.p999),
+        ("max", latency.max),
+    ];
     let found = PyDict::new(py);
     found.set_item("bytes", stats.bytes)?;
     found.set_item("files", stats.files)?;
     found.set_item("digest", stats.digest)?;
     found.set_item("effective", stats.effective)?;
-    found.set_item("threads", stats.threads)?;
+    found.set_item("threads", stats.evidence.writers)?;
     found.set_item("phases_s", stats.phases_s)?;
     found.set_item("elapsed_s", stats.elapsed_s)?;
     found.set_item("synced_s", stats.synced_s)?;
     found.set_item("first_done_s", stats.first_done_s)?;
-    found.set_item("operations", stats.operations)?;
-    found.set_item("repeated", stats.repeated)?;
-    found.set_item("short", stats.short)?;
+    found.set_item("operations", stats.evidence.operations)?;
+    found.set_item("repeated", stats.evidence.repeated)?;
+    found.set_item("short", stats.evidence.short)?;
     found.set_item("achieved_depth", stats.achieved_depth)?;
-    let latency = PyDict::new(py);
-    latency.set_item("p50", stats.latency.p50)?;
-    latency.set_item("p90", stats.latency.p90)?;
-    latency.set_item("p99", stats.latency.p99)?;
-    latency.set_item("p999", stats.latency.p999)?;
-    latency.set_item("max", stats.latency.max)?;
-    found.set_item("latency_s", latency)?;
+    found.set_item("latency_s", latency_s.into_py_dict(py)?)?;
     found.set_item("cached_bytes_before", stats.cached_bytes_before)?;
     found.set_item("cached_bytes_after", stats.cached_bytes_after)?;
-    found.set_item("notes", stats.notes)?;
+    found.set_item("notes", stats.evidence.notes)?;
     Ok(found)
 }

@@ -14,17 +14,21 @@ mod data;
 mod files;
 mod labels;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use dgen::sessions::{PROFILES, Sessions, write_folder};
+use dgen::{KINDS, Written};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+
+use files::unknown;
 
 /// Functions of the native workspace for Python.
 #[pymodule]
 mod _native {
     use super::{
-        Failure, KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, PyValueError, Python, dgen_text,
-        report_progress,
+        KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, Python, Sessions, unknown, write_folder,
+        written,
     };
     use pyo3::prelude::*;
 
@@ -55,19 +59,12 @@ mod _native {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let kind = dgen::kind(kind).ok_or_else(|| {
-            let known: Vec<_> = KINDS.iter().map(|kind| kind.name).collect();
-            PyValueError::new_err(format!(
-                "no kind of text is called {kind:?}; known are {}",
-                known.join(", ")
-            ))
-        })?;
+        let kind = dgen::kind(kind)
+            .ok_or_else(|| unknown("kind of text", kind, KINDS.iter().map(|known| known.name)))?;
         let text = dgen::Text::new(kind, seed, size);
-        py.detach(|| dgen_text(&text, &path, progress.as_ref()))
-            .map_err(|failure| match failure {
-                Failure::Io(error) => super::os_error(&error, &error.to_string(), &path),
-                Failure::Python(error) => error,
-            })
+        written(py, &path, progress, |report| {
+            dgen::write_file(&text, &path, report)
+        })
     }
 
     /// Return name and description of every kind of text.
@@ -96,23 +93,13 @@ mod _native {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
         let profile = dgen::sessions::profile(profile).ok_or_else(|| {
-            let known: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
-            PyValueError::new_err(format!(
-                "no profile of sessions is called {profile:?}; known are {}",
-                known.join(", ")
-            ))
+            let known = PROFILES.iter().map(|known| known.name);
+            unknown("profile of sessions", profile, known)
         })?;
-        let sessions = dgen::sessions::Sessions::new(profile.settings, seed, size);
-        let written = py.detach(|| {
-            dgen::sessions::write_folder(&sessions, &path, &mut |bytes| {
-                report_progress(bytes, progress.as_ref())
-            })
-        });
-        match written {
-            Ok(written) => Ok(written.sha256),
-            Err(Failure::Io(error)) => Err(super::os_error(&error, &error.to_string(), &path)),
-            Err(Failure::Python(error)) => Err(error),
-        }
+        let sessions = Sessions::new(profile.settings, seed, size);
+        written(py, &path, progress, |report| {
+            write_folder(&sessions, &path, report)
+        })
     }
 
     /// Return name and description of every profile of sessions.
@@ -138,9 +125,6 @@ mod _native {
     }
 }
 
-use dgen::KINDS;
-use dgen::sessions::PROFILES;
-
 /// Reason why writing stopped.
 enum Failure {
     Io(std::io::Error),
@@ -153,29 +137,32 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-fn dgen_text(
-    text: &dgen::Text,
-    path: &std::path::Path,
-    progress: Option<&Py<PyAny>>,
-) -> Result<String, Failure> {
-    let written = dgen::write_file(text, path, &mut |bytes| report_progress(bytes, progress))?;
-    Ok(written.sha256)
+/// Writes at `path` without the GIL, and returns the digest. While `write` runs, signals are checked and the progress is
+/// reported.
+fn written(
+    py: Python<'_>,
+    path: &Path,
+    progress: Option<Py<PyAny>>,
+    write: impl Send + FnOnce(&mut dyn FnMut(u64) -> Result<(), Failure>) -> Result<Written, Failure>,
+) -> PyResult<String> {
+    let mut report = |bytes| look(progress.as_ref(), bytes).map_err(Failure::Python);
+    match py.detach(|| write(&mut report)) {
+        Ok(written) => Ok(written.sha256),
+        Err(Failure::Io(error)) => Err(os_error(&error, &error.to_string(), path)),
+        Err(Failure::Python(error)) => Err(error),
+    }
 }
 
-/// Checks for signals, and reports the progress of the writing.
-fn report_progress(bytes: u64, progress: Option<&Py<PyAny>>) -> Result<(), Failure> {
+/// Checks for signals, and reports the progress.
+fn look(progress: Option<&Py<PyAny>>, bytes: u64) -> PyResult<()> {
     Python::attach(|py| {
         py.check_signals()?;
-        if let Some(progress) = progress {
-            progress.call1(py, (bytes,))?;
-        }
-        Ok(())
+        progress.map_or(Ok(()), |progress| progress.call1(py, (bytes,)).map(drop))
     })
-    .map_err(Failure::Python)
 }
 
 /// An `OSError` whose class follows from its errno, as Python's own functions raise it.
-fn os_error(error: &std::io::Error, text: &str, path: &std::path::Path) -> PyErr {
+fn os_error(error: &std::io::Error, text: &str, path: &Path) -> PyErr {
     match error.raw_os_error() {
         Some(errno) => {
             // Without the errno that Rust appends: Python shows it itself.

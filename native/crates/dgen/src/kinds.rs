@@ -6,6 +6,7 @@ use crate::random::Random;
 use crate::vocabulary::{Alias, VOCABULARY};
 
 /// A kind of text.
+#[derive(Debug)]
 pub struct Kind {
     /// Kebab-case name.
     pub name: &'static str,
@@ -21,15 +22,6 @@ pub struct Kind {
     end: &'static [u8],
 }
 
-impl std::fmt::Debug for Kind {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Kind")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
-}
-
 /// State of a block that later phrases depend on.
 #[derive(Debug, Default)]
 struct State {
@@ -40,8 +32,8 @@ struct State {
 }
 
 /// Every kind, in the order in which help lists them.
-pub static KINDS: &[Kind] = &[
-    Kind {
+pub static KINDS: &[&Kind] = &[
+    &Kind {
         name: "prose",
         about: "English-like words by Zipf's law, sentences, lines; ASCII",
         stream: 1,
@@ -53,7 +45,7 @@ pub static KINDS: &[Kind] = &[
         pad: b' ',
         end: b"\n",
     },
-    Kind {
+    &Kind {
         name: "cjk",
         about: "Han, Kana and Thai, mostly without spaces",
         stream: 2,
@@ -61,7 +53,7 @@ pub static KINDS: &[Kind] = &[
         pad: b' ',
         end: b"\n",
     },
-    Kind {
+    &Kind {
         name: "no-spaces",
         about: "words joined by punctuation, not one space or line break; ASCII",
         stream: 3,
@@ -69,7 +61,7 @@ pub static KINDS: &[Kind] = &[
         pad: b'-',
         end: b"",
     },
-    Kind {
+    &Kind {
         name: "crlf",
         about: "prose with CR LF line ends",
         stream: 4,
@@ -81,7 +73,7 @@ pub static KINDS: &[Kind] = &[
         pad: b' ',
         end: b"\r\n",
     },
-    Kind {
+    &Kind {
         name: "long-line",
         about: "prose in one line",
         stream: 5,
@@ -98,7 +90,7 @@ pub static KINDS: &[Kind] = &[
 /// The kind named `name`.
 #[must_use]
 pub fn kind(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.name == name)
+    KINDS.iter().copied().find(|kind| kind.name == name)
 }
 
 impl Kind {

@@ -16,8 +16,6 @@ mod vocabulary;
 pub mod write;
 mod writer;
 
-use std::io::{self, Read};
-
 pub use kinds::{KINDS, Kind, kind};
 pub use writer::{Written, write_file};
 
@@ -40,12 +38,6 @@ impl Text {
         Self { kind, seed, size }
     }
 
-    /// Bytes of the text.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.size
-    }
-
     /// Fills the first bytes of `block` with block `index` and returns them; none after the end of
     /// the text.
     ///
@@ -59,41 +51,5 @@ impl Text {
         let block = &mut block[..length];
         self.kind.fill(self.seed, index, block);
         block
-    }
-
-    /// The text as a stream.
-    #[must_use]
-    pub fn stream(self) -> Stream {
-        Stream {
-            text: self,
-            index: 0,
-            block: vec![0; BLOCK_BYTES],
-            from: 0,
-            to: 0,
-        }
-    }
-}
-
-/// A text as a stream of bytes.
-#[derive(Clone, Debug)]
-pub struct Stream {
-    text: Text,
-    index: u64,
-    block: Vec<u8>,
-    from: usize,
-    to: usize,
-}
-
-impl Read for Stream {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.from == self.to {
-            self.to = self.text.fill(self.index, &mut self.block).len();
-            self.from = 0;
-            self.index += 1;
-        }
-        let count = buffer.len().min(self.to - self.from);
-        buffer[..count].copy_from_slice(&self.block[self.from..self.from + count]);
-        self.from += count;
-        Ok(count)
     }
 }

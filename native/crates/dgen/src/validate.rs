@@ -5,102 +5,33 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use sink::Progress;
+use sink::{Fault, Progress};
 
 use crate::data::Differences;
-use crate::write::{self, Expected};
+use crate::write::{self, Expected, FileError};
 
-/// Reason why a file was not compared.
-#[derive(Debug)]
-pub enum ReadError {
-    /// The system refused.
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Offset in the file, if known.
-        offset: Option<u64>,
-        /// Error of the operating system.
-        source: io::Error,
-    },
-    /// The file ended before the size that it reported.
-    Ended {
-        /// The file.
-        path: PathBuf,
-        /// Offset.
-        offset: u64,
-    },
-    /// While it was read, the file was written, or another took its name.
-    Changed {
-        /// The file.
-        path: PathBuf,
-        /// Observation that shows the change.
-        how: &'static str,
-    },
-    /// Options that contradict each other.
-    Contradiction(String),
-    /// The caller's progress function ended it.
-    Stopped,
-}
-
-impl std::fmt::Display for ReadError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Io {
-                path,
-                offset,
-                source,
-            } => {
-                write!(formatter, "cannot read {}", path.display())?;
-                if let Some(offset) = offset {
-                    write!(formatter, " at offset {offset}")?;
-                }
-                write!(formatter, ": {source}")
-            }
-            Self::Ended { path, offset } => write!(
-                formatter,
-                "{} ends at offset {offset}, before its size: it was changed meanwhile",
-                path.display()
-            ),
-            Self::Changed { path, how } => write!(
-                formatter,
-                "{} was changed while it was read: {how}",
-                path.display()
-            ),
-            Self::Contradiction(reason) => formatter.write_str(reason),
-            Self::Stopped => formatter.write_str("interrupted"),
-        }
+/// Returns the error of a file that was not compared.
+fn failed(path: &Path, fault: Fault) -> FileError {
+    FileError::Fault {
+        path: path.to_owned(),
+        fault,
     }
 }
 
-impl std::error::Error for ReadError {}
-
-impl ReadError {
-    /// Returns whether the options caused the error, not the work.
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Contradiction(_))
-    }
-
-    /// The error of the operating system, if a system call failed.
-    #[must_use]
-    pub fn system(&self) -> Option<&io::Error> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
-    }
-
-    fn of(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io {
-            path: path.to_owned(),
+/// Returns the error of a failed read, at an offset if there is one.
+fn unread(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> FileError {
+    move |source| {
+        let fault = Fault::Io {
+            doing: "read",
             offset,
             source,
-        }
+        };
+        failed(path, fault)
     }
 }
 
@@ -140,10 +71,16 @@ pub fn read_and_validate(
     size: Option<u64>,
     threads: NonZeroUsize,
     progress: &mut Progress<'_>,
-) -> Result<Validation, ReadError> {
-    most(threads)?;
-    let file = open(path)?;
-    let metadata = file.metadata().map_err(ReadError::of(path, None))?;
+) -> Result<Validation, FileError> {
+    if threads.get() > MOST_THREADS {
+        let reason = format!("{threads} threads are more than {MOST_THREADS}");
+        return Err(failed(path, Fault::Contradiction(reason)));
+    }
+    let file = write::open_regular(path).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => failed(path, Fault::Contradiction(error.to_string())),
+        _ => unread(path, None)(error),
+    })?;
+    let metadata = file.metadata().map_err(unread(path, None))?;
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
     let task = Task {
@@ -166,14 +103,12 @@ pub fn read_and_validate(
 }
 
 /// Fails if the file was changed meanwhile: the result would be that of neither version.
-fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadError> {
+fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), FileError> {
     let changed = |how| {
-        Err(ReadError::Changed {
-            path: path.to_owned(),
-            how,
-        })
+        let reason = format!("changed while it was read: {how}");
+        Err(failed(path, Fault::Unavailable(reason)))
     };
-    let after = file.metadata().map_err(ReadError::of(path, None))?;
+    let after = file.metadata().map_err(unread(path, None))?;
     if after.len() != before.len() {
         return changed("it has another size now");
     }
@@ -191,24 +126,6 @@ fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), ReadErro
 /// More than any processor has; starting many more takes longer than reading.
 const MOST_THREADS: usize = 4096;
 
-fn most(threads: NonZeroUsize) -> Result<(), ReadError> {
-    if threads.get() > MOST_THREADS {
-        return Err(ReadError::Contradiction(format!(
-            "{threads} threads are more than {MOST_THREADS}"
-        )));
-    }
-    Ok(())
-}
-
-fn open(path: &Path) -> Result<File, ReadError> {
-    write::open_regular(path).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => {
-            ReadError::Contradiction(format!("{} is no regular file", path.display()))
-        }
-        _ => ReadError::of(path, None)(error),
-    })
-}
-
 struct Task<'run> {
     path: &'run Path,
     file: &'run File,
@@ -223,7 +140,7 @@ fn compare(
     task: &Task<'_>,
     threads: NonZeroUsize,
     progress: &mut Progress<'_>,
-) -> Result<Differences, ReadError> {
+) -> Result<Differences, FileError> {
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
         for _ in 0..threads.get() {
@@ -255,14 +172,14 @@ fn compare(
         }
         match failure {
             Some(failure) => Err(failure),
-            None if stopped => Err(ReadError::Stopped),
+            None if stopped => Err(failed(task.path, Fault::Stopped)),
             None => Ok(whole),
         }
     })
 }
 
 impl Task<'_> {
-    fn run(&self) -> Result<Differences, ReadError> {
+    fn run(&self) -> Result<Differences, FileError> {
         let mut found = Differences::default();
         let mut buffer = vec![0; BLOCK];
         while !self.stop.load(Ordering::Relaxed) {
@@ -279,20 +196,19 @@ impl Task<'_> {
         Ok(found)
     }
 
-    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), ReadError> {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), FileError> {
         let mut have = 0;
         while have < bytes.len() {
             let at = offset + have as u64;
             match self.file.read_at(&mut bytes[have..], at) {
                 Ok(0) => {
-                    return Err(ReadError::Ended {
-                        path: self.path.to_owned(),
-                        offset: at,
-                    });
+                    let reason =
+                        format!("ends at offset {at}, before its size: it was changed meanwhile");
+                    return Err(failed(self.path, Fault::Unavailable(reason)));
                 }
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(ReadError::of(self.path, Some(at))(error)),
+                Err(error) => return Err(unread(self.path, Some(at))(error)),
             }
         }
         Ok(())

@@ -1,6 +1,5 @@
 //! A text into a file, with its digest.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -75,13 +74,8 @@ fn write<E: From<io::Error>>(
             break;
         }
     }
-    let sha256 = hash
-        .finalize()
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-    Ok(Written { bytes, sha256 })
+    Ok(Written {
+        bytes,
+        sha256: worker::hex(&hash.finalize()),
+    })
 }

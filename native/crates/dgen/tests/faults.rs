@@ -685,3 +685,36 @@ fn a_closed_pipe_for_the_digest_is_a_failure_not_a_panic() {
         assert!(stderr(&output).contains("cannot write to stdout"), "{what}");
     }
 }
+
+/// If the kernel stops taking entries from a queue, the run fails: no thread waits forever, and no file looks complete.
+#[test]
+fn retries_end_with_the_error_of_a_kernel_that_keeps_refusing() {
+    if no_ring() {
+        return;
+    }
+    let mut started = Vec::new();
+    for errno in [libc::EAGAIN, libc::EBUSY, libc::EINTR, libc::ENXIO] {
+        for strategy in ["streaming", "late-submit", "pregenerated-uring"] {
+            let folder = tempfile::tempdir().unwrap();
+            let file = folder.path().join("file");
+            let mut command = Command::new(DGEN);
+            command.args(["run", "write", "--size", "1MiB", "--strategy", strategy]);
+            command.args(["--backend", "uring", "--buffer", "64KiB"]);
+            command.arg(file).stderr(Stdio::piped());
+            refuse(&mut command, libc::SYS_io_uring_enter, errno, None);
+            // All at once: each is patient for a while.
+            started.push((errno, strategy, folder, command.spawn().unwrap()));
+        }
+    }
+    for (errno, strategy, folder, child) in started {
+        let output = child.wait_with_output().unwrap();
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{strategy}: {message}");
+        assert_eq!(message.lines().count(), 1, "{strategy}: {message}");
+        assert!(message.contains("io_uring"), "{strategy}: {message}");
+        let words = format!("os error {errno}");
+        assert!(message.contains(&words), "{strategy}: {message}");
+        let left = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(left, 0, "{strategy}");
+    }
+}

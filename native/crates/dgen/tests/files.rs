@@ -13,7 +13,7 @@ use std::process::{Command, Output};
 
 use dgen::data::{Data, Settings};
 use dgen::write::strategy::{Driver, STRATEGIES, Strategy, strategy};
-use dgen::write::{Durability, Options, Stats, WriteError, write_file};
+use dgen::write::{Durability, FileError, Options, Stats, write_file};
 use sink::{MODES, Mode};
 use worker::answer::Line;
 
@@ -45,7 +45,7 @@ fn options(strategy: &'static Strategy, backend: &'static Mode, files: usize) ->
     }
 }
 
-fn run(path: &Path, options: &Options) -> Result<Stats, WriteError> {
+fn run(path: &Path, options: &Options) -> Result<Stats, FileError> {
     write_file(path, options, &mut |_| ControlFlow::Continue(()))
 }
 
@@ -79,7 +79,7 @@ fn every_strategy_that_streams_writes_them_and_answers_alike() {
             assert_eq!(stats.effective["durability"], "fdatasync:5", "{what}");
             assert_eq!((stats.files, stats.bytes), (files, options.size), "{what}");
             // One that starts late may find nothing left to do.
-            assert!((1..=2).contains(&stats.threads), "{what}");
+            assert!((1..=2).contains(&stats.evidence.writers), "{what}");
             for index in 0..files {
                 let size = sink::size_of(options.size, options.files, index);
                 let mut right = vec![0; usize::try_from(size).unwrap()];

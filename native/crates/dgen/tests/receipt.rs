@@ -1,4 +1,4 @@
-//! Description and receipts of the binary.
+//! The binary: its command line, its description and its receipts.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` stops at once"
@@ -287,12 +287,69 @@ fn generating_alone_leaves_no_file_and_validating_reports_an_existing_one() {
     let file = folder.path().join("file");
     let arguments = ["--strategy", "generate-only", "--size", "1MiB"];
     run(&[&["write"], &arguments[..]].concat(), folder.path());
-    let code = || {
-        let mut command = Command::new(DGEN);
-        command.arg("validate").args(arguments).arg(&file);
-        command.output().unwrap().status.code()
-    };
-    assert_eq!(code(), Some(0));
-    fs::write(&file, "left by another").unwrap();
-    assert_eq!(code(), Some(1));
+    let path = file.to_str().unwrap();
+    let validate = [&["validate"], &arguments[..], &[path]].concat();
+    let (code, out, _) = dgen(&validate);
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "{\"bytes\":0,\"file\":null}\n");
+    fs::write(path, "left by another").unwrap();
+    let (code, out, error) = dgen(&validate);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert_eq!(
+        error,
+        format!("dgen: {path} is there, and the strategy writes no file\n")
+    );
+}
+
+fn dgen(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_dgen"))
+        .args(arguments)
+        .output()
+        .expect("dgen starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_text_is_written_and_its_digest_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text");
+    let path = path.to_str().unwrap();
+    let (code, out, _) = dgen(&[
+        "text", "--kind", "prose", "--size", "1MiB", "--seed", "42", "--output", path,
+    ]);
+    assert_eq!(code, Some(0));
+    assert!(include_str!("vectors.txt").contains(&format!("prose 42 1048576 {out}")));
+    assert_eq!(std::fs::metadata(path).unwrap().len(), 1 << 20);
+}
+
+#[test]
+fn wrong_usage_and_failure_have_different_exit_codes() {
+    assert_eq!(
+        dgen(&[
+            "text",
+            "--kind",
+            "verse",
+            "--size",
+            "1",
+            "--output",
+            "/dev/null"
+        ])
+        .0,
+        Some(2)
+    );
+    assert_eq!(
+        dgen(&["text", "--size", "1.5B", "--output", "/dev/null"]).0,
+        Some(2)
+    );
+    let (code, _, error) = dgen(&["text", "--size", "1", "--output", "/no/such/folder/text"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(
+        error,
+        "dgen: cannot write /no/such/folder/text: No such file or directory (os error 2)\n"
+    );
 }

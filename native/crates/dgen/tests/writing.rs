@@ -13,7 +13,7 @@ use dgen::data::{Data, Settings};
 use dgen::validate::read_and_validate;
 use dgen::write::strategy::{Driver, STRATEGIES, Strategy, strategy};
 use dgen::write::{
-    DURABILITIES, Direct, Durability, Expected, Fault, Options, Stats, WriteError,
+    DURABILITIES, Direct, Durability, Expected, Fault, FileError, Options, Stats,
     name_of_durability, write_file,
 };
 use sink::{MODES, Mode};
@@ -105,7 +105,7 @@ fn check(path: &Path, options: &Options) -> Stats {
     let direct = stats.effective["direct"].as_str();
     match options.direct {
         Direct::Off => assert_eq!(direct, "off", "{what}"),
-        _ if direct == "off" => assert!(!stats.notes.is_empty(), "{what}"),
+        _ if direct == "off" => assert!(!stats.evidence.notes.is_empty(), "{what}"),
         _ => assert_eq!(direct, "try", "{what}"),
     }
     stats
@@ -190,7 +190,7 @@ fn generating_alone_touches_no_file() {
     };
     let stats = write_file(&path, &options, &mut go_on).unwrap();
     assert_eq!(stats.effective["strategy"], "generate-only");
-    assert_eq!(stats.filled_bytes, 10 * BLOCK);
+    assert_eq!(stats.evidence.filled_bytes, 10 * BLOCK);
     assert_eq!(fs::read(&path).unwrap(), b"stays");
 }
 
@@ -230,7 +230,7 @@ fn an_interruption_leaves_no_file() {
         assert!(
             matches!(
                 &error,
-                WriteError::Fault {
+                FileError::Fault {
                     fault: Fault::Stopped,
                     ..
                 }

@@ -1,11 +1,19 @@
-//! The command line. Values of axes come from the registries.
+//! The command line, with values of axes from the registries, and the environment variables that runtimes read by
+//! themselves.
 
+use std::env;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::ArgAction::Set;
 use clap::{Args, Parser, Subcommand};
+use search::engine::{ENGINES, Engine, Knob};
+use search::fold::{FOLDS, Fold};
+use search::job::{CONCURRENCY, Concurrency, READINGS, Reading};
+use search::parser::{Choice, PARSERS};
+use search::record::{ROLES, Role};
 use search::timestamp::Timestamp;
-use search::{engine, fold, job, parser, record};
+use worker::command_line::{Named, named, one_of};
 
 /// Searches JSONL sessions.
 #[derive(Debug, Parser)]
@@ -27,8 +35,8 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Conditions {
     /// Only messages of this type
-    #[arg(long, value_parser = names(record::ROLES.iter().map(|(_, name)| (*name, ""))))]
-    pub(crate) role: Option<String>,
+    #[arg(long, value_parser = named(ROLES))]
+    pub(crate) role: Option<Role>,
     /// Only messages of this session
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
@@ -41,6 +49,10 @@ pub(crate) struct Conditions {
 }
 
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "one for each axis of two values"
+)]
 pub(crate) struct Options {
     /// What is looked for: words, "quoted text", /regex/flags, and, or, not, parentheses
     #[arg(long, value_name = "QUERY")]
@@ -48,29 +60,29 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) conditions: Conditions,
     /// Who does the work
-    #[arg(long, default_value = "rayon", value_parser = names(engine::ENGINES.iter().map(|engine| (engine.name, engine.about))))]
-    pub(crate) engine: String,
+    #[arg(long, default_value = "rayon", value_parser = one_of(ENGINES, |engine| (engine.name, engine.about)))]
+    pub(crate) engine: Engine,
     /// Who reads a line
-    #[arg(long, default_value = "sonic-rs", value_parser = names(parser::PARSERS.iter().map(|parser| (parser.name, parser.about))))]
-    pub(crate) parser: String,
+    #[arg(long, default_value = "sonic-rs", value_parser = one_of(PARSERS, |parser| (parser.name, parser.about)))]
+    pub(crate) parser: Choice,
     /// How literals are compared; the answers are the same
-    #[arg(long, default_value = "ascii", value_parser = names(fold::FOLDS.iter().map(|(_, name, about)| (*name, *about))))]
-    pub(crate) fold: String,
+    #[arg(long, default_value = "ascii", value_parser = named(FOLDS))]
+    pub(crate) fold: Fold,
     /// Whether lines that cannot match are left out before they are parsed
-    #[arg(long, default_value = "off", value_parser = names(PREFILTERS.iter().copied()))]
-    pub(crate) prefilter: String,
+    #[arg(long, default_value = "off", action = Set, value_parser = named(PREFILTERS))]
+    pub(crate) prefilter: bool,
     /// How bytes come in
-    #[arg(long, default_value = "read", value_parser = names(job::READINGS.iter().map(|(_, name, about)| (*name, *about))))]
-    pub(crate) reading: String,
+    #[arg(long, default_value = "read", value_parser = named(READINGS))]
+    pub(crate) reading: Reading,
     /// Whether a line gets a buffer of its own
-    #[arg(long, default_value = "reuse", value_parser = names(job::LINE_BUFFERS.iter().copied()))]
-    pub(crate) line_buffer: String,
+    #[arg(long, default_value = "reuse", action = Set, value_parser = named(LINE_BUFFERS))]
+    pub(crate) line_buffer: bool,
     /// Files that an asynchronous engine searches at one time
-    #[arg(long, default_value = "two-cpu", value_parser = names(job::CONCURRENCY.iter().copied()))]
-    pub(crate) concurrency: String,
+    #[arg(long, default_value = "two-cpu", value_parser = named(CONCURRENCY))]
+    pub(crate) concurrency: Concurrency,
     /// How results of an asynchronous engine are handed on
-    #[arg(long, default_value = "bounded", value_parser = names(job::CHANNELS.iter().copied()))]
-    pub(crate) channel: String,
+    #[arg(long, default_value = "bounded", action = Set, value_parser = named(CHANNELS))]
+    pub(crate) channel: bool,
     /// Size of a block: bytes, or with KiB, MiB; at most 256MiB
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_buffer)]
     pub(crate) buffer: usize,
@@ -93,41 +105,51 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Where the list goes
-    #[arg(long, default_value = "stdout", value_parser = names(OUTPUTS.iter().copied()))]
-    pub(crate) output: String,
+    #[arg(long, default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
+    pub(crate) output: bool,
     /// Files, or folders with *.jsonl files at any depth
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// Values of `--prefilter`.
-pub(crate) static PREFILTERS: &[(&str, &str)] = &[
-    ("off", "every line is parsed"),
+static PREFILTERS: &[Named<bool>] = &[
+    (false, "off", "every line is parsed"),
     (
+        true,
         "on",
         "a line is parsed only if its raw bytes may hold what the query demands",
     ),
 ];
 
-/// Values of `--output`.
-pub(crate) static OUTPUTS: &[(&str, &str)] = &[
+/// Whether each line is copied.
+static LINE_BUFFERS: &[Named<bool>] = &[
+    (false, "reuse", "a line is parsed where it was read"),
     (
+        true,
+        "fresh",
+        "each line is copied into a new allocation, as `BufRead::lines` does",
+    ),
+];
+
+/// Whether the channel is bounded.
+static CHANNELS: &[Named<bool>] = &[
+    (
+        true,
+        "bounded",
+        "the results of at most 32 files wait to be merged",
+    ),
+    (false, "unbounded", "any number of results wait"),
+];
+
+/// Whether the list is written.
+static OUTPUTS: &[Named<bool>] = &[
+    (
+        true,
         "stdout",
         "the newest messages and the total are written to stdout",
     ),
-    ("none", "nothing is written"),
+    (false, "none", "nothing is written"),
 ];
-
-fn names(values: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
-    PossibleValuesParser::new(values.map(|(name, about)| {
-        let value = PossibleValue::new(name);
-        if about.is_empty() {
-            value
-        } else {
-            value.help(about)
-        }
-    }))
-}
 
 fn parse_time(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).ok_or_else(|| "write a time such as 2025-06-01T12:00:00Z".to_owned())
@@ -159,36 +181,73 @@ fn threads(text: &str, most: usize) -> Result<Threads, String> {
     }
 }
 
-/// Below 4 GiB.
 fn parse_size(text: &str) -> Result<usize, String> {
-    size(
-        text,
-        1,
-        u32::MAX as usize,
-        "at least 1 byte and below 4096MiB",
-    )
+    let bounds = "at least 1 byte and below 4096MiB";
+    size(text, 1..=u32::MAX as usize, bounds)
 }
 
 /// Up to 200 files have a buffer at one time, and memory for it is asked for before anything is read.
 fn parse_buffer(text: &str) -> Result<usize, String> {
-    size(text, 1, 256 << 20, "at least 1 byte and at most 256MiB")
+    size(text, 1..=256 << 20, "at least 1 byte and at most 256MiB")
 }
 
 /// A file is opened for each piece, and all pieces are listed beforehand.
 fn parse_chunk(text: &str) -> Result<usize, String> {
-    size(
-        text,
-        4 << 10,
-        u32::MAX as usize,
-        "at least 4KiB and below 4096MiB",
-    )
+    let bounds = "at least 4KiB and below 4096MiB";
+    size(text, 4 << 10..=u32::MAX as usize, bounds)
 }
 
-fn size(text: &str, least: usize, most: usize, bounds: &str) -> Result<usize, String> {
+fn size(text: &str, range: RangeInclusive<usize>, bounds: &str) -> Result<usize, String> {
     usize::try_from(worker::size::parse(text)?)
         .ok()
-        .filter(|size| (least..=most).contains(size))
+        .filter(|size| range.contains(size))
         .ok_or_else(|| bounds.to_owned())
+}
+
+/// A variable of a runtime.
+pub(crate) struct Variable {
+    pub(crate) name: &'static str,
+    pub(crate) knob: Knob,
+    /// The largest number that its runtime takes; the smallest is 1.
+    most: usize,
+}
+
+/// Every variable. The limit of `BLOCKING_MAX_THREADS` is that of the crate, which starts threads when there is work for
+/// them; smol has none and starts all of them at once, so it gets that of `--threads`.
+pub(crate) static VARIABLES: &[Variable] = &[
+    Variable {
+        name: "BLOCKING_MAX_THREADS",
+        knob: Knob::BlockingMaxThreads,
+        most: 10_000,
+    },
+    Variable {
+        name: "SMOL_THREADS",
+        knob: Knob::SmolThreads,
+        most: 1024,
+    },
+];
+
+/// Whether the variables that act on `engine` are numbers that their runtimes obey. `blocking` takes what it does not
+/// understand for its default and moves the rest into its range, smol makes no thread at all of 0 and would wait
+/// forever: a run would not be what it was asked to be.
+pub(crate) fn check_variables(engine: &Engine) -> Result<(), String> {
+    for variable in VARIABLES {
+        if let Some(given) = env::var_os(variable.name)
+            && engine.knobs.contains(&variable.knob)
+        {
+            let number = given.to_str().and_then(|text| text.parse().ok());
+            if !number.is_some_and(|number| (1..=variable.most).contains(&number)) {
+                return Err(format!(
+                    "{} is `{}`; {} needs a whole number from 1 to {} there, or the variable unset",
+                    variable.name,
+                    given.display(),
+                    engine.name,
+                    variable.most
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! that answer for every query and every text.
 
 use caseless::Caseless;
+use worker::command_line::Named;
 
 /// Implementation of case folding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +17,7 @@ pub enum Fold {
 }
 
 /// Every method with its name and description, in the order in which help lists them.
-pub static FOLDS: &[(Fold, &str, &str)] = &[
+pub static FOLDS: &[Named<Fold>] = &[
     (
         Fold::Unicode,
         "unicode",

@@ -2,10 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
-use std::fmt::Write as _;
 use std::thread::ThreadId;
 
 use sha2::{Digest, Sha256};
+use worker::hex;
 
 use crate::job::Search;
 use crate::record::Message;
@@ -288,12 +288,4 @@ fn shown(message: &Message<'_>) -> String {
         .take(PREVIEW)
         .map(|letter| if letter.is_control() { ' ' } else { letter });
     format!("{}\t{}", message.role.name(), letters.collect::<String>())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -2,12 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use worker::command_line::Named;
+
 use crate::corpus::Session;
-use crate::filter::Filter;
 use crate::fold::Fold;
 use crate::parser::Choice;
 use crate::prefilter::Prefilter;
 use crate::query::{Matcher, Query};
+use crate::record::{Message, Role};
+use crate::timestamp::Timestamp;
 
 /// Method of reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +21,8 @@ pub enum Reading {
     Mmap,
 }
 
-/// Every method of reading with its name and description.
-pub static READINGS: &[(Reading, &str, &str)] = &[
+/// Every method of reading.
+pub static READINGS: &[Named<Reading>] = &[
     (
         Reading::Read,
         "read",
@@ -28,47 +31,82 @@ pub static READINGS: &[(Reading, &str, &str)] = &[
     (Reading::Mmap, "mmap", "each file mapped whole"),
 ];
 
-/// Files that may be searched at one time; names and descriptions.
-pub static CONCURRENCY: &[(&str, &str)] = &[
-    ("none", "no limit"),
-    ("half-cpu", "half as many files as processors, at least one"),
-    ("cpu", "as many files as processors"),
-    ("two-cpu", "twice as many files as processors"),
-    ("200", "200 files"),
-];
+/// Limit on the files that may be searched at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Concurrency {
+    /// No limit.
+    None,
+    /// So many files for two processors.
+    PerTwoProcessors(usize),
+    /// So many files.
+    Files(usize),
+}
 
-/// The limit named `name` on a machine with `processors`.
-#[must_use]
-pub fn concurrency(name: &str, processors: usize) -> Option<usize> {
-    match name {
-        "half-cpu" => Some((processors / 2).max(1)),
-        "cpu" => Some(processors),
-        "two-cpu" => Some(processors * 2),
-        "200" => Some(200),
-        _ => None,
+impl Concurrency {
+    /// The limit on a machine with `processors`.
+    #[must_use]
+    pub fn of(self, processors: usize) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::PerTwoProcessors(files) => Some((processors * files / 2).max(1)),
+            Self::Files(files) => Some(files),
+        }
     }
 }
+
+/// Every limit.
+pub static CONCURRENCY: &[Named<Concurrency>] = &[
+    (Concurrency::None, "none", "no limit"),
+    (
+        Concurrency::PerTwoProcessors(1),
+        "half-cpu",
+        "half as many files as processors, at least one",
+    ),
+    (
+        Concurrency::PerTwoProcessors(2),
+        "cpu",
+        "as many files as processors",
+    ),
+    (
+        Concurrency::PerTwoProcessors(4),
+        "two-cpu",
+        "twice as many files as processors",
+    ),
+    (Concurrency::Files(200), "200", "200 files"),
+];
 
 /// Capacity of a bounded channel: results of that many files wait before a sender does.
 pub const CHANNEL: usize = 32;
 
-/// Channels that transport results to the merging task; names and descriptions.
-pub static CHANNELS: &[(&str, &str)] = &[
-    (
-        "bounded",
-        "the results of at most 32 files wait to be merged",
-    ),
-    ("unbounded", "any number of results wait"),
-];
+/// A message must satisfy every condition that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// It is from this author.
+    pub role: Option<Role>,
+    /// Its session has exactly this name.
+    pub session: Option<String>,
+    /// It was written before this; one without a time was not.
+    pub before: Option<Timestamp>,
+    /// It was written after this; one without a time was not.
+    pub after: Option<Timestamp>,
+}
 
-/// Whether a line gets its own buffer; names and descriptions.
-pub static LINE_BUFFERS: &[(&str, &str)] = &[
-    ("reuse", "a line is parsed where it was read"),
-    (
-        "fresh",
-        "each line is copied into a new allocation, as `BufRead::lines` does",
-    ),
-];
+impl Filter {
+    /// Returns whether a message passes the filter.
+    #[must_use]
+    pub fn passes(&self, message: &Message<'_>) -> bool {
+        let time = |condition: &dyn Fn(Timestamp) -> bool| message.time.is_some_and(condition);
+        self.role.is_none_or(|role| role == message.role)
+            && self.session.as_ref().is_none_or(|session| {
+                message
+                    .session
+                    .as_ref()
+                    .is_some_and(|own| own.0 == session.as_str())
+            })
+            && self.before.is_none_or(|limit| time(&|own| own < limit))
+            && self.after.is_none_or(|limit| time(&|own| own > limit))
+    }
+}
 
 /// One value of each axis, and the files.
 #[derive(Debug)]

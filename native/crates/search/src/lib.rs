@@ -7,7 +7,6 @@
 
 pub mod corpus;
 pub mod engine;
-pub mod filter;
 pub mod fold;
 pub mod found;
 pub mod job;

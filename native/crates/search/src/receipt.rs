@@ -6,18 +6,23 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use clap::Parser;
-use search::engine::{Engine, Knob};
+use search::engine::Knob;
 use search::found::{BAD_LINES_NAMED, Found};
-use search::job::Search;
+use search::job::{Reading, Search};
 use search::parser::parser;
 use worker::answer::{Answer, Outcome};
 use worker::phases::Phases;
 
-use crate::arguments::{Arguments, Command, Options};
-use crate::environment;
+use crate::arguments::{Arguments, Command, Options, VARIABLES};
+use crate::describe::METRICS;
 
 /// The answer with everything that was observed.
 pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<String>) -> Outcome {
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
+    let metrics = METRICS
+        .iter()
+        .map(|metric| (metric.name.to_owned(), (metric.of)(&found) as f64))
+        .collect();
     let seen = found.seen;
     let joined = |values: Vec<&str>| values.join("+");
     // An empty input shows nothing.
@@ -59,28 +64,6 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
     } else if seen.ascii_folded > 0 {
         put("fold", "unicode".to_owned());
     }
-    let counts = [
-        ("bad_lines", found.bad),
-        ("buffer_peak", seen.buffer_peak as u64),
-        ("files", seen.files),
-        ("files_whole", seen.files_whole),
-        ("in_flight_peak", seen.in_flight_peak as u64),
-        ("lines", seen.lines),
-        ("lines_copied", seen.lines_copied),
-        ("lines_judged", seen.lines_judged),
-        ("lines_parsed", seen.lines_parsed),
-        ("texts_folded", seen.pieces_folded),
-        ("pieces", seen.pieces),
-        ("reads", seen.reads),
-        ("threads_alive", seen.threads_alive as u64),
-        ("threads_blocking", seen.threads_blocking as u64),
-        ("threads_executor", seen.threads_executor as u64),
-    ];
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    let metrics = counts
-        .into_iter()
-        .map(|(name, count)| (name.to_owned(), count as f64))
-        .collect();
     Outcome {
         answer,
         effective,
@@ -157,7 +140,8 @@ fn line_number(path: &Path, offset: u64) -> io::Result<u64> {
 }
 
 /// Notes on options and variables that were set and do nothing to this engine.
-pub(crate) fn idle(engine: &Engine, options: &Options) -> Vec<String> {
+pub(crate) fn idle(options: &Options) -> Vec<String> {
+    let engine = &options.engine;
     // The default of each option, from the command-line parser itself.
     let bare = Arguments::try_parse_from(["search", "run", "--query", "x", "x"]);
     let Ok(Command::Run(default)) = bare.map(|arguments| arguments.command) else {
@@ -197,7 +181,7 @@ pub(crate) fn idle(engine: &Engine, options: &Options) -> Vec<String> {
             options.whole_file != default.whole_file,
         ),
     ];
-    let variables = environment::VARIABLES.iter().map(|variable| {
+    let variables = VARIABLES.iter().map(|variable| {
         (
             variable.knob,
             variable.name,
@@ -218,7 +202,7 @@ pub(crate) fn idle(engine: &Engine, options: &Options) -> Vec<String> {
             idle.join(", ")
         ));
     }
-    if options.reading == "mmap" {
+    if options.reading == Reading::Mmap {
         // A file is mapped whole, whatever its size.
         let blocks = [
             ("--buffer", options.buffer != default.buffer),

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use worker::command_line::Named;
 
 use crate::timestamp::Timestamp;
 
@@ -262,11 +263,11 @@ pub enum Role {
 }
 
 /// Every role and its name.
-pub static ROLES: &[(Role, &str)] = &[
-    (Role::Summary, "summary"),
-    (Role::System, "system"),
-    (Role::User, "user"),
-    (Role::Assistant, "assistant"),
+pub static ROLES: &[Named<Role>] = &[
+    (Role::Summary, "summary", ""),
+    (Role::System, "system", ""),
+    (Role::User, "user", ""),
+    (Role::Assistant, "assistant", ""),
 ];
 
 impl Role {
@@ -275,8 +276,8 @@ impl Role {
     pub fn name(self) -> &'static str {
         ROLES
             .iter()
-            .find(|(role, _)| *role == self)
-            .map_or("", |(_, name)| name)
+            .find(|(role, ..)| *role == self)
+            .map_or("", |(_, name, _)| name)
     }
 }
 
@@ -305,7 +306,7 @@ impl<'a> Message<'a> {
     /// A key that its type requires is absent, a type is unknown, or the timestamp is invalid.
     pub fn from_line(line: Line<'a>) -> Result<Self, Fault> {
         let kind = line.kind.ok_or("no `type`")?;
-        let Some((role, _)) = ROLES.iter().find(|(_, name)| *name == kind.0) else {
+        let Some((role, ..)) = ROLES.iter().find(|(_, name, _)| *name == kind.0) else {
             return Err(format!("no line type is called {:?}", kind.0).into());
         };
         let time = match &line.timestamp {

@@ -4,30 +4,23 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-use search::corpus::{self, Session};
-use search::filter::Filter;
-use search::fold::FOLDS;
+use search::corpus;
 use search::found::{Found, Place};
-use search::job::{Job, READINGS, Search, concurrency};
+use search::job::{Filter, Job, Search};
 use search::query::Query;
-use search::record::ROLES;
-use search::{engine, parser};
 use worker::answer::{self, Answer};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
-use crate::arguments::{Conditions, Options};
-use crate::{environment, receipt};
+use crate::arguments::{Conditions, Options, check_variables};
+use crate::receipt;
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let mut phases = Phases::default();
-    let engine =
-        engine::engine(&options.engine).ok_or_else(|| unknown("engine", &options.engine))?;
-    let written = options.output == "stdout";
-    environment::check(engine).map_err(Failure::Usage)?;
-    let idle = receipt::idle(engine, &options);
-    let job = job(options, &mut phases)?;
-    let search = Search::new(job).map_err(Failure::Usage)?;
+    check_variables(&options.engine).map_err(Failure::Usage)?;
+    let idle = receipt::idle(&options);
+    let (engine, written) = (options.engine, options.output);
+    let search = Search::new(job(options, &mut phases)?).map_err(Failure::Usage)?;
     let search = Arc::new(search);
     let found = phases.time("search", || (engine.run)(&search))?;
     unchanged(&search.job, &found)?;
@@ -47,8 +40,6 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let mut notes = receipt::notes(&search, &found);
     notes.extend(idle);
     answer::deliver(receipt::outcome(answer, found, phases, notes))
-        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))?;
-    Ok(())
 }
 
 fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
@@ -56,29 +47,22 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
         .map_err(|wrong| Failure::Usage(format!("--query {}: {wrong}", excerpt(&options.query))))?;
     let filter = filter(options.conditions)?;
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let fold = FOLDS.iter().find(|(_, name, _)| *name == options.fold);
-    let reading = READINGS
-        .iter()
-        .find(|(_, name, _)| *name == options.reading);
-    let sessions: Vec<Session> = phases
+    let sessions = phases
         .time("list", || corpus::sessions(&options.inputs))
         .map_err(Failure::Work)?;
     Ok(Job {
         query,
         filter,
-        fold: fold.ok_or_else(|| unknown("fold", &options.fold))?.0,
-        parser: parser::parser(&options.parser)
-            .ok_or_else(|| unknown("parser", &options.parser))?,
-        reading: reading
-            .ok_or_else(|| unknown("reading", &options.reading))?
-            .0,
+        fold: options.fold,
+        parser: options.parser,
+        reading: options.reading,
         buffer_bytes: options.buffer,
         whole_bytes: options.whole_file as u64,
         chunk_bytes: options.chunk as u64,
-        concurrency: concurrency(&options.concurrency, processors),
-        bounded: options.channel == "bounded",
-        fresh_lines: options.line_buffer == "fresh",
-        prefilter: options.prefilter == "on",
+        concurrency: options.concurrency.of(processors),
+        bounded: options.channel,
+        fresh_lines: options.line_buffer,
+        prefilter: options.prefilter,
         threads: options.threads.0.unwrap_or(processors),
         tokio_workers: options.tokio_workers.0,
         tokio_blocking: options.tokio_blocking.0,
@@ -88,16 +72,6 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
 }
 
 fn filter(conditions: Conditions) -> Result<Filter, Failure> {
-    let role = match conditions.role {
-        None => None,
-        Some(name) => Some(
-            ROLES
-                .iter()
-                .find(|(_, known)| *known == name)
-                .ok_or_else(|| unknown("role", &name))?
-                .0,
-        ),
-    };
     if let (Some(after), Some(before)) = (conditions.after, conditions.before)
         && before <= after
     {
@@ -106,7 +80,7 @@ fn filter(conditions: Conditions) -> Result<Filter, Failure> {
         ));
     }
     Ok(Filter {
-        role,
+        role: conditions.role,
         session: conditions.session,
         before: conditions.before,
         after: conditions.after,
@@ -132,10 +106,6 @@ fn excerpt(query: &str) -> String {
         None => format!("{query:?}"),
         Some((end, _)) => format!("{:?}… ({} bytes)", &query[..end], query.len()),
     }
-}
-
-fn unknown(axis: &str, value: &str) -> Failure {
-    Failure::Usage(format!("--{axis} has no value {value}"))
 }
 
 /// A name may contain a line end, which would end its line in the output.

@@ -10,6 +10,7 @@ use memmap2::Mmap;
 use tokio::io::AsyncReadExt;
 use worker::exit::Failure;
 
+use crate::engine::Engine;
 use crate::found::{Found, Place};
 use crate::job::{Reading, Search};
 use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
@@ -19,17 +20,10 @@ use crate::query::Matcher;
 use crate::record::Message;
 use crate::threads::Host;
 
-/// Engine that creates a scanner, and the thread that its work belongs to.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stand {
-    pub(crate) engine: &'static str,
-    pub(crate) host: Host,
-}
-
 /// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {
     search: Arc<Search>,
-    stand: Stand,
+    engine: &'static Engine,
     parser: P,
     parsed: u64,
     /// Judges lines that `parser` refuses, so that all parsers take the same lines.
@@ -41,10 +35,10 @@ pub(crate) struct Scanner<P> {
 }
 
 impl<P: Parser> Scanner<P> {
-    pub(crate) fn new(search: &Arc<Search>, stand: Stand) -> Self {
+    pub(crate) fn new(search: &Arc<Search>, engine: &'static Engine) -> Self {
         Self {
             search: Arc::clone(search),
-            stand,
+            engine,
             parser: P::default(),
             parsed: 0,
             judge: SerdeJson,
@@ -257,14 +251,8 @@ impl<P: Parser> Scanner<P> {
         if block.is_empty() {
             return;
         }
-        let host = Host::observe();
-        let Stand { engine, host: own } = self.stand;
         let seen = &mut self.found.seen;
-        seen.engines.insert(if host == own {
-            engine.to_owned()
-        } else {
-            format!("{engine} on a thread of kind {host:?}")
-        });
+        seen.engines.insert(self.engine.seen_on(Host::observe()));
         seen.threads.insert(thread::current().id());
         seen.readings.insert(reading);
         seen.bytes += block.len() as u64;

@@ -12,10 +12,9 @@ use std::sync::Arc;
 
 use search::corpus;
 use search::engine::{ENGINES, Knob};
-use search::filter::Filter;
 use search::fold::{FOLDS, Fold, folded};
 use search::found::Found;
-use search::job::{Job, READINGS, Reading, Search};
+use search::job::{Filter, Job, READINGS, Reading, Search};
 use search::parser::{PARSERS, Parser, SerdeJson, too_deep};
 use search::query::Query;
 use search::record::Message;

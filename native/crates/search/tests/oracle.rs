@@ -7,9 +7,8 @@ use std::sync::Arc;
 
 use search::corpus;
 use search::engine::ENGINES;
-use search::filter::Filter;
 use search::fold::FOLDS;
-use search::job::{Job, READINGS, Search};
+use search::job::{Filter, Job, READINGS, Search};
 use search::parser::PARSERS;
 use search::query::Query;
 use search::record::ROLES;
@@ -34,7 +33,7 @@ fn every_combination_gives_the_answers_of_the_program_in_python() {
                                 query: Query::parse(answer["query"].as_str().unwrap()).unwrap(),
                                 filter: Filter {
                                     role: condition("role").map(|name| {
-                                        ROLES.iter().find(|(_, known)| *known == name).unwrap().0
+                                        ROLES.iter().find(|(_, known, _)| *known == name).unwrap().0
                                     }),
                                     session: condition("session").map(str::to_owned),
                                     before: condition("before").and_then(Timestamp::parse),

@@ -10,10 +10,9 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use search::corpus::Session;
 use search::engine::engine;
-use search::filter::Filter;
 use search::fold::FOLDS;
 use search::found::Found;
-use search::job::{Job, READINGS, Search};
+use search::job::{Filter, Job, READINGS, Search};
 use search::parser::{Choice, PARSERS};
 use search::query::Query;
 

@@ -1,7 +1,7 @@
 //! Ways to write an output. A mode is one file with its name, its behaviour and how it is recognised, and one line in
 //! [`MODES`].
 //!
-//! A [`Sink`] never sees a caller's buffer: the crate owns aligned buffers and asks for their contents by offset
+//! A mode never sees a caller's buffer: the crate owns aligned buffers and asks for their contents by offset
 //! ([`Fill`]), so any writer may produce any block, and a block goes to the kernel from where it was produced.
 //!
 //! A file gets its name last. It is written without a name (`O_TMPFILE`), or where the file system
@@ -23,7 +23,6 @@ mod mmap;
 #[cfg(test)]
 #[path = "../../worker/tests/needs/mod.rs"]
 mod needs;
-mod null_sink;
 mod piece;
 mod pool;
 mod pwrite;
@@ -36,7 +35,6 @@ mod tmpfile;
 mod uring;
 mod writer;
 
-use std::fmt;
 use std::num::NonZeroUsize;
 
 pub use blocks::Block;
@@ -60,17 +58,12 @@ pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;
 /// the writing.
 pub type Progress<'run> = dyn FnMut(u64) -> std::ops::ControlFlow<()> + 'run;
 
-/// One way to bring blocks into a file.
-pub trait Sink: Sync {
-    /// Writes every block from `writer`, and records the calls in it.
-    ///
-    /// # Errors
-    /// Writing failed. No buffer is in use by the kernel any more when this returns, or its memory
-    /// is leaked.
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault>;
-}
+/// Writes every block from the writer, and records the calls in it. When it returns, also with a fault, no buffer is in
+/// use by the kernel any more, or its memory is leaked.
+pub type Write = fn(&mut Writer<'_>) -> Result<(), Fault>;
 
 /// A value of the axis `backend`.
+#[derive(Debug)]
 pub struct Mode {
     /// Kebab-case name.
     pub name: &'static str,
@@ -87,16 +80,7 @@ pub struct Mode {
     /// Whether `Evidence` matches this mode.
     pub matches: fn(&Evidence) -> bool,
     /// The behaviour.
-    pub sink: &'static dyn Sink,
-}
-
-impl fmt::Debug for Mode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Mode")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
-    }
+    pub write: Write,
 }
 
 /// Every mode, in the order in which help and `describe` list them.

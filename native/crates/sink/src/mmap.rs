@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use memmap2::{MmapMut, MmapOptions};
 
-use crate::{Block, Durability, Evidence, Fault, Mode, Sink, Writer, target};
+use crate::{Block, Durability, Evidence, Fault, Mode, Writer, target};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
@@ -16,52 +16,48 @@ pub(crate) static MODE: Mode = Mode {
     queues: false,
     probe: || None,
     matches,
-    sink: &Windows,
+    write,
 };
 
-struct Windows;
-
-impl Sink for Windows {
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let inode = writer
-            .file()
-            .metadata()
-            .map_err(Fault::of("look at"))?
-            .ino();
-        let synced = writer.job.durability == Durability::Dsync;
-        let mut found = None;
-        while let Some(block) = writer.next() {
-            let since = Instant::now();
-            // A store into a hole of a full disk would end the process by SIGBUS; this is an error instead.
-            target::reserve(writer.file(), block.offset, block.length as u64)?;
-            let mut window = map(writer, block)?;
-            let found = *found.get_or_insert_with(|| is_mapping_of(&window, inode));
-            writer.evidence.times.write += since.elapsed();
-            writer.submitted(1, 1, Instant::now());
-            writer.fill_into(block, &mut window);
-            let stored = Instant::now();
-            if synced {
-                window
-                    .flush()
-                    .map_err(Fault::at("sync the mapping", block.offset))?;
-                writer.evidence.dsync = true;
-                writer.evidence.times.sync += stored.elapsed();
-            }
-            let unmapping = Instant::now();
-            drop(window);
-            writer.evidence.times.write += unmapping.elapsed();
-            writer.evidence.operations += 1;
-            if found {
-                writer.evidence.mapped_bytes += block.length as u64;
-            }
-            writer.landed(block.offset, block.length);
-            writer.finished(since);
-            if writer.sync_is_due() {
-                writer.sync()?;
-            }
+fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
+    let inode = writer
+        .file()
+        .metadata()
+        .map_err(Fault::of("look at"))?
+        .ino();
+    let synced = writer.job.durability == Durability::Dsync;
+    let mut found = None;
+    while let Some(block) = writer.next() {
+        let since = Instant::now();
+        // A store into a hole of a full disk would end the process by SIGBUS; this is an error instead.
+        target::reserve(writer.file(), block.offset, block.length as u64)?;
+        let mut window = map(writer, block)?;
+        let found = *found.get_or_insert_with(|| is_mapping_of(&window, inode));
+        writer.evidence.times.write += since.elapsed();
+        writer.submitted(1, 1, Instant::now());
+        writer.fill_into(block, &mut window);
+        let stored = Instant::now();
+        if synced {
+            window
+                .flush()
+                .map_err(Fault::at("sync the mapping", block.offset))?;
+            writer.evidence.dsync = true;
+            writer.evidence.times.sync += stored.elapsed();
         }
-        Ok(())
+        let unmapping = Instant::now();
+        drop(window);
+        writer.evidence.times.write += unmapping.elapsed();
+        writer.evidence.operations += 1;
+        if found {
+            writer.evidence.mapped_bytes += block.length as u64;
+        }
+        writer.landed(block.offset, block.length);
+        writer.finished(since);
+        if writer.sync_is_due() {
+            writer.sync()?;
+        }
     }
+    Ok(())
 }
 
 fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
@@ -78,8 +74,7 @@ fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
 
 /// Returns whether `window` is within a mapping of the file with `inode`, as `/proc/self/maps`
 /// lists it.
-#[must_use]
-pub fn is_mapping_of(window: &[u8], inode: u64) -> bool {
+fn is_mapping_of(window: &[u8], inode: u64) -> bool {
     let first = window.as_ptr() as u64;
     let last = first + window.len() as u64;
     let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();

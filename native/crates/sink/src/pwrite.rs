@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
-use crate::{Block, Evidence, Fault, Mode, Piece, Sink, Step, Submit, Writer};
+use crate::{Block, Evidence, Fault, Mode, Piece, Step, Submit, Writer};
 
 pub(crate) static MODE: Mode = Mode {
     name: "pwrite",
@@ -15,40 +15,34 @@ pub(crate) static MODE: Mode = Mode {
     queues: false,
     probe: || None,
     matches,
-    sink: &Calls { call: positioned },
+    write: |writer| write(writer, positioned),
 };
 
 /// A positioned write with its own flags; tests inject faults here.
 pub(crate) type Call = fn(&File, &[u8], u64, libc::c_int) -> io::Result<usize>;
 
-pub(crate) struct Calls {
-    pub(crate) call: Call,
-}
-
-impl Sink for Calls {
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let batch = match writer.job.submit {
-            Submit::Each => 1,
-            Submit::WhenFull => writer.job.depth.get().min(writer.slots()),
-        };
-        let mut filled = Vec::with_capacity(batch);
-        loop {
-            filled.clear();
-            while filled.len() < batch
-                && let Some(block) = writer.next()
-            {
-                writer.prepare(block, filled.len());
-                filled.push(block);
-            }
-            if filled.is_empty() {
-                return Ok(());
-            }
-            writer.submitted(filled.len(), 1, Instant::now());
-            for (slot, &block) in filled.iter().enumerate() {
-                write_block(writer, block, slot, self.call)?;
-                if writer.sync_is_due() {
-                    writer.sync()?;
-                }
+pub(crate) fn write(writer: &mut Writer<'_>, call: Call) -> Result<(), Fault> {
+    let batch = match writer.job.submit {
+        Submit::Each => 1,
+        Submit::WhenFull => writer.job.depth.get().min(writer.slots()),
+    };
+    let mut filled = Vec::with_capacity(batch);
+    loop {
+        filled.clear();
+        while filled.len() < batch
+            && let Some(block) = writer.next()
+        {
+            writer.prepare(block, filled.len());
+            filled.push(block);
+        }
+        if filled.is_empty() {
+            return Ok(());
+        }
+        writer.submitted(filled.len(), 1, Instant::now());
+        for (slot, &block) in filled.iter().enumerate() {
+            write_block(writer, block, slot, call)?;
+            if writer.sync_is_due() {
+                writer.sync()?;
             }
         }
     }

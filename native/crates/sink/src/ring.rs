@@ -1,14 +1,15 @@
 //! An `io_uring` of one thread, set up as well as the kernel allows.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::Duration;
 
 use io_uring::types::{Fd, Fixed};
-use io_uring::{IoUring, cqueue, opcode, squeue};
+use io_uring::{IoUring, cqueue, opcode};
 
-use crate::{Fault, Pool};
+use crate::{Fault, Writer};
 
 /// Returns the reason why no ring is available, or `None`.
 #[must_use]
@@ -69,21 +70,56 @@ impl Patience {
 }
 
 /// A ring of one thread, set up as well as the kernel allows.
-pub struct Ring {
+pub(crate) struct Ring {
     uring: IoUring,
     patience: Patience,
     registered_file: bool,
     registered_buffers: bool,
-    /// Operations that were pushed and whose completion was not seen.
-    pub in_flight: usize,
+    in_flight: usize,
 }
 
-impl std::fmt::Debug for Ring {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Ring")
-            .field("in_flight", &self.in_flight)
-            .finish_non_exhaustive()
+/// Operations of a ring; tests inject faults here.
+pub(crate) trait Operations: Sized {
+    /// Opens a ring for `depth` operations of the calling thread on the file of `writer`, with its buffers registered if
+    /// possible. Each step that the kernel refuses is skipped and noted. Fails if no ring is available.
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault>;
+
+    /// Operations that the ring takes at once.
+    fn entries(&self) -> usize;
+
+    /// Operations that were pushed and whose completion was not seen.
+    fn in_flight(&self) -> usize;
+
+    /// Pushes a write of `bytes` at `offset`; `index` is their buffer in the registered pool.
+    ///
+    /// # Safety
+    /// `bytes` stay valid and unchanged until the completion with `key` was seen.
+    unsafe fn push(
+        &mut self,
+        file: &File,
+        bytes: &[u8],
+        index: usize,
+        offset: u64,
+        flags: i32,
+        key: u64,
+    ) -> Result<(), Fault>;
+
+    /// Submits the pushed operations to the kernel and waits for `wanted` completions. `false` if it must be repeated.
+    /// Fails if the kernel does not take operations any more, or refused for too long.
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault>;
+
+    /// The next completion that is there: its key and the bytes, or the error.
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)>;
+
+    /// Waits for everything in flight. `false` if the ring is stuck before.
+    fn drain(&mut self) -> bool {
+        while self.in_flight() > 0 {
+            if self.enter(1).is_err() {
+                return false;
+            }
+            while self.reap().is_some() {}
+        }
+        true
     }
 }
 
@@ -102,18 +138,10 @@ fn degrades(error: &io::Error) -> bool {
     )
 }
 
-impl Ring {
-    /// Opens a ring for `depth` operations of the calling thread on `file`, with the buffers of
-    /// `pool` registered if possible. Each step that the kernel refuses is skipped and noted.
-    ///
-    /// # Errors
-    /// No ring is available.
-    pub fn open(
-        depth: usize,
-        file: &impl AsRawFd,
-        pool: Option<&Pool>,
-        notes: &mut Vec<String>,
-    ) -> Result<Self, Fault> {
+impl Operations for Ring {
+    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
+        let unavailable =
+            |error| Fault::Unavailable(format!("io_uring cannot be had here: {error}"));
         let entries = u32::try_from(depth).unwrap_or(u32::MAX).max(1);
         let tuned = IoUring::builder()
             .setup_clamp()
@@ -124,68 +152,54 @@ impl Ring {
         let uring = match tuned {
             Ok(uring) => uring,
             Err(error) if degrades(&error) => {
-                let plain = IoUring::builder()
-                    .setup_clamp()
-                    .build(entries)
-                    .map_err(|error| {
-                        Fault::Unavailable(format!("io_uring cannot be had here: {error}"))
-                    })?;
+                let plain = IoUring::builder().setup_clamp().build(entries);
                 notes.push(format!(
                     "io_uring without SINGLE_ISSUER and DEFER_TASKRUN: {error}"
                 ));
-                plain
+                plain.map_err(unavailable)?
             }
-            Err(error) => {
-                return Err(Fault::Unavailable(format!(
-                    "io_uring cannot be had here: {error}"
-                )));
-            }
+            Err(error) => return Err(unavailable(error)),
         };
-        let mut opened = Self {
+        let submitter = uring.submitter();
+        let file = submitter.register_files(&[writer.file().as_raw_fd()]);
+        let buffers = writer.pool().map(|pool| {
+            let parts: Vec<_> = (0..pool.count())
+                .map(|slot| libc::iovec {
+                    iov_base: pool.buffer(slot).as_ptr().cast_mut().cast(),
+                    iov_len: pool.stride(),
+                })
+                .collect();
+            // SAFETY: the pool outlives the ring: both belong to the writer's call, and the ring is dropped first. The
+            // kernel pins the pages, so they stay theirs even if that were wrong.
+            unsafe { submitter.register_buffers(&parts) }
+        });
+        let mut registered = |what, outcome: io::Result<()>| {
+            if let Err(error) = &outcome {
+                notes.push(format!("io_uring without {what}: {error}"));
+            }
+            outcome.is_ok()
+        };
+        Ok(Self {
+            registered_file: registered("a registered file", file),
+            registered_buffers: buffers
+                .is_some_and(|outcome| registered("registered buffers", outcome)),
             uring,
             patience: Patience::default(),
-            registered_file: false,
-            registered_buffers: false,
             in_flight: 0,
-        };
-        match opened.uring.submitter().register_files(&[file.as_raw_fd()]) {
-            Ok(()) => opened.registered_file = true,
-            Err(error) => notes.push(format!("io_uring without a registered file: {error}")),
-        }
-        if let Some(pool) = pool {
-            match opened.register(pool) {
-                Ok(()) => opened.registered_buffers = true,
-                Err(error) => notes.push(format!("io_uring without registered buffers: {error}")),
-            }
-        }
-        Ok(opened)
+        })
     }
 
-    fn register(&self, pool: &Pool) -> io::Result<()> {
-        let parts: Vec<_> = (0..pool.count())
-            .map(|slot| libc::iovec {
-                iov_base: pool.buffer(slot).as_ptr().cast_mut().cast(),
-                iov_len: pool.stride(),
-            })
-            .collect();
-        // SAFETY: the pool outlives the ring: both belong to the writer's call, and the ring is dropped first. The
-        // kernel pins the pages, so they stay theirs even if that were wrong.
-        unsafe { self.uring.submitter().register_buffers(&parts) }
-    }
-
-    /// Operations that the ring takes at once.
-    #[must_use]
-    pub fn entries(&self) -> usize {
+    fn entries(&self) -> usize {
         self.uring.params().sq_entries() as usize
     }
 
-    /// Pushes a write of `bytes` at `offset`; `index` is their buffer in the registered pool.
-    ///
-    /// # Safety
-    /// `bytes` stay valid and unchanged until the completion with `key` was seen.
-    pub(crate) unsafe fn push_write(
+    fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    unsafe fn push(
         &mut self,
-        file: &impl AsRawFd,
+        file: &File,
         bytes: &[u8],
         index: usize,
         offset: u64,
@@ -193,51 +207,37 @@ impl Ring {
         key: u64,
     ) -> Result<(), Fault> {
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
-        let fd = Fd(file.as_raw_fd());
-        let plain = |target: squeue::Entry| target.user_data(key);
-        let entry = match (
-            self.registered_buffers.then(|| u16::try_from(index)),
-            self.registered_file,
-        ) {
-            (Some(Ok(index)), true) => {
-                opcode::WriteFixed::new(Fixed(0), bytes.as_ptr(), length, index)
-                    .offset(offset)
-                    .rw_flags(flags)
-                    .build()
-            }
-            (Some(Ok(index)), false) => opcode::WriteFixed::new(fd, bytes.as_ptr(), length, index)
-                .offset(offset)
-                .rw_flags(flags)
-                .build(),
-            (_, true) => opcode::Write::new(Fixed(0), bytes.as_ptr(), length)
-                .offset(offset)
-                .rw_flags(flags)
-                .build(),
-            (_, false) => opcode::Write::new(fd, bytes.as_ptr(), length)
-                .offset(offset)
-                .rw_flags(flags)
-                .build(),
+        let index = u16::try_from(index)
+            .ok()
+            .filter(|_| self.registered_buffers);
+        /// The constructors of operations take any of two kinds of descriptors.
+        macro_rules! write_to {
+            ($file:expr) => {
+                match index {
+                    Some(index) => opcode::WriteFixed::new($file, bytes.as_ptr(), length, index)
+                        .offset(offset)
+                        .rw_flags(flags)
+                        .build(),
+                    None => opcode::Write::new($file, bytes.as_ptr(), length)
+                        .offset(offset)
+                        .rw_flags(flags)
+                        .build(),
+                }
+            };
+        }
+        let entry = if self.registered_file {
+            write_to!(Fixed(0))
+        } else {
+            write_to!(Fd(file.as_raw_fd()))
         };
         // SAFETY: the caller keeps the bytes.
-        unsafe { self.push(&plain(entry)) }
-    }
-
-    /// # Safety
-    /// The memory that `entry` points to must stay valid until its completion was reaped.
-    unsafe fn push(&mut self, entry: &squeue::Entry) -> Result<(), Fault> {
-        // SAFETY: as the caller promises.
-        unsafe { self.uring.submission().push(entry) }
+        unsafe { self.uring.submission().push(&entry.user_data(key)) }
             .map_err(|full| Fault::of("queue a write")(io::Error::other(full)))?;
         self.in_flight += 1;
         Ok(())
     }
 
-    /// Submits the pushed operations to the kernel and waits for `wanted` completions. `false` if
-    /// it must be repeated.
-    ///
-    /// # Errors
-    /// The kernel does not take operations any more, or refused for too long.
-    pub fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
         let taken = self.patience.bears(self.uring.submit_and_wait(wanted))?;
         if !taken {
             self.patience.pause();
@@ -245,8 +245,7 @@ impl Ring {
         Ok(taken)
     }
 
-    /// The next completion that is there: its key and the bytes, or the error.
-    pub fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
+    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
         let entry: cqueue::Entry = self.uring.completion().next()?;
         self.in_flight -= 1;
         self.patience.renew();

@@ -12,15 +12,16 @@ use crate::blocks;
 use crate::files::{self, MOST_FILES, in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
-use crate::{
-    Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, affinity, null_sink,
-};
+use crate::{Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Write, affinity};
 
 /// Between two calls of the progress function.
 const TICK: Duration = Duration::from_millis(50);
 
 /// More threads than any processor has; starting many more takes longer than writing.
 const MOST_WRITERS: usize = 4096;
+
+/// Blocks that a queue of the kernel takes.
+const MOST_DEPTH: usize = 32_768;
 
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
@@ -59,13 +60,7 @@ pub fn write(
     fill: &Fill<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Done, Fault> {
-    check(mode, job)?;
-    if i64::try_from(job.size).is_err() {
-        return Err(Fault::Contradiction(format!(
-            "a file of {} bytes is more than the system can address",
-            job.size
-        )));
-    }
+    check_mode(mode, job)?;
     let opening = Instant::now();
     let targets = files::create(path, mode, job)?;
     for target in &targets {
@@ -77,7 +72,9 @@ pub fn write(
         }
     }
     let started = Instant::now();
-    let mut done = run_writers(mode, job, &targets, fill, progress, started)?;
+    let mut done = run_writers(
+        mode.write, mode.maps, job, &targets, fill, progress, started,
+    )?;
     done.opening = started - opening;
     for (extents, target) in done.extents.iter_mut().zip(&targets) {
         *extents = extents.within(target.size);
@@ -98,53 +95,73 @@ pub fn write(
 /// # Errors
 /// Memory is unavailable, or `progress` ended it.
 pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Result<Done, Fault> {
-    check(&null_sink::MODE, job)?;
-    let mut done = run_writers(&null_sink::MODE, job, &[], fill, progress, Instant::now())?;
+    check(job)?;
+    let discard = |writer: &mut Writer<'_>| {
+        let slots = writer.slots();
+        let mut slot = 0;
+        while let Some(block) = writer.next() {
+            let since = Instant::now();
+            writer.prepare(block, slot);
+            slot = (slot + 1) % slots;
+            writer.produced(block);
+            writer.finished(since);
+        }
+        Ok(())
+    };
+    let mut done = run_writers(discard, false, job, &[], fill, progress, Instant::now())?;
     done.size = done.extents.iter().map(Extents::bytes).sum();
     done.synced = done.elapsed;
     Ok(done)
 }
 
-fn check(mode: &Mode, job: &Job) -> Result<(), Fault> {
+fn check_mode(mode: &Mode, job: &Job) -> Result<(), Fault> {
     if let Some(reason) = (mode.probe)() {
+        let name = mode.name;
         return Err(Fault::Unavailable(format!(
-            "{} cannot run here: {reason}",
-            mode.name
+            "{name} cannot run here: {reason}"
         )));
     }
-    if mode.maps && !job.block_bytes.get().is_multiple_of(4096) {
-        return Err(Fault::Contradiction(format!(
+    let contradiction = if mode.maps && !job.block_bytes.get().is_multiple_of(4096) {
+        format!(
             "a buffer of {} bytes is no multiple of 4096, which mapping needs",
             job.block_bytes
-        )));
+        )
+    } else if mode.maps && job.dontcache {
+        "stores into a mapping cannot use RWF_DONTCACHE".to_owned()
+    } else if i64::try_from(job.size).is_err() {
+        format!(
+            "a file of {} bytes is more than the system can address",
+            job.size
+        )
+    } else {
+        return check(job);
+    };
+    Err(Fault::Contradiction(contradiction))
+}
+
+fn check(job: &Job) -> Result<(), Fault> {
+    for (what, number, most) in [
+        ("threads", job.writers, MOST_WRITERS),
+        ("files", job.files, MOST_FILES),
+    ] {
+        if number.get() > most {
+            return Err(Fault::Contradiction(format!(
+                "{number} {what} are more than {most}"
+            )));
+        }
     }
-    if mode.maps && job.dontcache {
-        let reason = "stores into a mapping cannot use RWF_DONTCACHE".to_owned();
-        return Err(Fault::Contradiction(reason));
-    }
-    if job.depth.get() > 32_768 {
+    if job.depth.get() > MOST_DEPTH {
         return Err(Fault::Contradiction(format!(
-            "a depth of {} is more than 32768",
+            "a depth of {} is more than {MOST_DEPTH}",
             job.depth
-        )));
-    }
-    if job.writers.get() > MOST_WRITERS {
-        return Err(Fault::Contradiction(format!(
-            "{} threads are more than {MOST_WRITERS}",
-            job.writers
-        )));
-    }
-    if job.files.get() > MOST_FILES {
-        return Err(Fault::Contradiction(format!(
-            "{} files are more than {MOST_FILES}",
-            job.files
         )));
     }
     Ok(())
 }
 
 fn run_writers(
-    mode: &'static Mode,
+    write: Write,
+    maps: bool,
     job: &Job,
     targets: &[Target],
     fill: &Fill<'_>,
@@ -166,14 +183,14 @@ fn run_writers(
     let work = |index: usize| {
         let buffers = match &pool {
             Some(pool) => Buffers::Shared(pool),
-            None if mode.maps => Buffers::None,
+            None if maps => Buffers::None,
             None => Buffers::Own(Pool::new(job.block_bytes, buffers_of_each(job))?),
         };
         let lane = parts.iter().skip(index % lanes).step_by(lanes);
         let mut evidence = Evidence::default();
         place(job, index, &mut evidence.notes);
         one_after_the_other(
-            mode,
+            write,
             job,
             lane,
             index / lanes,
@@ -238,7 +255,7 @@ fn shares<'run>(job: &Job, targets: &'run [Target], lanes: usize) -> Vec<Share<'
     reason = "what a writer of a file is made of"
 )]
 fn one_after_the_other<'run>(
-    mode: &'static Mode,
+    write: Write,
     job: &'run Job,
     lane: impl Iterator<Item = &'run Share<'run>>,
     number: usize,
@@ -250,7 +267,7 @@ fn one_after_the_other<'run>(
     for share in lane {
         let cursor = &share.cursors[number % share.cursors.len()];
         let mut writer = Writer::new(job, share, cursor, fill, shared, buffers);
-        if let Err(fault) = mode.sink.write(&mut writer) {
+        if let Err(fault) = write(&mut writer) {
             return Err(match share.target {
                 Some(target) => in_file(job, &target.asked)(fault),
                 None => fault,

@@ -79,52 +79,80 @@ impl Target {
                 )));
             }
         };
-        let direct = if wanted {
-            match open_direct(asked, &path, flags, job, size) {
-                Ok(target) => return Ok(target),
-                Err(fault) if job.direct == Direct::Require => return Err(fault),
-                Err(fault) => Some(fault),
+        if wanted {
+            match Self::direct(asked, &path, flags, job, size) {
+                Err(fault) if job.direct == Direct::Try => {
+                    notes.push(format!("written through the page cache: {fault}"));
+                }
+                outcome => return outcome,
             }
-        } else {
-            None
-        };
-        notes.extend(direct.map(|fault| format!("written through the page cache: {fault}")));
-        let (file, partial) =
-            open_unnamed(&path, flags, &mut notes).map_err(Fault::of("create"))?;
-        let mut target = Self {
+        }
+        Self::create(asked, path, size, flags, notes).map_err(Fault::of("create"))
+    }
+
+    /// Opens a file that passes the page cache by.
+    fn direct(
+        asked: &Path,
+        path: &Path,
+        flags: libc::c_int,
+        job: &Job,
+        size: u64,
+    ) -> Result<Self, Fault> {
+        let flags = flags | libc::O_DIRECT;
+        let mut target = Self::create(asked, path.to_owned(), size, flags, Vec::new())
+            .map_err(Fault::of("open with O_DIRECT"))?;
+        let (memory, offset) = alignment(target.file()).map_err(Fault::Unavailable)?;
+        if !target.direct {
+            return Err(Fault::Unavailable(
+                "O_DIRECT was accepted and is not set on the descriptor".to_owned(),
+            ));
+        }
+        if memory > 4096 {
+            return Err(Fault::Unavailable(format!(
+                "O_DIRECT wants buffers aligned to {memory} bytes here"
+            )));
+        }
+        if !job.block_bytes.get().is_multiple_of(offset) {
+            return Err(Fault::Contradiction(format!(
+                "a buffer of {} bytes is no multiple of {offset}, which O_DIRECT needs here",
+                job.block_bytes
+            )));
+        }
+        target.alignment = offset;
+        Ok(target)
+    }
+
+    /// Creates the file without its name, and reads back the flags of its descriptor.
+    fn create(
+        asked: &Path,
+        path: PathBuf,
+        size: u64,
+        flags: libc::c_int,
+        mut notes: Vec<String>,
+    ) -> io::Result<Self> {
+        let (file, partial) = open_unnamed(&path, flags, &mut notes)?;
+        // SAFETY: F_GETFL takes no pointer.
+        let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+        let target = Self {
             file: Some(file),
             asked: asked.to_owned(),
             path,
             size,
             partial,
             alignment: 1,
-            direct: false,
-            dsync: false,
+            direct: flags & libc::O_DIRECT != 0,
+            dsync: flags & libc::O_DSYNC != 0,
             notes,
         };
-        target.look()?;
+        if flags < 0 {
+            return Err(io::Error::last_os_error());
+        }
         Ok(target)
     }
 
     /// Removes the file that this one replaces.
     pub(crate) fn make_way(&self) -> Result<(), Fault> {
         remove(&self.path)
-    }
-
-    /// Reads back the flags of the descriptor.
-    fn look(&mut self) -> Result<(), Fault> {
-        let flags = self.flags().map_err(Fault::of("look at the descriptor"))?;
-        self.dsync = flags & libc::O_DSYNC != 0;
-        Ok(())
-    }
-
-    fn flags(&self) -> io::Result<libc::c_int> {
-        // SAFETY: F_GETFL takes no pointer.
-        let flags = unsafe { libc::fcntl(self.file().as_raw_fd(), libc::F_GETFL) };
-        if flags < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        Ok(flags)
     }
 
     /// The file.
@@ -266,53 +294,6 @@ fn resolve_missing(path: &Path) -> Result<PathBuf, Fault> {
         ));
     }
     Ok(path)
-}
-
-fn open_direct(
-    asked: &Path,
-    path: &Path,
-    flags: libc::c_int,
-    job: &Job,
-    size: u64,
-) -> Result<Target, Fault> {
-    let mut notes = Vec::new();
-    let (file, partial) = open_unnamed(path, flags | libc::O_DIRECT, &mut notes)
-        .map_err(Fault::of("open with O_DIRECT"))?;
-    let mut target = Target {
-        file: Some(file),
-        asked: asked.to_owned(),
-        path: path.to_owned(),
-        size,
-        partial,
-        alignment: 1,
-        direct: false,
-        dsync: false,
-        notes,
-    };
-    target.look()?;
-    let (memory, offset) = alignment(target.file()).map_err(Fault::Unavailable)?;
-    let flags = target
-        .flags()
-        .map_err(Fault::of("look at the descriptor"))?;
-    if flags & libc::O_DIRECT == 0 {
-        return Err(Fault::Unavailable(
-            "O_DIRECT was accepted and is not set on the descriptor".to_owned(),
-        ));
-    }
-    if memory > 4096 {
-        return Err(Fault::Unavailable(format!(
-            "O_DIRECT wants buffers aligned to {memory} bytes here"
-        )));
-    }
-    if !job.block_bytes.get().is_multiple_of(offset) {
-        return Err(Fault::Contradiction(format!(
-            "a buffer of {} bytes is no multiple of {offset}, which O_DIRECT needs here",
-            job.block_bytes
-        )));
-    }
-    target.alignment = offset;
-    target.direct = true;
-    Ok(target)
 }
 
 /// Closes `file` and returns the error of the system, which dropping it would ignore.

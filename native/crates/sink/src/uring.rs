@@ -1,14 +1,12 @@
 //! `uring`: several blocks in flight at once in an `io_uring`.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
-use std::marker::PhantomData;
 use std::time::Instant;
 
-use crate::ring::{Ring, why_unavailable};
+use crate::ring::{Operations, Ring, why_unavailable};
 use crate::writer::Buffers;
-use crate::{Block, Evidence, Fault, Mode, Piece, Sink, Step, Submit, Writer};
+use crate::{Block, Evidence, Fault, Mode, Piece, Step, Submit, Writer};
 
 pub(crate) static MODE: Mode = Mode {
     name: "uring",
@@ -18,121 +16,40 @@ pub(crate) static MODE: Mode = Mode {
     queues: true,
     probe: why_unavailable,
     matches,
-    sink: &Queue::<Ring>(PhantomData),
+    write: write::<Ring>,
 };
 
-/// Operations of a ring that the loop uses; tests inject faults here.
-pub(crate) trait Operations: Sized {
-    /// As [`Ring::open`].
-    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault>;
-
-    /// As [`Ring::entries`].
-    fn entries(&self) -> usize;
-
-    /// Operations that were pushed and whose completion was not seen.
-    fn in_flight(&self) -> usize;
-
-    /// As [`Ring::push_write`].
-    ///
-    /// # Safety
-    /// `bytes` stay valid and unchanged until the completion with `key` was seen.
-    unsafe fn push(
-        &mut self,
-        file: &File,
-        bytes: &[u8],
-        index: usize,
-        offset: u64,
-        flags: i32,
-        key: u64,
-    ) -> Result<(), Fault>;
-
-    /// As [`Ring::enter`].
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault>;
-
-    /// As [`Ring::reap`].
-    fn reap(&mut self) -> Option<(u64, io::Result<usize>)>;
-
-    /// As [`Ring::drain`].
-    fn drain(&mut self) -> bool {
-        while self.in_flight() > 0 {
-            if self.enter(1).is_err() {
-                return false;
-            }
-            while self.reap().is_some() {}
+/// Writes by a ring of the kind `R`.
+pub(crate) fn write<R: Operations>(writer: &mut Writer<'_>) -> Result<(), Fault> {
+    let depth = writer.job.depth.get().min(writer.slots());
+    let mut notes = Vec::new();
+    let ring = R::open(writer, depth, &mut notes)?;
+    if ring.entries() < depth {
+        notes.push(format!(
+            "a depth of {} instead of {depth}: io_uring takes no more",
+            ring.entries()
+        ));
+    }
+    writer.evidence.notes.append(&mut notes);
+    let depth = depth.min(ring.entries());
+    let mut turns = Loop {
+        ring,
+        depth,
+        under_way: vec![None; writer.slots()],
+        free: (0..writer.slots()).rev().collect(),
+        ready: VecDeque::new(),
+        pushed: 0,
+    };
+    let outcome = turns.run(writer);
+    if outcome.is_err() && !turns.ring.drain() {
+        // If the memory were freed now, the kernel could write bytes of another allocation.
+        match &writer.buffers {
+            Buffers::Own(pool) => pool.keep(),
+            Buffers::Shared(pool) => pool.keep(),
+            Buffers::None => {}
         }
-        true
     }
-}
-
-impl Operations for Ring {
-    fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
-        Ring::open(depth, writer.file(), writer.pool(), notes)
-    }
-
-    fn entries(&self) -> usize {
-        Ring::entries(self)
-    }
-
-    fn in_flight(&self) -> usize {
-        self.in_flight
-    }
-
-    unsafe fn push(
-        &mut self,
-        file: &File,
-        bytes: &[u8],
-        index: usize,
-        offset: u64,
-        flags: i32,
-        key: u64,
-    ) -> Result<(), Fault> {
-        // SAFETY: as the caller promises.
-        unsafe { self.push_write(file, bytes, index, offset, flags, key) }
-    }
-
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
-        Ring::enter(self, wanted)
-    }
-
-    fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
-        Ring::reap(self)
-    }
-}
-
-pub(crate) struct Queue<Ring>(pub(crate) PhantomData<fn() -> Ring>);
-
-impl<R: Operations> Sink for Queue<R> {
-    fn write(&self, writer: &mut Writer<'_>) -> Result<(), Fault> {
-        let depth = writer.job.depth.get().min(writer.slots());
-        let mut notes = Vec::new();
-        let ring = R::open(writer, depth, &mut notes)?;
-        if ring.entries() < depth {
-            notes.push(format!(
-                "a depth of {} instead of {depth}: io_uring takes no more",
-                ring.entries()
-            ));
-        }
-        writer.evidence.notes.append(&mut notes);
-        let depth = depth.min(ring.entries());
-        let mut turns = Loop {
-            ring,
-            depth,
-            under_way: vec![None; writer.slots()],
-            free: (0..writer.slots()).rev().collect(),
-            ready: VecDeque::new(),
-            pushed: 0,
-        };
-        let outcome = turns.run(writer);
-        if outcome.is_err() && !turns.ring.drain() {
-            // If the memory were freed now, the kernel could write bytes of another allocation.
-            match &writer.buffers {
-                Buffers::Own(pool) => pool.keep(),
-                Buffers::Shared(pool) => pool.keep(),
-                Buffers::None => {}
-            }
-        }
-        outcome
-    }
+    outcome
 }
 
 /// A block in a slot.

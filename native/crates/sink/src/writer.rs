@@ -56,15 +56,6 @@ pub struct Writer<'run> {
     pub evidence: Evidence,
 }
 
-impl std::fmt::Debug for Writer<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Writer")
-            .field("evidence", &self.evidence)
-            .finish_non_exhaustive()
-    }
-}
-
 impl<'run> Writer<'run> {
     pub(crate) fn new(
         job: &'run Job,
@@ -123,7 +114,7 @@ impl<'run> Writer<'run> {
         }
     }
 
-    /// The slots in the order in which to use them first.
+    /// The buffers, unless the contents go somewhere else.
     pub(crate) fn pool(&self) -> Option<&Pool> {
         match &self.buffers {
             Buffers::Own(pool) => Some(pool),

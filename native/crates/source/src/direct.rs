@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 
-use crate::{Evidence, Mode, Options, Source, Visit, changed};
+use crate::{Evidence, Mode, Options, Visit, changed, memory_for};
 
 pub(crate) static MODE: Mode = Mode {
     name: "direct",
@@ -19,7 +19,7 @@ pub(crate) static MODE: Mode = Mode {
     streams: false,
     probe,
     matches,
-    source: &Direct,
+    read,
 };
 
 /// Buffers are aligned to a page at least, whatever smaller alignment the device takes.
@@ -79,45 +79,38 @@ fn matches(evidence: &Evidence) -> bool {
         && evidence.largest_block_bytes <= evidence.block_bytes
 }
 
-struct Direct;
+fn read(
+    file: &File,
+    options: &Options,
+    evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let alignment = switch_on(file)?;
+    let request = options
+        .block_bytes
+        .checked_next_multiple_of(alignment)
+        .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let memory_alignment = alignment.max(PAGE);
+    let room = request.saturating_add(memory_alignment);
+    let mut memory = memory_for(room)?;
+    let start = memory.as_ptr().align_offset(memory_alignment);
+    let buffer = &mut memory[start..start + request];
 
-impl Source for Direct {
-    fn visit_blocks(
-        &self,
-        file: &File,
-        options: &Options,
-        evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        let alignment = switch_on(file)?;
-        let request = options
-            .block_bytes
-            .checked_next_multiple_of(alignment)
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let memory_alignment = alignment.max(PAGE);
-        let room = request.saturating_add(memory_alignment);
-        // Tried first: running out of memory must be an error with a path, not an abort.
-        Vec::<u8>::new().try_reserve_exact(room)?;
-        let mut memory = vec![0; room];
-        let start = memory.as_ptr().align_offset(memory_alignment);
-        let buffer = &mut memory[start..start + request];
-
-        let (reads, offset) = read_to_end(buffer, alignment, options.block_bytes, visit, {
-            |buffer, offset| rustix::io::pread(file, buffer, offset)
-        })?;
-        let size = file.metadata()?.len();
-        if offset % alignment as u64 != 0 && offset != size {
-            return Err(changed());
-        }
-        let flags = rustix::fs::fcntl_getfl(file)?;
-        evidence
-            .facts
-            .insert(FLAG, u64::from(flags.contains(OFlags::DIRECT)));
-        evidence.facts.insert(BYTES, offset);
-        evidence.facts.insert(READS, reads);
-        evidence.facts.insert(ALIGNMENT, alignment as u64);
-        Ok(())
+    let (reads, offset) = read_to_end(buffer, alignment, options.block_bytes, visit, {
+        |buffer, offset| rustix::io::pread(file, buffer, offset)
+    })?;
+    let size = file.metadata()?.len();
+    if offset % alignment as u64 != 0 && offset != size {
+        return Err(changed());
     }
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    evidence
+        .facts
+        .insert(FLAG, u64::from(flags.contains(OFlags::DIRECT)));
+    evidence.facts.insert(BYTES, offset);
+    evidence.facts.insert(READS, reads);
+    evidence.facts.insert(ALIGNMENT, alignment as u64);
+    Ok(())
 }
 
 /// Reads by `pread` to the end, and returns how many reads gave bytes or the end, and the bytes.

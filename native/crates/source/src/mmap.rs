@@ -5,8 +5,7 @@ use std::io::{self, Read};
 
 use memmap2::{Mmap, MmapOptions};
 
-use crate::truncated::Guard;
-use crate::{Evidence, Mode, Options, Source, Visit, changed, sizeless};
+use crate::{Evidence, Mode, Options, Visit, changed, sizeless};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
@@ -15,7 +14,7 @@ pub(crate) static MODE: Mode = Mode {
     streams: false,
     probe: || None,
     matches,
-    source: &Mapped,
+    read,
 };
 
 /// A value of the axis `madvise`: the advice to the kernel on a mapping.
@@ -79,7 +78,7 @@ static HUGEPAGE: Advice = Advice {
 
 fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: the map is only read, as bytes that are checked where they are used. If another process truncates the
-    // file meanwhile, `Guard` ends this one with an error.
+    // file meanwhile, the program's handler (`worker::mapped`) ends it with an error.
     unsafe { Mmap::map(file) }
 }
 
@@ -89,35 +88,28 @@ fn advised(file: &File, advice: memmap2::Advice) -> io::Result<Mmap> {
     Ok(map)
 }
 
-struct Mapped;
-
-impl Source for Mapped {
-    fn visit_blocks(
-        &self,
-        file: &File,
-        options: &Options,
-        evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        if file.metadata()?.len() == 0 {
-            // An empty answer would be wrong.
-            if (&mut &*file).read(&mut [0])? > 0 {
-                return Err(sizeless());
-            }
-            return Ok(());
+fn read(
+    file: &File,
+    options: &Options,
+    evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    if file.metadata()?.len() == 0 {
+        // An empty answer would be wrong.
+        if (&mut &*file).read(&mut [0])? > 0 {
+            return Err(sizeless());
         }
-        let map = (options.advice.map)(file)?;
-        evidence.advice = observed(map.as_ptr() as usize, options.advice);
-        let guard = Guard::over(&map, file);
-        let _ = visit(&map);
-        drop(guard);
-        // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
-        // zeros without a signal.
-        if file.metadata()?.len() != map.len() as u64 {
-            return Err(changed());
-        }
-        Ok(())
+        return Ok(());
     }
+    let map = (options.advice.map)(file)?;
+    evidence.advice = observed(map.as_ptr() as usize, options.advice);
+    let _ = visit(&map);
+    // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
+    // zeros without a signal.
+    if file.metadata()?.len() != map.len() as u64 {
+        return Err(changed());
+    }
+    Ok(())
 }
 
 pub(crate) fn matches(evidence: &Evidence) -> bool {

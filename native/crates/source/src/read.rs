@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::{Counted, Evidence, Mode, Options, Source, Visit};
+use crate::{Counted, Evidence, Mode, Options, Visit, memory_for};
 
 pub(crate) static MODE: Mode = Mode {
     name: "read",
@@ -12,28 +12,21 @@ pub(crate) static MODE: Mode = Mode {
     streams: true,
     probe: || None,
     matches,
-    source: &Blocks,
+    read,
 };
 
-pub(crate) struct Blocks;
-
-impl Source for Blocks {
-    fn visit_blocks(
-        &self,
-        file: &File,
-        options: &Options,
-        evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        // Tried first: running out of memory must be an error with a path, not an abort.
-        Vec::<u8>::new().try_reserve_exact(options.block_bytes)?;
-        let mut buffer = vec![0; options.block_bytes];
-        let mut reader = Counted::new(file, evidence);
-        loop {
-            let count = reader.fill(&mut buffer)?;
-            if count == 0 || visit(&buffer[..count]).is_break() || count < buffer.len() {
-                return Ok(());
-            }
+pub(crate) fn read(
+    file: &File,
+    options: &Options,
+    evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let mut buffer = memory_for(options.block_bytes)?;
+    let mut reader = Counted::new(file, evidence);
+    loop {
+        let count = reader.fill(&mut buffer)?;
+        if count == 0 || visit(&buffer[..count]).is_break() || count < buffer.len() {
+            return Ok(());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::{Counted, Evidence, Mode, Options, Source, Visit, changed, sizeless};
+use crate::{Counted, Evidence, Mode, Options, Visit, changed, memory_for, size_of, sizeless};
 
 pub(crate) static MODE: Mode = Mode {
     name: "slurp",
@@ -12,35 +12,26 @@ pub(crate) static MODE: Mode = Mode {
     streams: false,
     probe: || None,
     matches,
-    source: &Slurp,
+    read,
 };
 
-struct Slurp;
-
-impl Source for Slurp {
-    fn visit_blocks(
-        &self,
-        file: &File,
-        _options: &Options,
-        evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        let size = usize::try_from(file.metadata()?.len()).map_err(|_| {
-            io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space")
-        })?;
-        // Tried first: running out of memory must be an error with a path, not an abort.
-        Vec::<u8>::new().try_reserve_exact(size)?;
-        let mut buffer = vec![0; size];
-        let mut reader = Counted::new(file, evidence);
-        let count = reader.fill(&mut buffer)?;
-        if count < size || reader.fill(&mut [0])? > 0 {
-            return Err(if size == 0 { sizeless() } else { changed() });
-        }
-        if count > 0 {
-            let _ = visit(&buffer[..count]);
-        }
-        Ok(())
+fn read(
+    file: &File,
+    _options: &Options,
+    evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let size = size_of(file)?;
+    let mut buffer = memory_for(size)?;
+    let mut reader = Counted::new(file, evidence);
+    let count = reader.fill(&mut buffer)?;
+    if count < size || reader.fill(&mut [0])? > 0 {
+        return Err(if size == 0 { sizeless() } else { changed() });
     }
+    if count > 0 {
+        let _ = visit(&buffer[..count]);
+    }
+    Ok(())
 }
 
 fn matches(evidence: &Evidence) -> bool {

@@ -90,7 +90,7 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
                 streams: doer.streams,
                 probe: doer.probe,
                 matches: named.matches,
-                source: doer.source,
+                read: doer.read,
             }));
             let (_, observed) = read_all(swapped, &input);
             assert_eq!(
@@ -103,19 +103,15 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
 }
 
 /// Reads by means that leave no trace: what it delivers is not in a mapping of the file, and no read was counted.
-struct Untraced;
-
-impl Source for Untraced {
-    fn visit_blocks(
-        &self,
-        _file: &File,
-        _options: &Options,
-        _evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        let _ = visit(b"from nowhere");
-        Ok(())
-    }
+#[expect(clippy::unnecessary_wraps, reason = "the shape of a mode")]
+fn untraced(
+    _file: &File,
+    _options: &Options,
+    _evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let _ = visit(b"from nowhere");
+    Ok(())
 }
 
 #[test]
@@ -130,7 +126,7 @@ fn reading_without_evidence_is_unknown_under_any_name() {
             streams: false,
             probe: || None,
             matches: named.matches,
-            source: &Untraced,
+            read: untraced,
         }));
         assert_eq!(
             read_all(untraced, &input).1.mode,
@@ -192,44 +188,6 @@ fn a_file_with_contents_but_no_size_is_no_empty_file() {
             });
         assert!(result.is_err() || bytes > 0, "{}", mode.name);
     }
-}
-
-/// In its own process, because the test examines how that process ends.
-#[test]
-fn a_file_truncated_while_mapped_is_an_error_not_a_signal() {
-    const CHILD: &str = "SOURCE_TEST_TRUNCATES";
-    if let Some(path) = std::env::var_os(CHILD) {
-        let input = Input::File(PathBuf::from(&path));
-        let mut sum = 0_u64;
-        let _ =
-            open(mode("mmap").unwrap(), &input)
-                .unwrap()
-                .visit_blocks(&options(), &mut |block| {
-                    fs::File::options()
-                        .write(true)
-                        .open(&path)
-                        .and_then(|file| file.set_len(5000))
-                        .unwrap();
-                    sum += block.iter().map(|&byte| u64::from(byte)).sum::<u64>();
-                    ControlFlow::Continue(())
-                });
-        panic!("read what is not there: {sum}");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let path = file(folder.path(), 100_000);
-    let name = "tests::a_file_truncated_while_mapped_is_an_error_not_a_signal";
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env(CHILD, &path)
-        .output()
-        .unwrap();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{message}");
-    let expected = format!(
-        ": cannot read {}: the file became shorter while it was mapped\n",
-        path.display()
-    );
-    assert!(message.ends_with(&expected), "{message}");
 }
 
 /// Cut off inside the last page, a mapping shows zeros and raises nothing; grown, it lacks the end.

@@ -6,7 +6,7 @@ use std::io;
 use rustix::io::Errno;
 
 use crate::uring_requests::{Requests, UringRequests, Wanted, set_up};
-use crate::{Evidence, Mode, Options, Source, Visit, ring};
+use crate::{Evidence, Mode, Options, Visit, ring};
 
 pub(crate) static MODE: Mode = Mode {
     name: "uring",
@@ -15,7 +15,7 @@ pub(crate) static MODE: Mode = Mode {
     streams: false,
     probe,
     matches,
-    source: &Uring,
+    read,
 };
 
 /// Reads in flight, unless their buffers would take more than [`MOST_BYTES`]; never fewer than two.
@@ -54,33 +54,28 @@ fn matches(evidence: &Evidence) -> bool {
         && evidence.largest_block_bytes <= evidence.block_bytes
 }
 
-struct Uring;
-
-impl Source for Uring {
-    fn visit_blocks(
-        &self,
-        file: &File,
-        options: &Options,
-        evidence: &mut Evidence,
-        visit: &mut Visit<'_>,
-    ) -> io::Result<()> {
-        let size = file.metadata()?.len();
-        let mut slots = slots(options.block_bytes)?;
-        let buffers = slots.iter_mut().map(|slot| &mut slot.buffer[..]);
-        // SAFETY: the buffers stay in their slots, and `Reads` drops the requests before the slots.
-        let requests = unsafe { UringRequests::open(file, buffers, &mut evidence.notes) }?;
-        let mut reads = Reads::new(requests, slots);
-        let outcome = reads.run(size, visit);
-        evidence.facts.insert(COMPLETIONS, reads.completions);
-        evidence.facts.insert(BYTES, reads.bytes);
-        evidence
-            .facts
-            .insert(MOST_IN_FLIGHT, reads.most_in_flight as u64);
-        evidence
-            .facts
-            .insert(REGISTERED, u64::from(reads.requests.registered));
-        outcome
-    }
+fn read(
+    file: &File,
+    options: &Options,
+    evidence: &mut Evidence,
+    visit: &mut Visit<'_>,
+) -> io::Result<()> {
+    let size = file.metadata()?.len();
+    let mut slots = slots(options.block_bytes)?;
+    let buffers = slots.iter_mut().map(|slot| &mut slot.buffer[..]);
+    // SAFETY: the buffers stay in their slots, and `Reads` drops the requests before the slots.
+    let requests = unsafe { UringRequests::open(file, buffers, &mut evidence.notes) }?;
+    let mut reads = Reads::new(requests, slots);
+    let outcome = reads.run(size, visit);
+    evidence.facts.insert(COMPLETIONS, reads.completions);
+    evidence.facts.insert(BYTES, reads.bytes);
+    evidence
+        .facts
+        .insert(MOST_IN_FLIGHT, reads.most_in_flight as u64);
+    evidence
+        .facts
+        .insert(REGISTERED, u64::from(reads.requests.registered));
+    outcome
 }
 
 /// One buffer and the request that fills it.
@@ -110,7 +105,6 @@ struct Reads<R: Requests> {
 /// Buffers of `block` bytes each.
 fn slots(block: usize) -> io::Result<Vec<Slot>> {
     let depth = (MOST_BYTES / block).clamp(2, DEPTH);
-    // Tried first: running out of memory must be an error with a path, not an abort.
     Vec::<u8>::new().try_reserve_exact(block.saturating_mul(depth))?;
     Ok((0..depth)
         .map(|_| Slot {
@@ -279,11 +273,10 @@ mod tests {
                 block_bytes: block,
                 ..Options::default()
             };
-            Uring
-                .visit_blocks(&file, &options, &mut evidence, &mut |_| {
-                    std::ops::ControlFlow::Continue(())
-                })
-                .unwrap();
+            read(&file, &options, &mut evidence, &mut |_| {
+                std::ops::ControlFlow::Continue(())
+            })
+            .unwrap();
             assert_eq!(evidence.facts[MOST_IN_FLIGHT], most, "{block}");
             assert_eq!(evidence.facts[BYTES], 1 << 20);
         }

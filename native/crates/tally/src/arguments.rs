@@ -2,8 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::ArgAction::Set;
 use clap::{Args, Parser, Subcommand};
+use source::{Advice, Mode};
+use tally::case::{CASES, Case};
+use tally::hasher::{HASHERS, Hasher};
+use tally::order::SORTS;
+use tally::output::{FORMATS, Format, OUTPUTS};
+use tally::runtime::{RUNTIMES, Runtime};
+use tally::tokenizer::{TOKENIZERS, Tokenizer};
+use worker::command_line::{named, one_of};
 
 /// Counts distinct words.
 #[derive(Debug, Parser)]
@@ -24,32 +32,32 @@ pub(crate) enum Command {
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// How bytes are read
-    #[arg(long, default_value = "read", value_parser = names(source::MODES.iter().map(|mode| (mode.name, mode.about))))]
-    pub(crate) io: String,
+    #[arg(long, default_value = "read", value_parser = one_of(source::MODES, |mode| (mode.name, mode.about)))]
+    pub(crate) io: &'static Mode,
     /// Who does the work
-    #[arg(long, default_value = "sequential", value_parser = names(tally::runtime::RUNTIMES.iter().map(|runtime| (runtime.name, runtime.about))))]
-    pub(crate) runtime: String,
+    #[arg(long, default_value = "sequential", value_parser = one_of(RUNTIMES, |runtime| (runtime.name, runtime.about)))]
+    pub(crate) runtime: &'static Runtime,
     /// What a word is
-    #[arg(long, default_value = "unicode", value_parser = names(tally::tokenizer::TOKENIZERS.iter().map(|tokenizer| (tokenizer.name, tokenizer.about))))]
-    pub(crate) tokenizer: String,
+    #[arg(long, default_value = "unicode", value_parser = one_of(TOKENIZERS, |tokenizer| (tokenizer.name, tokenizer.about)))]
+    pub(crate) tokenizer: &'static Tokenizer,
     /// What happens to a word before it is counted
-    #[arg(long, default_value = "original", value_parser = names(tally::case::CASES.iter().map(|(_, name, about)| (*name, *about))))]
-    pub(crate) case: String,
+    #[arg(long, default_value = "original", value_parser = named(CASES))]
+    pub(crate) case: Case,
     /// How a word finds its place in the table
-    #[arg(long, default_value = "fold", value_parser = names(tally::hasher::HASHERS.iter().map(|hasher| (hasher.name, hasher.about))))]
-    pub(crate) hasher: String,
+    #[arg(long, default_value = "fold", value_parser = one_of(HASHERS, |hasher| (hasher.name, hasher.about)))]
+    pub(crate) hasher: &'static Hasher,
     /// Advice to the kernel on a mapping
-    #[arg(long, value_name = "ADVICE", default_value = "sequential", value_parser = names(source::ADVICE.iter().map(|advice| (advice.name, advice.about))))]
-    pub(crate) madvise: String,
+    #[arg(long, value_name = "ADVICE", default_value = "sequential", value_parser = one_of(source::ADVICE, |advice| (advice.name, advice.about)))]
+    pub(crate) madvise: &'static Advice,
     /// Order of the word list
-    #[arg(long, default_value = "count", value_parser = names(tally::order::SORTS.iter().copied()))]
-    pub(crate) sort: String,
+    #[arg(long, default_value = "count", action = Set, value_parser = named(SORTS))]
+    pub(crate) sort: bool,
     /// Format of the word list
-    #[arg(long, default_value = "text", value_parser = names(tally::output::FORMATS.iter().map(|format| (format.name, format.about))))]
-    pub(crate) format: String,
+    #[arg(long, default_value = "text", value_parser = named(FORMATS))]
+    pub(crate) format: Format,
     /// Where the word list goes
-    #[arg(long, default_value = "stdout", value_parser = names(tally::output::OUTPUTS.iter().copied()))]
-    pub(crate) output: String,
+    #[arg(long, default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
+    pub(crate) output: bool,
     /// List only the first N words [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,
@@ -62,10 +70,6 @@ pub(crate) struct Options {
     /// Files to read one after the other; `-` is standard input
     #[arg(value_name = "INPUT", default_value = "-")]
     pub(crate) inputs: Vec<PathBuf>,
-}
-
-fn names(values: impl Iterator<Item = (&'static str, &'static str)>) -> PossibleValuesParser {
-    PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 /// `4096`, `64KiB`, `1MiB`, `1GiB`; at least 1 byte.

@@ -1,6 +1,6 @@
 //! Axis `case`: what happens to a word before it is counted.
 
-use worker::describe::Value;
+use worker::command_line::Named;
 
 /// A value of the axis `case`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Case {
 }
 
 /// Every value with its name and description.
-pub static CASES: &[(Case, &str, &str)] = &[
+pub static CASES: &[Named<Case>] = &[
     (Case::Original, "original", "words as written"),
     (
         Case::Lower,
@@ -29,15 +29,6 @@ pub static CASES: &[(Case, &str, &str)] = &[
 ];
 
 impl Case {
-    /// The values as `describe` lists them.
-    #[must_use]
-    pub fn values() -> Vec<Value> {
-        CASES
-            .iter()
-            .map(|(_, name, about)| Value::available(name, about))
-            .collect()
-    }
-
     /// Maps the ASCII letters of `text`. Idempotent under [`Case::map`], so folding a block first changes no word.
     #[must_use]
     pub fn fold_ascii<'text>(self, text: &'text [u8], buffer: &'text mut Vec<u8>) -> &'text [u8] {

@@ -1,5 +1,6 @@
 //! The threads that count, each with its own table.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +8,7 @@ use std::thread::{self, ThreadId};
 
 use crate::case::Case;
 use crate::cut;
-use crate::job::Job;
+use crate::job::{Count, Job};
 use crate::table::Table;
 use crate::tokenizer::{BadByte, Tokenizer};
 
@@ -36,16 +37,6 @@ pub(crate) struct Crew {
     /// Offset of the first bad byte found so far: pieces after it need not be counted.
     first_bad: AtomicU64,
     bad: Mutex<Option<BadByte>>,
-}
-
-/// Result of a crew.
-#[derive(Debug, Default)]
-pub(crate) struct Done {
-    pub(crate) tables: Vec<Table>,
-    pub(crate) tokenizers: BTreeSet<&'static str>,
-    pub(crate) hashers: BTreeSet<&'static str>,
-    pub(crate) runtimes: BTreeSet<&'static str>,
-    pub(crate) threads: usize,
 }
 
 impl Crew {
@@ -137,18 +128,24 @@ impl Crew {
         *self.bad.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn done(self) -> Done {
-        let mut done = Done::default();
+    /// Puts what was counted into `count`; the table with the most words takes in the others.
+    pub(crate) fn finish(self, count: &mut Count) {
         let mut threads = HashSet::new();
+        let mut tables = Vec::new();
         for hand in self.hands {
             let hand = hand.into_inner().unwrap_or_else(PoisonError::into_inner);
-            done.runtimes.extend(hand.runtimes);
-            done.hashers.extend(hand.hashers);
+            count.runtimes.extend(hand.runtimes);
+            count.hashers.extend(hand.hashers);
+            count.tokenizers.extend(hand.tokenizers);
             threads.extend(hand.seen);
-            done.tokenizers.extend(hand.tokenizers);
-            done.tables.push(hand.table);
+            tables.push(hand.table);
         }
-        done.threads = threads.len();
-        done
+        count.threads = threads.len();
+        tables.sort_by_key(|table| Reverse(table.distinct()));
+        let mut tables = tables.into_iter();
+        count.table = tables.next().unwrap_or_default();
+        for table in tables {
+            count.table.merge(&table);
+        }
     }
 }

@@ -10,7 +10,7 @@ use worker::phases::Phases;
 use crate::case::Case;
 use crate::hasher::Hasher;
 use crate::table::Table;
-use crate::tokenizer::{BadByte, Tokenizer};
+use crate::tokenizer::Tokenizer;
 
 /// One value of each axis, and the inputs.
 #[derive(Clone, Debug)]
@@ -88,15 +88,7 @@ impl Count {
     }
 }
 
-/// The failure of an input that cannot be read.
-pub(crate) fn unreadable(input: &Input, error: &std::io::Error) -> Failure {
-    Failure::Work(format!("cannot read {input}: {error}"))
-}
-
-/// The failure of an input that is not text.
-pub(crate) fn not_text(input: &Input, bad: BadByte) -> Failure {
-    Failure::Work(format!(
-        "{input}: {} at byte offset {}",
-        bad.what, bad.offset
-    ))
+/// Returns the failure of an input that cannot be read.
+pub(crate) fn unreadable(input: &Input) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::Work(format!("cannot read {input}: {error}"))
 }

@@ -4,17 +4,15 @@ mod arguments;
 mod describe;
 mod run;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
-use worker::exit::{self, Failure};
+use worker::exit;
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Describe => writeln!(io::stdout(), "{}", describe::describe().to_json())
-            .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}"))),
+        Command::Describe => exit::say(&describe::describe().to_json()),
         Command::Run(options) => run::run(*options),
     };
     exit::conclude("tally", result)

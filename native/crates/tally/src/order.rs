@@ -1,22 +1,23 @@
 //! The order of words, and the digest that rests on it.
 
 use std::cmp::Reverse;
-use std::fmt::Write;
 
 use rayon::ThreadPool;
 use rayon::slice::ParallelSliceMut;
 use sha2::{Digest, Sha256};
+use worker::command_line::Named;
 
 use crate::memory;
 use crate::table::{Entry, Table};
 
-/// Axis `sort`: name and description.
-pub static SORTS: &[(&str, &str)] = &[
+/// Axis `sort`: whether the list is sorted.
+pub static SORTS: &[Named<bool>] = &[
     (
+        true,
         "count",
         "most frequent first, ties by the bytes of the word",
     ),
-    ("none", "as they lie in the table"),
+    (false, "none", "as they lie in the table"),
 ];
 
 /// The words of `table`, most frequent first; ties by the bytes of the word, so the order is total. Sorted by the
@@ -51,11 +52,5 @@ pub fn digest(sorted: &[Entry<'_>]) -> String {
         hash.update(entry.word());
         hash.update(entry.count().to_le_bytes());
     }
-    hash.finalize()
-        .iter()
-        .fold("sha256:".to_owned(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    format!("sha256:{}", worker::hex(&hash.finalize()))
 }

@@ -4,32 +4,43 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 
 use source::Input;
-use tally::case::CASES;
 use tally::job::{Count, Job};
+use tally::order;
 use tally::output::Format;
 use tally::table::Entry;
-use tally::{hasher, order, output, runtime, tokenizer};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
 
 use crate::arguments::Options;
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
-    let runtime =
-        runtime::runtime(&options.runtime).ok_or_else(|| unknown("runtime", &options.runtime))?;
-    let format =
-        output::format(&options.format).ok_or_else(|| unknown("format", &options.format))?;
-    let (sorted, written) = (options.sort == "count", options.output == "stdout");
-    let top = options.top.unwrap_or(usize::MAX);
-    let block_bytes = options.block;
-    let mut count = (runtime.run)(&job(options)?)?;
-    if count.carry_peak > block_bytes {
+    let job = Job {
+        // Not probed here: a mode that cannot run says so itself, and a probe would be part of what is measured.
+        mode: options.io,
+        tokenizer: options.tokenizer,
+        case: options.case,
+        hasher: options.hasher,
+        advice: options.madvise,
+        block_bytes: options.block,
+        threads: options.threads.map_or_else(
+            || std::thread::available_parallelism().map_or(1, usize::from),
+            usize::from,
+        ),
+        inputs: options
+            .inputs
+            .into_iter()
+            .map(Input::from_argument)
+            .collect(),
+    };
+    let mut count = (options.runtime.run)(&job)?;
+    if count.carry_peak > options.block {
         let carried = count.carry_peak;
         count.notes.push(format!(
             "{carried} bytes without a safe cut were carried: memory grew beyond the block size"
         ));
     }
 
+    let sorted = options.sort;
     let (table, pool) = (std::mem::take(&mut count.table), count.pool.take());
     let mut entries: Vec<_> = if sorted {
         count
@@ -38,11 +49,11 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     } else {
         table.entries().collect()
     };
-    if written {
-        let shown = &entries[..entries.len().min(top)];
+    if options.output {
+        let shown = &entries[..entries.len().min(options.top.unwrap_or(usize::MAX))];
         count
             .phases
-            .time("write", || write(format, shown))
+            .time("write", || write(options.format, shown))
             .map_err(|error| Failure::Work(format!("cannot write the words to stdout: {error}")))?;
     }
     if std::env::var_os(answer::ANSWERS).is_none() {
@@ -60,45 +71,11 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         more: BTreeMap::from([("distinct".to_owned(), table.distinct() as u64)]),
     };
     answer::deliver(outcome(answer, count))
-        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))?;
-    Ok(())
 }
 
-fn job(options: Options) -> Result<Job, Failure> {
-    // Not probed here: a mode that cannot run says so itself, and a probe would be part of what is measured.
-    let mode = source::mode(&options.io).ok_or_else(|| unknown("io", &options.io))?;
-    let advice = source::ADVICE
-        .iter()
-        .find(|advice| advice.name == options.madvise);
-    let case = CASES.iter().find(|(_, name, _)| *name == options.case);
-    Ok(Job {
-        mode,
-        tokenizer: tokenizer::tokenizer(&options.tokenizer)
-            .ok_or_else(|| unknown("tokenizer", &options.tokenizer))?,
-        case: case.ok_or_else(|| unknown("case", &options.case))?.0,
-        hasher: hasher::hasher(&options.hasher)
-            .ok_or_else(|| unknown("hasher", &options.hasher))?,
-        advice: advice.ok_or_else(|| unknown("madvise", &options.madvise))?,
-        block_bytes: options.block,
-        threads: options.threads.map_or_else(
-            || std::thread::available_parallelism().map_or(1, usize::from),
-            usize::from,
-        ),
-        inputs: options
-            .inputs
-            .into_iter()
-            .map(Input::from_argument)
-            .collect(),
-    })
-}
-
-fn unknown(axis: &str, value: &str) -> Failure {
-    Failure::Usage(format!("--{axis} has no value {value}"))
-}
-
-fn write(format: &Format, entries: &[Entry<'_>]) -> io::Result<()> {
+fn write(format: Format, entries: &[Entry<'_>]) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-    (format.write)(entries, &mut out)?;
+    format(entries, &mut out)?;
     out.flush()
 }
 

@@ -88,7 +88,7 @@ fn describe_lists_every_registry() {
         names("format"),
         tally::output::FORMATS
             .iter()
-            .map(|format| format.name)
+            .map(|(_, name, _)| *name)
             .collect::<Vec<_>>()
     );
     let allocator = &description.axes["allocator"].values;

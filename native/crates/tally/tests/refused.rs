@@ -275,3 +275,34 @@ fn who_reads_by_a_ring_needs_no_read_calls() {
         }
     }
 }
+
+/// A file that is truncated while it is mapped causes an error message, never a silent death.
+#[test]
+fn a_file_that_is_cut_while_it_is_mapped_is_an_error_that_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    // A hole takes no room, and long enough to count that it is met in the middle.
+    let path = folder.path().join("long.txt");
+    let file = fs::File::create(&path).unwrap();
+    file.set_len(8 << 30).unwrap();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tally"))
+        .args(["run", "--io", "mmap", "--output", "none"])
+        .arg(&path)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let maps = format!("/proc/{}/maps", child.id());
+    while !fs::read_to_string(&maps).is_ok_and(|maps| maps.contains("long.txt")) {
+        assert_eq!(child.try_wait().unwrap(), None, "it mapped nothing");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    file.set_len(5000).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        format!(
+            "tally: cannot read {}: it became shorter while it was mapped\n",
+            path.display()
+        )
+    );
+}

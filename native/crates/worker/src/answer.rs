@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{allocator, phases::Phases, usage};
+use crate::{allocator, exit::Failure, phases::Phases, usage};
 
 /// Names the file that receives the answer line.
 pub const ANSWERS: &str = "BENCHCTL_ANSWERS";
@@ -72,32 +72,31 @@ pub struct Line {
     pub notes: Vec<String>,
 }
 
-/// Appends the answer line if the environment requests one, and returns whether it did. Must be the
-/// last call.
+/// Appends the answer line if the environment requests one. Must be the last call.
 ///
 /// # Errors
 /// The file cannot be opened, or did not take the whole line in one write.
-pub fn deliver(outcome: Outcome) -> io::Result<bool> {
-    deliver_line(outcome, usage::Whose::Own)
+pub fn deliver(outcome: Outcome) -> Result<(), Failure> {
+    deliver_of(outcome, usage::Whose::Own)
 }
 
-/// Prints the answer for work that a child process did, with the memory, page faults and context
+/// Appends the answer for work that a child process did, with the memory, page faults and context
 /// switches of the child.
 ///
 /// # Errors
 /// Those of [`deliver`].
-pub fn deliver_of_child(outcome: Outcome) -> io::Result<bool> {
-    deliver_line(outcome, usage::Whose::Child)
+pub fn deliver_of_child(outcome: Outcome) -> Result<(), Failure> {
+    deliver_of(outcome, usage::Whose::Child)
 }
 
-fn deliver_line(outcome: Outcome, whose: usage::Whose) -> io::Result<bool> {
+fn deliver_of(outcome: Outcome, whose: usage::Whose) -> Result<(), Failure> {
     let Some(path) = std::env::var_os(ANSWERS).filter(|path| !path.is_empty()) else {
-        return Ok(false);
+        return Ok(());
     };
     let iteration = std::env::var_os(ITERATION);
     let line = complete(outcome, iteration.as_deref(), whose);
-    append(Path::new(&path), &line)?;
-    Ok(true)
+    append(Path::new(&path), &line)
+        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))
 }
 
 /// Adds what the process itself can see to `outcome`; memory is read last.

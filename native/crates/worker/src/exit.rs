@@ -4,8 +4,6 @@ use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// The work is done.
-pub const DONE: u8 = 0;
 /// The work failed; the reason is on stderr, in one line.
 pub const FAILED: u8 = 1;
 /// The command line was wrong.
@@ -29,12 +27,21 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// Prints `line` on stdout. A reader that is gone, or a full disk, is a failure like any other.
+///
+/// # Errors
+/// The line cannot be written.
+pub fn say(line: &impl fmt::Display) -> Result<(), Failure> {
+    writeln!(io::stdout(), "{line}")
+        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
+}
+
 /// Returns the exit code of `result`, and prints a failure on stderr in one line that starts with
 /// the worker's name.
 #[must_use]
 pub fn conclude(worker: &str, result: Result<(), Failure>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::from(DONE),
+        Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let reason = failure.to_string().replace(['\n', '\r'], " ");
             // `eprintln!` would panic where stderr is full or closed; the exit code says it then.

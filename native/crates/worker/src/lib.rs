@@ -12,21 +12,14 @@
 //!
 //! use worker::answer::{self, Answer, Outcome};
 //! use worker::describe::Description;
+//! use worker::exit::Failure;
 //! use worker::phases::Phases;
 //!
 //! fn describe() -> Description {
-//!     Description {
-//!         protocol: worker::PROTOCOL,
-//!         name: "sum".to_owned(),
-//!         version: "1.0.0".to_owned(),
-//!         features: Vec::new(),
-//!         allocator: worker::allocator::observe(),
-//!         axes: BTreeMap::from([("allocator".to_owned(), worker::allocator::axis())]),
-//!         metrics: Vec::new(),
-//!     }
+//!     Description::new("sum", "1.0.0", BTreeMap::new(), Vec::new())
 //! }
 //!
-//! fn run() -> std::io::Result<()> {
+//! fn run() -> Result<(), Failure> {
 //!     let mut phases = Phases::default();
 //!     let sum: u64 = phases.time("sum", || (1..=1000).sum());
 //!     answer::deliver(Outcome {
@@ -37,8 +30,7 @@
 //!         bytes: 0,
 //!         metrics: BTreeMap::new(),
 //!         notes: Vec::new(),
-//!     })?;
-//!     Ok(())
+//!     })
 //! }
 //!
 //! assert!(describe().to_json().starts_with("{\"protocol\":1,"));
@@ -47,6 +39,7 @@
 
 pub mod allocator;
 pub mod answer;
+pub mod command_line;
 pub mod describe;
 pub mod exit;
 pub mod mapped;
@@ -54,5 +47,17 @@ pub mod phases;
 pub mod size;
 pub mod usage;
 
+use std::fmt::Write;
+
 /// The protocol that this crate speaks.
 pub const PROTOCOL: u32 = 1;
+
+/// The bytes in lower-case hexadecimal digits.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

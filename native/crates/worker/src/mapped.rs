@@ -4,51 +4,46 @@
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// State of the handler, which may neither allocate nor lock.
-struct Guarded {
-    message: String,
-    /// The action before ours: Rust's own, which knows stack overflows.
-    before: libc::sigaction,
-}
+/// The line of the handler, which may neither allocate nor lock. Never freed: a handler may use it at any time.
+static MESSAGE: AtomicPtr<String> = AtomicPtr::new(ptr::null_mut());
 
-static GUARDED: OnceLock<Guarded> = OnceLock::new();
+/// The action before ours: Rust's own, which knows stack overflows.
+static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// From here on, touching a page that a mapped file no longer has ends the process with exit code 1 and a line that
-/// names `worker`. For a program's `main`: a signal belongs to the whole process.
-pub fn end_where_files_are_cut(worker: &str) {
-    GUARDED.get_or_init(|| {
-        let message = format!("{worker}: a file became shorter while it was mapped\n");
-        // SAFETY: the structures are plain data, and the handler keeps to operations that are safe
-        // in a signal handler; a signal that comes before the message is stored is left to the
-        // action before.
-        unsafe {
-            let mut action: libc::sigaction = std::mem::zeroed();
-            action.sa_sigaction = handle as *const () as usize;
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-            let mut before: libc::sigaction = std::mem::zeroed();
-            libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before);
-            Guarded { message, before }
-        }
+/// From here on, touching a page that a mapped file no longer has ends the process with exit code 1 and `message` in one
+/// line on stderr. For programs: a signal belongs to the whole process. A later call replaces the message.
+pub fn end_where_files_are_cut(message: &str) {
+    let line = message.replace(['\n', '\r'], " ") + "\n";
+    MESSAGE.store(Box::into_raw(Box::new(line)), Ordering::Release);
+    // SAFETY: the structures are plain data, and the handler keeps to operations that are safe in a signal handler; a
+    // signal that comes before the action before is stored ends the process.
+    BEFORE.get_or_init(|| unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handle as *const () as usize;
+        action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+        let mut before: libc::sigaction = std::mem::zeroed();
+        libc::sigaction(libc::SIGBUS, &raw const action, &raw mut before);
+        before
     });
 }
 
 extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: *mut c_void) {
-    let guarded = GUARDED.get();
-    // SAFETY: the kernel hands a valid `info`; `write`, `_exit`, `sigaction`, `signal` and `raise` may be called in a
-    // handler.
+    // SAFETY: the kernel hands a valid `info`; a message is never freed; `write`, `_exit`, `sigaction`, `signal` and
+    // `raise` may be called in a handler.
     unsafe {
         let code = (*info).si_code;
-        if let Some(guarded) = guarded
-            && code == libc::BUS_ADRERR
+        if code == libc::BUS_ADRERR
+            && let Some(line) = MESSAGE.load(Ordering::Acquire).as_ref()
         {
-            let _ = libc::write(2, guarded.message.as_ptr().cast(), guarded.message.len());
+            let _ = libc::write(2, line.as_ptr().cast(), line.len());
             libc::_exit(1);
         }
-        match guarded {
+        match BEFORE.get() {
             // The instruction is tried again, and faults again under the action before.
-            Some(guarded) if code > 0 => {
-                libc::sigaction(signal, &raw const guarded.before, ptr::null_mut());
+            Some(before) if code > 0 => {
+                libc::sigaction(signal, before, ptr::null_mut());
             }
             // A signal that another process sent does not repeat by itself.
             _ => {
@@ -84,7 +79,7 @@ mod tests {
     #[test]
     fn access_to_a_truncated_mapping_ends_the_process_with_one_line() {
         if let Some(path) = std::env::var_os(CHILD) {
-            end_where_files_are_cut("reader");
+            end_where_files_are_cut("reader: cannot read\nthe file");
             let file = File::options().read(true).write(true).open(&path).unwrap();
             // SAFETY: nothing else uses the mapping, and it is read as bytes.
             let byte = unsafe {
@@ -110,14 +105,14 @@ mod tests {
             path.to_str().unwrap(),
         );
         assert_eq!(status.code(), Some(1), "{stderr}");
-        let line = "reader: a file became shorter while it was mapped\n";
+        let line = "reader: cannot read the file\n";
         assert!(stderr.ends_with(line), "{stderr}");
     }
 
     #[test]
     fn a_signal_from_another_process_still_kills() {
         if std::env::var_os(CHILD).is_some() {
-            end_where_files_are_cut("reader");
+            end_where_files_are_cut("reader: cannot read\nthe file");
             // SAFETY: it ends this process.
             unsafe { libc::raise(libc::SIGBUS) };
             panic!("alive");

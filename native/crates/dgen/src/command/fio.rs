@@ -8,19 +8,16 @@ use std::path::Path;
 use dgen::write::fio::{Report, write_file};
 use dgen::write::{Direct, Options, digest_of, name_of_direct};
 use worker::answer::{self, Answer, Outcome};
-use worker::exit::Failure;
+use worker::exit::{Failure, say};
 use worker::phases::Phases;
 
-use super::say;
-use super::write::{cached, failure, latency, owned};
+use super::write::failure;
 
 const PAGE: usize = 4096;
 
 pub(crate) fn run(options: &Options, file: &Path) -> Result<(), Failure> {
     let report = write_file(file, options).map_err(|error| failure(&error))?;
     answer::deliver_of_child(outcome(options, report))
-        .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))?;
-    Ok(())
 }
 
 fn outcome(options: &Options, report: Report) -> Outcome {
@@ -28,23 +25,23 @@ fn outcome(options: &Options, report: Report) -> Outcome {
     phases.add("open", report.opening);
     phases.add("fio", report.process);
     phases.add("close", report.closing);
-    let contents = format!("contents of {}\nsize {}\n", report.version, report.bytes);
     let metrics = metrics(options, &report);
-    let mut notes = report.notes;
+    let (fio, mut notes) = (report.account, report.notes);
+    let contents = format!("contents of {}\nsize {}\n", fio.version, fio.bytes);
     notes.push(format!(
         "written by {} with contents of its own",
-        report.version
+        fio.version
     ));
     Outcome {
         answer: Answer {
-            count: report.bytes,
+            count: fio.bytes,
             digest: digest_of(&contents),
-            more: BTreeMap::from([("blocks".to_owned(), report.operations)]),
+            more: BTreeMap::from([("blocks".to_owned(), fio.operations)]),
         },
         effective: effective(options, report.cached_bytes_after),
-        threads: report.threads,
+        threads: fio.threads,
         phases,
-        bytes: report.bytes,
+        bytes: fio.bytes,
         metrics,
         notes,
     }
@@ -66,21 +63,33 @@ fn effective(options: &Options, cached: Option<u64>) -> BTreeMap<String, String>
 
 #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 fn metrics(options: &Options, report: &Report) -> BTreeMap<String, f64> {
-    let mut metrics = BTreeMap::from([
-        ("achieved_depth", report.achieved_depth),
-        ("buffer_bytes", options.buffer_bytes.get() as f64),
-        ("depth", options.depth.get() as f64),
-        ("elapsed_s", report.elapsed_s),
-        ("operations", report.operations as f64),
-        ("short", report.short as f64),
-        ("synced_s", report.synced_s),
-    ]);
-    metrics.extend(latency(&report.latency));
-    metrics.extend(cached(
-        report.cached_bytes_before,
-        report.cached_bytes_after,
-    ));
-    owned(metrics)
+    let fio = &report.account;
+    let count = |count: u64| Some(count as f64);
+    [
+        ("achieved_depth", Some(fio.achieved_depth())),
+        ("buffer_bytes", count(options.buffer_bytes.get() as u64)),
+        (
+            "cached_bytes_after",
+            report.cached_bytes_after.and_then(count),
+        ),
+        (
+            "cached_bytes_before",
+            report.cached_bytes_before.and_then(count),
+        ),
+        ("depth", count(options.depth.get() as u64)),
+        ("elapsed_s", Some(fio.elapsed_s)),
+        ("latency_max_s", Some(fio.latency.max)),
+        ("latency_p50_s", Some(fio.latency.p50)),
+        ("latency_p90_s", Some(fio.latency.p90)),
+        ("latency_p999_s", Some(fio.latency.p999)),
+        ("latency_p99_s", Some(fio.latency.p99)),
+        ("operations", count(fio.operations)),
+        ("short", count(fio.short)),
+        ("synced_s", Some(fio.synced_s)),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+    .collect()
 }
 
 /// Checks a file whose contents fio chose. It is valid if it has the expected size and contains no page of zeros;

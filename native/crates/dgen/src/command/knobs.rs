@@ -8,17 +8,17 @@ use std::str::FromStr;
 use clap::Args;
 use dgen::data::{Compress, Dedup, Settings};
 use dgen::probe::Table;
-use dgen::write::strategy::{STRATEGIES, Strategy, strategy};
+use dgen::write::strategy::{STRATEGIES, Strategy};
+use worker::command_line::one_of;
 use worker::exit::Failure;
-
-use super::{known, names, parse_size};
+use worker::size::parse as parse_size;
 
 /// Options that determine the bytes of a file.
 #[derive(Debug, Args)]
 pub(crate) struct Contents {
     /// When contents are produced and who writes them
-    #[arg(long, default_value = "streaming", value_parser = names(STRATEGIES.iter().map(|strategy| (strategy.name, strategy.about))))]
-    strategy: String,
+    #[arg(long, default_value = "streaming", value_parser = one_of(STRATEGIES, |strategy| (strategy.name, strategy.about)))]
+    pub(crate) strategy: &'static Strategy,
     /// Seed
     #[arg(long, default_value_t = 42)]
     seed: u64,
@@ -128,10 +128,6 @@ pub(crate) struct Sizes {
 }
 
 impl Contents {
-    pub(crate) fn strategy(&self) -> Result<&'static Strategy, Failure> {
-        known(strategy(&self.strategy), "strategy", &self.strategy)
-    }
-
     pub(crate) fn settings(&self) -> Settings {
         Settings {
             seed: self.seed,

@@ -1,17 +1,16 @@
 //! `dgen probe`: which block size, depth and number of threads write fastest to a disk.
 
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use dgen::data::Settings;
 use dgen::probe::{Table, probe};
-use dgen::write::{self, DIRECTS, DURABILITIES};
-use worker::exit::Failure;
-
-use super::{known, names};
+use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability};
+use worker::command_line::named;
+use worker::exit::{Failure, say};
 
 /// Asks for whatever can be had: the table then says which it was.
 const AVAILABLE: (&str, &str) = (
@@ -22,15 +21,14 @@ const AVAILABLE: (&str, &str) = (
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// By which calls
-    #[arg(long, default_value = "uring",
-        value_parser = names(sink::MODES.iter().map(|mode| (mode.name, mode.about)).chain([AVAILABLE])))]
+    #[arg(long, default_value = "uring", value_parser = backends())]
     backend: String,
     /// Whether the page cache is passed by
-    #[arg(long, default_value = "try", value_parser = names(DIRECTS.iter().map(|(_, name, about)| (*name, *about))))]
-    direct: String,
+    #[arg(long, default_value = "try", value_parser = named(DIRECTS))]
+    direct: Direct,
     /// When written data must be on the disk
-    #[arg(long, default_value = "end-fsync", value_parser = names(DURABILITIES.iter().map(|(_, name, about)| (*name, *about))))]
-    durability: String,
+    #[arg(long, default_value = "end-fsync", value_parser = named(DURABILITIES))]
+    durability: Durability,
     /// Seconds to spend, from 1 to 600
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
     seconds: u64,
@@ -56,19 +54,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         _ if sink::why_no_ring().is_none() => "uring",
         _ => "pwrite",
     };
+    let streaming = write::Options::new(0, Settings::default());
     let trial = write::Options {
-        backend: known(sink::mode(backend), "backend", backend)?,
-        direct: known(
-            write::direct_named(&options.direct),
-            "direct",
-            &options.direct,
-        )?,
-        durability: known(
-            write::durability_named(&options.durability),
-            "durability",
-            &options.durability,
-        )?,
-        ..write::Options::new(0, Settings::default())
+        backend: sink::mode(backend).unwrap_or(streaming.backend),
+        direct: options.direct,
+        durability: options.durability,
+        ..streaming
     };
     let limit = Duration::from_secs(options.seconds);
     let table =
@@ -85,8 +76,14 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     } else {
         shown(&table)
     };
-    writeln!(io::stdout(), "{}", text.trim_end())
-        .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
+    say(&text)
+}
+
+/// The backends, and whatever can be had.
+fn backends() -> PossibleValuesParser {
+    let modes = sink::MODES.iter().map(|mode| (mode.name, mode.about));
+    let values = modes.chain([AVAILABLE]);
+    PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
 fn shown(table: &Table) -> String {

@@ -1,19 +1,20 @@
 //! `dgen sessions`: a folder of JSONL sessions.
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use dgen::sessions::{PROFILES, Sessions, Settings, profile, write_folder};
-use worker::exit::Failure;
+use dgen::sessions::{PROFILES, Profile, Sessions, Settings, write_folder};
+use worker::command_line::one_of;
+use worker::exit::{Failure, say};
+use worker::size::parse as parse_size;
 
-use super::{known, names, parse_size, say};
+use super::unwritten;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// What the files are like; the options below change single settings
-    #[arg(long, default_value = "sessions", value_parser = names(PROFILES.iter().map(|profile| (profile.name, profile.about))))]
-    profile: String,
+    #[arg(long, default_value = "sessions", value_parser = one_of(PROFILES, |profile| (profile.name, profile.about)))]
+    profile: Profile,
     /// Bytes of all files together, exactly; or with KiB, MiB, GiB
     #[arg(long, value_parser = parse_size)]
     size: u64,
@@ -41,7 +42,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let named = known(profile(&options.profile), "profile", &options.profile)?.settings;
+    let named = options.profile.settings;
     let settings = Settings {
         small_file_bytes: options.small_file.unwrap_or(named.small_file_bytes),
         large_files: options.large_files.unwrap_or(named.large_files),
@@ -51,13 +52,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         cache_tokens: named.cache_tokens,
     };
     let sessions = Sessions::new(settings, options.seed, options.size);
-    let written = write_folder::<io::Error>(&sessions, &options.output, &mut |_| Ok(())).map_err(
-        |error| {
-            Failure::Work(format!(
-                "cannot write {}: {error}",
-                options.output.display()
-            ))
-        },
-    )?;
-    say(&written.sha256)
+    let written = write_folder(&sessions, &options.output, &mut |_| Ok(()));
+    say(&written.map_err(unwritten(&options.output))?.sha256)
 }

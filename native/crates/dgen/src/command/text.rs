@@ -1,19 +1,20 @@
 //! `dgen text`: a corpus.
 
-use std::io;
 use std::path::PathBuf;
 
 use clap::Args;
-use dgen::{KINDS, Text, write_file};
-use worker::exit::Failure;
+use dgen::{KINDS, Kind, Text, write_file};
+use worker::command_line::one_of;
+use worker::exit::{Failure, say};
+use worker::size::parse as parse_size;
 
-use super::{known, names, parse_size, say};
+use super::unwritten;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
     /// Kind of text
-    #[arg(long, default_value = "prose", value_parser = names(KINDS.iter().map(|kind| (kind.name, kind.about))))]
-    kind: String,
+    #[arg(long, default_value = "prose", value_parser = one_of(KINDS, |kind| (kind.name, kind.about)))]
+    kind: &'static Kind,
     /// Bytes, exactly; or with KiB, MiB, GiB
     #[arg(long, value_parser = parse_size)]
     size: u64,
@@ -26,14 +27,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let kind = known(dgen::kind(&options.kind), "kind", &options.kind)?;
-    let text = Text::new(kind, options.seed, options.size);
-    let written =
-        write_file::<io::Error>(&text, &options.output, &mut |_| Ok(())).map_err(|error| {
-            Failure::Work(format!(
-                "cannot write {}: {error}",
-                options.output.display()
-            ))
-        })?;
-    say(&written.sha256)
+    let text = Text::new(options.kind, options.seed, options.size);
+    let written = write_file(&text, &options.output, &mut |_| Ok(()));
+    say(&written.map_err(unwritten(&options.output))?.sha256)
 }

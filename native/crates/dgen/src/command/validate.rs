@@ -10,10 +10,11 @@ use dgen::data::Differences;
 use dgen::validate::{Validation, read_and_validate};
 use dgen::write::strategy::Driver;
 use dgen::write::{Expected, hex};
-use worker::exit::Failure;
+use worker::exit::{Failure, say};
+use worker::size::parse as parse_size;
 
 use super::knobs::Contents;
-use super::{fio, parse_size, processors, say};
+use super::{fio, processors};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -34,7 +35,7 @@ pub(crate) struct Options {
 }
 
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
-    let strategy = options.contents.strategy()?;
+    let strategy = options.contents.strategy;
     if !strategy.writes {
         return nothing_written(options);
     }

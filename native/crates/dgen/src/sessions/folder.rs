@@ -1,11 +1,11 @@
 //! Sessions into a folder, with its digest.
 
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use worker::hex;
 
 use super::Sessions;
 use crate::writer::Written;
@@ -59,21 +59,11 @@ fn write<E: From<io::Error>>(
             }
             Ok(())
         })?;
-        all.update(format!("{}  {}\n", hex(hash), session.name));
+        all.update(format!("{}  {}\n", hex(&hash.finalize()), session.name));
     }
     progress(bytes)?;
     Ok(Written {
         bytes,
-        sha256: hex(all),
+        sha256: hex(&all.finalize()),
     })
-}
-
-fn hex(hash: Sha256) -> String {
-    hash.finalize()
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
 }

@@ -33,7 +33,7 @@ pub struct Settings {
 }
 
 /// Settings with a name.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Profile {
     /// Kebab-case name.
     pub name: &'static str,
@@ -147,12 +147,6 @@ impl Sessions {
             seed,
             size,
         }
-    }
-
-    /// Bytes of all files together.
-    #[must_use]
-    pub fn size(&self) -> u64 {
-        self.size
     }
 
     /// The files, large ones first.

@@ -13,33 +13,17 @@ use std::time::{Duration, Instant};
 
 use sink::{Direct, Durability, Fault, Mode};
 
-use super::{LatencySeconds, Options, WriteError, cached_bytes};
+use super::{FileError, Options, cached_bytes};
 
 mod account;
 
-use account::Account;
+pub use account::Account;
 
 /// Result of a fio job, from fio's report and from the file.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Such as `fio-3.33`.
-    pub version: String,
-    /// Size of the file after closing.
-    pub bytes: u64,
-    /// Operations that completed.
-    pub operations: u64,
-    /// Threads that completed any.
-    pub threads: usize,
-    /// Completions with fewer bytes than requested.
-    pub short: u64,
-    /// From fio's first operation to its last, in seconds, which fio counts in thousandths.
-    pub elapsed_s: f64,
-    /// The same with its last sync.
-    pub synced_s: f64,
-    /// Operations in flight, mean over the elapsed time.
-    pub achieved_depth: f64,
-    /// Time of an operation.
-    pub latency: LatencySeconds,
+    /// fio's figures.
+    pub account: Account,
     /// Removing the previous file.
     pub opening: Duration,
     /// fio's process, from its start to its end.
@@ -89,8 +73,8 @@ fn installed() -> Option<PathBuf> {
 /// # Errors
 /// The options ask for what fio's job has not, or fio cannot run, or did not write the whole file. No file has the name
 /// then.
-pub fn write_file(path: &Path, options: &Options) -> Result<Report, WriteError> {
-    run(path, options).map_err(|fault| WriteError::Fault {
+pub fn write_file(path: &Path, options: &Options) -> Result<Report, FileError> {
+    run(path, options).map_err(|fault| FileError::Fault {
         path: path.to_owned(),
         fault,
     })
@@ -139,19 +123,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         return Err(not_whole(bytes, options.size));
     }
     Ok(Report {
-        version: account.version,
-        bytes,
-        operations: account.operations,
-        threads: account.threads,
-        short: account.short,
-        elapsed_s: account.elapsed_s,
-        synced_s: account.synced_s,
-        achieved_depth: if account.elapsed_s > 0.0 {
-            account.under_way_s / account.elapsed_s
-        } else {
-            0.0
-        },
-        latency: account.latency,
+        account,
         opening,
         process,
         closing: named.elapsed(),

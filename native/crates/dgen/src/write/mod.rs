@@ -25,17 +25,18 @@ pub use options::{
 pub use sink::{
     Direct, Durability, Fault, MODES as BACKENDS, Progress, mode as backend, path_of, size_of,
 };
-pub use stats::{LatencySeconds, Stats, digest_of, hex};
+pub use stats::{LatencySeconds, Stats, digest_of};
+pub use worker::hex;
 
 use self::pace::Pace;
 use crate::data::SettingsError;
 
-/// Reason why no file was written.
+/// Reason why a file was not written, or not compared.
 #[derive(Debug)]
-pub enum WriteError {
+pub enum FileError {
     /// The data are unavailable.
     Settings(SettingsError),
-    /// The writing ended early.
+    /// The writing or reading ended early.
     Fault {
         /// The file.
         path: PathBuf,
@@ -44,7 +45,7 @@ pub enum WriteError {
     },
 }
 
-impl std::fmt::Display for WriteError {
+impl std::fmt::Display for FileError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Settings(error) => write!(formatter, "{error}"),
@@ -53,9 +54,9 @@ impl std::fmt::Display for WriteError {
     }
 }
 
-impl std::error::Error for WriteError {}
+impl std::error::Error for FileError {}
 
-impl WriteError {
+impl FileError {
     /// The error of the operating system, if a system call failed.
     #[must_use]
     pub fn system(&self) -> Option<&io::Error> {
@@ -90,14 +91,14 @@ pub fn write_file(
     path: &Path,
     options: &Options,
     progress: &mut Progress<'_>,
-) -> Result<Stats, WriteError> {
-    let expected = Expected::new(options).map_err(WriteError::Settings)?;
+) -> Result<Stats, FileError> {
+    let expected = Expected::new(options).map_err(FileError::Settings)?;
     let failed = |fault| match fault {
-        Fault::In { path, fault } => WriteError::Fault {
+        Fault::In { path, fault } => FileError::Fault {
             path,
             fault: *fault,
         },
-        fault => WriteError::Fault {
+        fault => FileError::Fault {
             path: path.to_owned(),
             fault,
         },
@@ -122,7 +123,7 @@ pub fn write_file(
     let cached_after = cached_in_all(path, options.files);
     let cached = (cached_before, cached_after);
     let mut stats = Stats::new(options, &job, &expected, done, cached);
-    stats.notes.extend(options.rate.map(|rate| {
+    stats.evidence.notes.extend(options.rate.map(|rate| {
         format!("data was generated at no more than {rate:.0} bytes per second, as requested")
     }));
     Ok(stats)

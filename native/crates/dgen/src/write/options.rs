@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use sink::{Contents, Direct, Durability, Fault, Job, Mode, Split, Submit};
+use worker::command_line::Named;
 
 use super::strategy::Strategy;
 use crate::data::Settings;
@@ -47,7 +48,7 @@ impl Options {
     #[must_use]
     pub fn new(size: u64, settings: Settings) -> Self {
         let some = |count| NonZeroUsize::new(count).unwrap_or(NonZeroUsize::MIN);
-        let strategy = super::strategy::default();
+        let strategy = &super::strategy::STREAMING;
         Self {
             strategy,
             backend: strategy.default_backend(),
@@ -117,7 +118,7 @@ impl Options {
 }
 
 /// Values of the axis `direct`.
-pub const DIRECTS: &[(Direct, &str, &str)] = &[
+pub static DIRECTS: &[Named<Direct>] = &[
     (Direct::Off, "off", "written through the page cache"),
     (
         Direct::Try,
@@ -135,7 +136,7 @@ pub const DIRECTS: &[(Direct, &str, &str)] = &[
 const SYNC_EVERY: u64 = 64;
 
 /// Values of the axis `durability`.
-pub const DURABILITIES: &[(Durability, &str, &str)] = &[
+pub static DURABILITIES: &[Named<Durability>] = &[
     (
         Durability::None,
         "none",

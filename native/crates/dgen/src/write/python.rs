@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use sink::{Direct, Durability, Fault};
 
-use super::{Options, WriteError, name_of_direct, name_of_durability};
+use super::{FileError, Options, name_of_direct, name_of_durability};
 
 /// Environment variable with the absolute path of the interpreter, set by benchctl to its own. The path
 /// is not resolved, because an interpreter finds the packages of its virtual environment by it.
@@ -46,8 +46,8 @@ pub fn why_unavailable() -> Option<String> {
 /// # Errors
 /// The strategies in Python do not support one of the options, no interpreter is named, or no file can
 /// be written there.
-pub fn command(options: &Options, path: &Path) -> Result<Command, WriteError> {
-    let failed = |fault| WriteError::Fault {
+pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
+    let failed = |fault| FileError::Fault {
         path: path.to_owned(),
         fault,
     };

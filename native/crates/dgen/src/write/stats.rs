@@ -48,9 +48,7 @@ pub struct Stats {
     /// SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal.
     pub digest: String,
     /// Actual value of each axis, by axis name.
-    pub effective: BTreeMap<&'static str, String>,
-    /// Threads that finished at least one block.
-    pub threads: usize,
+    pub effective: BTreeMap<String, String>,
     /// Phase name to seconds, of phases that all threads share summed over them.
     pub phases_s: BTreeMap<&'static str, f64>,
     /// From the first contents to the last completion, in seconds.
@@ -61,24 +59,12 @@ pub struct Stats {
     pub first_done_s: f64,
     /// Files.
     pub files: usize,
-    /// Blocks.
-    pub blocks: u64,
-    /// Operations that completed.
-    pub operations: u64,
-    /// Completions that requested a repetition.
-    pub repeated: u64,
-    /// Completions with fewer bytes than requested.
-    pub short: u64,
     /// Blocks in flight, mean over the elapsed time.
     pub achieved_depth: f64,
-    /// The most blocks of one thread in flight at once.
-    pub most_in_flight: usize,
-    /// Bytes of contents produced.
-    pub filled_bytes: u64,
     /// Bytes of a buffer.
     pub buffer_bytes: usize,
-    /// Buffers that were filled.
-    pub buffers: usize,
+    /// The most blocks that one thread may have in flight.
+    pub depth: usize,
     /// Time of a block from its submission until its completion was seen.
     pub latency: LatencySeconds,
     /// Bytes of the previous file in the page cache; `None` if the kernel does not report them.
@@ -86,8 +72,8 @@ pub struct Stats {
     /// Bytes of the files in the page cache after closing; `None` if the kernel does not report
     /// them.
     pub cached_bytes_after: Option<u64>,
-    /// Fallbacks, each with its cause, and where threads ran.
-    pub notes: Vec<String>,
+    /// What else was counted: operations, buffers, threads, and notes on fallbacks and where threads ran.
+    pub evidence: Evidence,
 }
 
 impl Stats {
@@ -106,29 +92,22 @@ impl Stats {
             bytes: done.size,
             digest: digest(&identity(options, expected), &done.extents, done.size),
             effective: effective(options, job, evidence),
-            threads: evidence.writers,
             phases_s: phases(options, &done),
             elapsed_s,
             synced_s: seconds(done.synced),
             first_done_s: first_done.map_or(0.0, seconds),
             files: done.extents.len(),
-            blocks: evidence.blocks,
-            operations: evidence.operations,
-            repeated: evidence.repeated,
-            short: evidence.short,
             achieved_depth: if elapsed_s > 0.0 && options.strategy.writes {
                 seconds(evidence.in_flight) / elapsed_s
             } else {
                 0.0
             },
-            most_in_flight: evidence.most_in_flight,
-            filled_bytes: evidence.filled_bytes,
             buffer_bytes: job.block_bytes.get(),
-            buffers: evidence.buffers,
+            depth: options.depth.get(),
             latency: LatencySeconds::of(&evidence.latency),
             cached_bytes_before: cached.0,
             cached_bytes_after: cached.1,
-            notes: done.evidence.notes,
+            evidence: done.evidence,
         }
     }
 }
@@ -164,17 +143,7 @@ fn digest(identity: &str, files: &[Extents], size: u64) -> String {
 /// SHA-256 of a text, hexadecimal.
 #[must_use]
 pub fn digest_of(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
-/// Lower-case hexadecimal.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    worker::hex(&Sha256::digest(text.as_bytes()))
 }
 
 fn phases(options: &Options, done: &Done) -> BTreeMap<&'static str, f64> {
@@ -193,20 +162,19 @@ fn phases(options: &Options, done: &Done) -> BTreeMap<&'static str, f64> {
     phases
 }
 
-fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<&'static str, String> {
+fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<String, String> {
     let ran = strategy::judge(options.strategy, evidence, job);
-    let mut effective = BTreeMap::from([("strategy", ran.to_owned())]);
+    let mut effective = BTreeMap::from([("strategy".to_owned(), ran.to_owned())]);
+    let mut put = |axis: &str, value: String| effective.insert(axis.to_owned(), value);
     if options.strategy.writes {
-        let backend = sink::judge(options.backend, evidence);
-        effective.extend([
-            ("backend", backend.to_owned()),
-            ("direct", direct(options.direct, evidence).to_owned()),
-            (
-                "durability",
-                durability(options.durability, options.files.get(), evidence),
-            ),
-            ("dontcache", dontcache(evidence).to_owned()),
-        ]);
+        let files = options.files.get();
+        put("backend", sink::judge(options.backend, evidence).to_owned());
+        put("direct", direct(options.direct, evidence).to_owned());
+        put(
+            "durability",
+            durability(options.durability, files, evidence),
+        );
+        put("dontcache", dontcache(evidence).to_owned());
     }
     effective
 }

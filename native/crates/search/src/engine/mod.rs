@@ -1,22 +1,18 @@
-//! Engines, which distribute the work: one file per engine, one line in [`ENGINES`].
+//! Engines, which distribute the work: one line in [`ENGINES`] per engine, one file per library.
 
-mod collect;
 mod rayon;
-mod rayon_chunked;
 mod sequential;
-mod smol_global;
-mod smol_own_executor;
-mod tokio_hybrid;
-mod tokio_runtime;
-mod tokio_task_per_file;
-mod tokio_worker_pool;
+mod smol;
+mod tokio;
 
 use std::sync::Arc;
 
+use async_channel::{Receiver, Sender};
 use worker::exit::Failure;
 
 use crate::found::Found;
-use crate::job::Search;
+use crate::job::{CHANNEL, Search};
+use crate::threads::Host;
 
 /// A way of sharing out the work.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +23,40 @@ pub struct Engine {
     pub about: &'static str,
     /// Options and environment variables that act on it and not on every engine.
     pub knobs: &'static [Knob],
+    /// Thread that its searching belongs to.
+    host: Host,
     /// Searches every file of the job.
-    pub run: fn(&Arc<Search>) -> Result<Found, Failure>,
+    pub run: fn(&Arc<Search>) -> Part,
 }
+
+impl Engine {
+    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
+    pub(crate) fn seen_on(&self, host: Host) -> String {
+        if host == self.host {
+            self.name.to_owned()
+        } else {
+            format!("{} on a thread of kind {host:?}", self.name)
+        }
+    }
+}
+
+/// Runs a function that is generic over the parser with the parser of the job.
+macro_rules! by_parser {
+    ($run:ident) => {
+        |search| {
+            struct Run<'search>(&'search Arc<Search>);
+            impl crate::parser::Work for Run<'_> {
+                type Output = crate::engine::Part;
+
+                fn with<P: Parser>(self) -> Self::Output {
+                    $run::<P>(self.0)
+                }
+            }
+            crate::parser::dispatch(search.job.parser, Run(search))
+        }
+    };
+}
+use by_parser;
 
 /// Something that acts on some engines only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +84,52 @@ pub enum Knob {
 /// Every engine, in the order in which help lists them.
 pub static ENGINES: &[Engine] = &[
     sequential::ENGINE,
-    rayon::ENGINE,
-    rayon_chunked::ENGINE,
-    tokio_task_per_file::ENGINE,
-    tokio_worker_pool::ENGINE,
-    tokio_hybrid::ENGINE,
-    smol_global::ENGINE,
-    smol_own_executor::ENGINE,
+    rayon::FILES,
+    rayon::CHUNKED,
+    tokio::TASK_PER_FILE,
+    tokio::WORKER_POOL,
+    tokio::HYBRID,
+    smol::GLOBAL,
+    smol::OWN_EXECUTOR,
 ];
 
 /// The engine named `name`.
 #[must_use]
 pub fn engine(name: &str) -> Option<&'static Engine> {
     ENGINES.iter().find(|engine| engine.name == name)
+}
+
+/// Result of a task, and of an engine.
+pub type Part = Result<Found, Failure>;
+
+/// The channel that the job asks for.
+fn channel(search: &Search) -> (Sender<Part>, Receiver<Part>) {
+    if search.job.bounded {
+        async_channel::bounded(CHANNEL)
+    } else {
+        async_channel::unbounded()
+    }
+}
+
+/// Merges parts until every sender is gone. A task that panicked sends nothing, and its files are missed.
+async fn merge(search: &Search, parts: Receiver<Part>) -> Part {
+    let mut found = Found::new(search.job.limit);
+    while let Ok(part) = parts.recv().await {
+        found.merge(part?);
+    }
+    let files = search.job.sessions.len() as u64;
+    if found.seen.files != files {
+        return Err(Failure::Work(format!(
+            "{} of {files} files were searched: a task ended early",
+            found.seen.files
+        )));
+    }
+    let bounded = if parts.capacity().is_some() {
+        "bounded"
+    } else {
+        "unbounded"
+    };
+    found.seen.channels.insert(bounded);
+    found.seen.at_end(search);
+    Ok(found)
 }

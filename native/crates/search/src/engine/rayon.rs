@@ -1,4 +1,5 @@
-//! `rayon`: the threads of a pool take whole files.
+//! The threads of a rayon pool: `rayon` gives them whole files, `rayon-chunked` pieces of files, so that one large
+//! file does not delay the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,42 +7,71 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use worker::exit::Failure;
 
-use super::{Engine, Knob};
+use super::{Engine, Knob, Part, by_parser};
 use crate::found::Found;
 use crate::job::Search;
-use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Scanner, Stand};
+use crate::parser::Parser;
+use crate::scanner::Scanner;
 use crate::threads::{Host, RAYON};
 
-pub(super) const ENGINE: Engine = Engine {
+pub(super) const FILES: Engine = Engine {
     name: "rayon",
     about: "a rayon pool, one file at a time for each thread",
     knobs: &[Knob::Threads],
-    run: |search| dispatch(search.job.parser, Rayon(search)),
+    host: Host::Rayon,
+    run: by_parser!(files),
 };
 
-struct Rayon<'search>(&'search Arc<Search>);
+pub(super) const CHUNKED: Engine = Engine {
+    name: "rayon-chunked",
+    about: "a rayon pool, one piece of --chunk bytes of a file at a time for each thread",
+    knobs: &[Knob::Chunk, Knob::Threads],
+    host: Host::Rayon,
+    run: by_parser!(chunks),
+};
 
-impl Work for Rayon<'_> {
-    type Output = Result<Found, Failure>;
+fn files<P: Parser>(search: &Arc<Search>) -> Part {
+    let files: Vec<usize> = (0..search.job.sessions.len()).collect();
+    share_out::<P, _>(search, &FILES, &files, |scanner, file| scanner.file(*file))
+}
 
-    fn with<P: Parser>(self) -> Self::Output {
-        let stand = Stand {
-            engine: ENGINE.name,
-            host: Host::Rayon,
-        };
-        let files: Vec<usize> = (0..self.0.job.sessions.len()).collect();
-        share_out::<P, _>(self.0, stand, &files, |scanner, file| scanner.file(*file))
+/// A piece of a file.
+struct Chunk {
+    file: usize,
+    from: u64,
+    to: u64,
+}
+
+fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
+    let job = &search.job;
+    let mut chunks = Vec::new();
+    for (file, session) in job.sessions.iter().enumerate() {
+        let mut from = 0;
+        // An empty file has one chunk, too: it is opened like the others.
+        loop {
+            let to = from + job.chunk_bytes;
+            // A file that grew since it was listed is searched to its end, as by the other engines.
+            let last = to >= session.size;
+            let to = if last { u64::MAX } else { to };
+            chunks.push(Chunk { file, from, to });
+            if last {
+                break;
+            }
+            from = to;
+        }
     }
+    share_out::<P, _>(search, &CHUNKED, &chunks, |scanner, chunk| {
+        scanner.chunk(chunk.file, chunk.from, chunk.to)
+    })
 }
 
 /// Does every piece of work on a pool, each thread with its own scanner.
-pub(super) fn share_out<P: Parser, T: Sync>(
+fn share_out<P: Parser, T: Sync>(
     search: &Arc<Search>,
-    stand: Stand,
+    engine: &'static Engine,
     pieces: &[T],
     work: impl Fn(&mut Scanner<P>, &T) -> Result<(), Failure> + Sync,
-) -> Result<Found, Failure> {
+) -> Part {
     let threads = search.job.threads;
     let pool: ThreadPool = ThreadPoolBuilder::new()
         .num_threads(threads)
@@ -49,7 +79,7 @@ pub(super) fn share_out<P: Parser, T: Sync>(
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
-        .map(|_| Mutex::new(Scanner::new(search, stand)))
+        .map(|_| Mutex::new(Scanner::new(search, engine)))
         .collect();
     pool.install(|| {
         pieces.par_iter().with_max_len(1).try_for_each(|piece| {

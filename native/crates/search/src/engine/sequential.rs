@@ -2,38 +2,26 @@
 
 use std::sync::Arc;
 
-use worker::exit::Failure;
-
-use super::Engine;
-use crate::found::Found;
+use super::{Engine, Part, by_parser};
 use crate::job::Search;
-use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Scanner, Stand};
+use crate::parser::Parser;
+use crate::scanner::Scanner;
 use crate::threads::Host;
 
 pub(super) const ENGINE: Engine = Engine {
     name: "sequential",
     about: "one thread, one file after the other",
     knobs: &[],
-    run: |search| dispatch(search.job.parser, Sequential(search)),
+    host: Host::Plain,
+    run: by_parser!(run),
 };
 
-struct Sequential<'search>(&'search Arc<Search>);
-
-impl Work for Sequential<'_> {
-    type Output = Result<Found, Failure>;
-
-    fn with<P: Parser>(self) -> Self::Output {
-        let stand = Stand {
-            engine: ENGINE.name,
-            host: Host::Plain,
-        };
-        let mut scanner = Scanner::<P>::new(self.0, stand);
-        for file in 0..self.0.job.sessions.len() {
-            scanner.file(file)?;
-        }
-        let mut found = scanner.finish();
-        found.seen.at_end(self.0);
-        Ok(found)
+fn run<P: Parser>(search: &Arc<Search>) -> Part {
+    let mut scanner = Scanner::<P>::new(search, &ENGINE);
+    for file in 0..search.job.sessions.len() {
+        scanner.file(file)?;
     }
+    let mut found = scanner.finish();
+    found.seen.at_end(search);
+    Ok(found)
 }

@@ -12,12 +12,6 @@ pub struct SimdJson {
     buffers: Buffers,
 }
 
-impl std::fmt::Debug for SimdJson {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        out.debug_struct("SimdJson").finish_non_exhaustive()
-    }
-}
-
 impl Parser for SimdJson {
     const NAME: &'static str = "simd-json";
     const ABOUT: &'static str =

@@ -4,15 +4,13 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io;
-use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
-use crate::ring::Patience;
+use crate::ring::{Operations, Patience};
 use crate::tests::{contents, expected, job, on, some};
-use crate::uring::{Operations, Queue};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
 
 /// Alignment of direct writes in the tests.
@@ -134,7 +132,7 @@ impl Drop for FaultyRing {
     }
 }
 
-fn with_faults(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
+fn with_faults(of: &Mode, write: crate::Write) -> &'static Mode {
     Box::leak(Box::new(Mode {
         name: of.name,
         about: of.about,
@@ -143,14 +141,14 @@ fn with_faults(of: &Mode, sink: &'static dyn crate::Sink) -> &'static Mode {
         queues: of.queues,
         probe: || None,
         matches: of.matches,
-        sink,
+        write,
     }))
 }
 
 pub(crate) fn modes() -> [&'static Mode; 2] {
     [
-        with_faults(&pwrite::MODE, &pwrite::Calls { call: faulty_write }),
-        with_faults(&uring::MODE, &Queue::<FaultyRing>(PhantomData)),
+        with_faults(&pwrite::MODE, |writer| pwrite::write(writer, faulty_write)),
+        with_faults(&uring::MODE, uring::write::<FaultyRing>),
     ]
 }
 
@@ -203,7 +201,7 @@ fn breaks(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Res
 fn an_error_after_short_writes_names_its_offset_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = with_faults(&pwrite::MODE, &pwrite::Calls { call: breaks });
+    let mode = with_faults(&pwrite::MODE, |writer| pwrite::write(writer, breaks));
     let error = write(&path, mode, &job(40 * 8192), &contents, &mut |_| {
         ControlFlow::Continue(())
     })
@@ -266,7 +264,7 @@ impl Operations for Broken {
 fn a_failed_completion_ends_the_queue_with_nothing_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = with_faults(&uring::MODE, &Queue::<Broken>(PhantomData));
+    let mode = with_faults(&uring::MODE, uring::write::<Broken>);
     let full = Job {
         submit: Submit::WhenFull,
         ..job(40 * 8192)
@@ -347,7 +345,7 @@ impl Drop for Stuck {
 fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = with_faults(&uring::MODE, &Queue::<Stuck>(PhantomData));
+    let mode = with_faults(&uring::MODE, uring::write::<Stuck>);
     for submit in [Submit::Each, Submit::WhenFull] {
         let stuck = Job {
             submit,

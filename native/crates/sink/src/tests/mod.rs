@@ -142,7 +142,7 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
                 queues: doer.queues,
                 probe: doer.probe,
                 matches: named.matches,
-                sink: doer.sink,
+                write: doer.write,
             }));
             let done = on(&path, swapped, &job(100_000)).unwrap();
             assert_eq!(judge(swapped, &done.evidence), doer.name);

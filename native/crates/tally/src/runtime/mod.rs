@@ -5,10 +5,15 @@ mod queue;
 mod rayon;
 mod sequential;
 
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use source::{Input, Opened};
 use worker::exit::Failure;
 
 use crate::crew::Crew;
-use crate::job::{Count, Job};
+use crate::cut;
+use crate::job::{Count, Job, unreadable};
 
 /// Bounds of the pieces that an input in memory is split into: small enough that the threads end together, large
 /// enough that handing out does not show.
@@ -40,18 +45,44 @@ pub fn runtime(name: &str) -> Option<&'static Runtime> {
         .find(|runtime| runtime.name == name)
 }
 
-/// Puts what `crew` counted into `count`; the table with the most words takes in the others.
-fn merge(crew: Crew, count: &mut Count) {
-    let done = crew.done();
-    count.threads = done.threads;
-    count.runtimes = done.runtimes;
-    count.hashers = done.hashers;
-    count.tokenizers = done.tokenizers;
-    let mut tables = done.tables;
-    tables.sort_by_key(|table| std::cmp::Reverse(table.distinct()));
-    let mut tables = tables.into_iter();
-    count.table = tables.next().unwrap_or_default();
-    for table in tables {
-        count.table.merge(&table);
+/// Reads the inputs in turn by `one`, which returns the time that belongs to `phase`; the rest is reading.
+fn each_input(
+    job: &Job,
+    crew: &Crew,
+    count: &mut Count,
+    phase: &str,
+    mut one: impl FnMut(&Input, Opened, &mut Count) -> Result<Duration, Failure>,
+) -> Result<(), Failure> {
+    for input in &job.inputs {
+        let message = format!("tally: cannot read {input}: it became shorter while it was mapped");
+        worker::mapped::end_where_files_are_cut(&message);
+        let start = Instant::now();
+        let opened = source::open(job.mode, input).map_err(unreadable(input))?;
+        let spent = one(input, opened, count)?;
+        if let Some(bad) = crew.bad() {
+            let (what, offset) = (bad.what, bad.offset);
+            return Err(Failure::Work(format!(
+                "{input}: {what} at byte offset {offset}"
+            )));
+        }
+        count.phases.add(phase, spent);
+        let read = start.elapsed().saturating_sub(spent);
+        count.phases.add("read", read);
     }
+    Ok(())
+}
+
+/// Continues until a byte was found that is no text.
+fn go_on(crew: &Crew) -> ControlFlow<()> {
+    if crew.failed() {
+        ControlFlow::Break(())
+    } else {
+        ControlFlow::Continue(())
+    }
+}
+
+/// Splits a block that is the whole input among `threads`.
+fn split(block: &[u8], threads: usize) -> Vec<(usize, &[u8])> {
+    let target = block.len() / (threads * PIECES_PER_THREAD);
+    cut::pieces(block, target.clamp(*PIECE.start(), *PIECE.end())).collect()
 }

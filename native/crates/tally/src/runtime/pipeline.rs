@@ -7,21 +7,21 @@
 //! Phases: `read` and `wait` are the calling thread's, `count` is that of the busiest counting thread, which overlaps
 //! them.
 
+use std::io;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
 
-use source::{Input, Opened, Options};
+use source::{Input, Opened};
 use worker::exit::Failure;
 
-use super::queue::Queue;
-use super::{PIECE, PIECES_PER_THREAD, Runtime, merge};
+use super::queue::{Batch, Queue};
+use super::{Runtime, each_input, go_on, split};
 use crate::crew::Crew;
-use crate::cut::{self, Stitcher};
-use crate::job::{Count, Job, not_text, unreadable};
-use crate::memory;
+use crate::cut::Stitcher;
+use crate::job::{Count, Job, unreadable};
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "pipeline",
@@ -37,69 +37,29 @@ fn run(job: &Job) -> Result<Count, Failure> {
     let crew = Crew::new(job, job.threads);
     let busy: Vec<_> = (0..job.threads).map(|_| Mutex::default()).collect();
     let mut count = Count::default();
-    thread::scope(|scope| read(job, scope, &crew, &busy, &mut count))?;
+    // The counting threads live until the inputs are read.
+    thread::scope(|scope| {
+        let mut belt = None;
+        each_input(job, &crew, &mut count, "wait", |input, opened, count| {
+            if opened.is_whole() {
+                return whole(input, opened, job, &crew, &busy, count);
+            }
+            let belt = match &mut belt {
+                Some(belt) => belt,
+                none => none.insert(Belt::start(scope, &crew, &busy).map_err(unstarted)?),
+            };
+            belt.blocks(input, opened, job, &crew, count)
+        })
+    })?;
     let busiest = busy
         .into_iter()
         .map(|busy| busy.into_inner().unwrap_or_else(PoisonError::into_inner))
         .max();
     count.phases.add("count", busiest.unwrap_or_default());
     let start = Instant::now();
-    merge(crew, &mut count);
+    crew.finish(&mut count);
     count.phases.add("merge", start.elapsed());
     Ok(count)
-}
-
-/// Reads the inputs in turn. The counting threads live until this returns.
-fn read<'scope>(
-    job: &'scope Job,
-    scope: &'scope Scope<'scope, '_>,
-    crew: &'scope Crew,
-    busy: &'scope [Mutex<Duration>],
-    count: &mut Count,
-) -> Result<(), Failure> {
-    let mut belt = None;
-    for input in &job.inputs {
-        let start = Instant::now();
-        let opened = source::open(job.mode, input).map_err(|error| unreadable(input, &error))?;
-        let waited = if opened.is_whole() {
-            whole(opened, job, crew, busy, count)
-        } else {
-            let belt = match &mut belt {
-                Some(belt) => belt,
-                none => none.insert(Belt::start(scope, crew, busy).map_err(unstarted)?),
-            };
-            belt.blocks(opened, job.options(), crew, count)
-        };
-        let waited = waited.map_err(|error| failure(input, error))?;
-        if let Some(bad) = crew.bad() {
-            return Err(not_text(input, bad));
-        }
-        count.phases.add("wait", waited);
-        count
-            .phases
-            .add("read", start.elapsed().saturating_sub(waited));
-    }
-    Ok(())
-}
-
-enum Trouble {
-    Reading(std::io::Error),
-    Starting(std::io::Error),
-}
-
-fn failure(input: &Input, trouble: Trouble) -> Failure {
-    match trouble {
-        Trouble::Reading(error) => unreadable(input, &error),
-        Trouble::Starting(error) => unstarted(error),
-    }
-}
-
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape of a closure for map_err"
-)]
-fn unstarted(error: std::io::Error) -> Failure {
-    Failure::Work(format!("cannot start a thread: {error}"))
 }
 
 /// Adds the time of `work` to the account of a thread.
@@ -109,23 +69,30 @@ fn timed(busy: &Mutex<Duration>, work: impl FnOnce()) {
     *busy.lock().unwrap_or_else(PoisonError::into_inner) += start.elapsed();
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape of a closure for map_err"
+)]
+fn unstarted(error: io::Error) -> Failure {
+    Failure::Work(format!("cannot start a thread: {error}"))
+}
+
 /// Counts one block that is the whole input, and returns the time that the calling thread waited for it.
 fn whole(
+    input: &Input,
     opened: Opened,
     job: &Job,
     crew: &Crew,
     busy: &[Mutex<Duration>],
     count: &mut Count,
-) -> Result<Duration, Trouble> {
+) -> Result<Duration, Failure> {
     let mut counting = Ok(Duration::ZERO);
     let observed = opened.visit_blocks(&job.options(), &mut |block| {
         let start = Instant::now();
-        let target = block.len() / (busy.len() * PIECES_PER_THREAD);
-        let pieces: Vec<_> =
-            cut::pieces(block, target.clamp(*PIECE.start(), *PIECE.end())).collect();
+        let pieces = split(block, busy.len());
         let next = AtomicUsize::new(0);
         let (pieces, next) = (&pieces, &next);
-        let started: std::io::Result<()> = thread::scope(|scope| {
+        let started: io::Result<()> = thread::scope(|scope| {
             for (hand, busy) in busy.iter().enumerate().take(pieces.len()) {
                 Builder::new().spawn_scoped(scope, move || {
                     while let Some(&(offset, piece)) =
@@ -140,24 +107,8 @@ fn whole(
         counting = started.map(|()| start.elapsed());
         ControlFlow::Continue(())
     });
-    count.note(observed.map_err(Trouble::Reading)?);
-    counting.map_err(Trouble::Starting)
-}
-
-/// Pieces that follow each other, in a buffer that goes home when it is dropped, even by a panic.
-struct Batch {
-    text: Vec<u8>,
-    offset: u64,
-    home: Arc<Queue<Vec<u8>>>,
-}
-
-impl Drop for Batch {
-    fn drop(&mut self) {
-        let mut text = std::mem::take(&mut self.text);
-        text.clear();
-        // That queue is never closed.
-        let _ = self.home.push(text);
-    }
+    count.note(observed.map_err(unreadable(input))?);
+    counting.map_err(unstarted)
 }
 
 /// Guard of a counting thread: if it panics, no thread waits for its result.
@@ -188,7 +139,7 @@ impl Belt {
         scope: &'scope Scope<'scope, '_>,
         crew: &'scope Crew,
         busy: &'scope [Mutex<Duration>],
-    ) -> std::io::Result<Self> {
+    ) -> io::Result<Self> {
         let belt = Self {
             work: Arc::default(),
             home: Arc::default(),
@@ -212,41 +163,33 @@ impl Belt {
     /// Waits for a free buffer.
     fn take(&mut self) -> Batch {
         let start = Instant::now();
-        let text = self.home.pop().unwrap_or_default();
+        let batch = Batch::take(&self.home);
         self.waited += start.elapsed();
-        Batch {
-            text,
-            offset: 0,
-            home: Arc::clone(&self.home),
-        }
+        batch
     }
 
     /// Fills one buffer by `feed`, and hands it on; whether anybody is left to count it.
     fn pass(&mut self, feed: impl FnOnce(&mut dyn FnMut(&[u8], u64))) -> bool {
         let mut batch = self.take();
-        feed(&mut |piece, offset| {
-            if batch.text.is_empty() {
-                batch.offset = offset;
-            }
-            memory::append(&mut batch.text, piece);
-        });
+        feed(&mut |piece, offset| batch.push(piece, offset));
         batch.text.is_empty() || self.work.push(batch).is_ok()
     }
 
     /// Hands on the blocks of one input, and returns the time that the calling thread waited, all of it for counting.
     fn blocks(
         &mut self,
+        input: &Input,
         opened: Opened,
-        options: Options,
+        job: &Job,
         crew: &Crew,
         count: &mut Count,
-    ) -> Result<Duration, Trouble> {
+    ) -> Result<Duration, Failure> {
         self.waited = Duration::ZERO;
         let mut stitcher = Stitcher::default();
-        let observed = opened.visit_blocks(&options, &mut |block| {
+        let observed = opened.visit_blocks(&job.options(), &mut |block| {
             let passed = self.pass(|hand_on| stitcher.feed(block, hand_on));
-            if passed && !crew.failed() {
-                ControlFlow::Continue(())
+            if passed {
+                go_on(crew)
             } else {
                 ControlFlow::Break(())
             }
@@ -255,7 +198,7 @@ impl Belt {
         // All buffers are home: everything is counted.
         let idle: Vec<_> = (0..self.buffers).map(|_| self.take()).collect();
         drop(idle);
-        count.note(observed.map_err(Trouble::Reading)?);
+        count.note(observed.map_err(unreadable(input))?);
         count.carry_peak = count.carry_peak.max(stitcher.peak);
         Ok(self.waited)
     }

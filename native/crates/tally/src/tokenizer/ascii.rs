@@ -1,54 +1,37 @@
 //! `ascii`: runs of `[A-Za-z0-9']`; any byte outside ASCII is an error.
 
 use super::classify::{CHUNK, word_and_high};
-use super::{BadByte, Runs, Signature, Tokenizer};
+use super::{BadByte, Runs, Tokenize};
 use crate::case::Case;
-use crate::hasher::{Hash, Work};
+use crate::hasher::Hash;
 use crate::table::{Key, SHORT, Words};
 
-const NAME: &str = "ascii";
+pub(super) struct Ascii;
 
-pub(super) static TOKENIZER: Tokenizer = Tokenizer {
-    name: NAME,
-    about: "runs of [A-Za-z0-9']; a byte outside ASCII is an error",
-    count: |text, case, table| table.work(Counting { text, case }),
-};
+impl Tokenize for Ascii {
+    const NAME: &'static str = "ascii";
+    const ABOUT: &'static str = "runs of [A-Za-z0-9']; a byte outside ASCII is an error";
 
-struct Counting<'text> {
-    text: &'text [u8],
-    case: Case,
-}
-
-impl Work for Counting<'_> {
-    type Done = Result<Signature, BadByte>;
-
-    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
-        count(self.text, self.case, words)
+    fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<(), BadByte> {
+        let mut buffer = Vec::new();
+        let text = case.fold_ascii(text, &mut buffer);
+        let mut runs = Runs::default();
+        let mut chunks = text.chunks_exact(CHUNK);
+        let mut base = 0;
+        for chunk in chunks.by_ref() {
+            let chunk: &[u8; CHUNK] = chunk.try_into().unwrap_or(&[0; CHUNK]);
+            take(chunk, base, &mut runs, text, table)?;
+            base += CHUNK;
+        }
+        let mut last = [b' '; CHUNK];
+        let rest = chunks.remainder();
+        last[..rest.len()].copy_from_slice(rest);
+        take(&last, base, &mut runs, text, table)?;
+        if runs.inside {
+            add(text, runs.start, text.len(), table);
+        }
+        Ok(())
     }
-}
-
-fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<Signature, BadByte> {
-    let mut buffer = Vec::new();
-    let text = case.fold_ascii(text, &mut buffer);
-    let mut runs = Runs::default();
-    let mut chunks = text.chunks_exact(CHUNK);
-    let mut base = 0;
-    for chunk in chunks.by_ref() {
-        let chunk: &[u8; CHUNK] = chunk.try_into().unwrap_or(&[0; CHUNK]);
-        take(chunk, base, &mut runs, text, table)?;
-        base += CHUNK;
-    }
-    let mut last = [b' '; CHUNK];
-    let rest = chunks.remainder();
-    last[..rest.len()].copy_from_slice(rest);
-    take(&last, base, &mut runs, text, table)?;
-    if runs.inside {
-        add(text, runs.start, text.len(), table);
-    }
-    Ok(Signature {
-        tokenizer: NAME,
-        hasher: H::NAME,
-    })
 }
 
 #[inline]

@@ -5,8 +5,14 @@ mod ascii;
 mod classify;
 mod unicode;
 
+use std::marker::PhantomData;
+
+use ascii::Ascii;
+use unicode::Unicode;
+
 use crate::case::Case;
-use crate::table::Table;
+use crate::hasher::{Hash, Work};
+use crate::table::{Table, Words};
 
 /// Bytes that are not text in the tokenizer's sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +44,39 @@ pub struct Tokenizer {
     pub count: fn(&[u8], Case, &mut Table) -> Result<Signature, BadByte>,
 }
 
+/// The code of a tokenizer, compiled once for each hasher.
+trait Tokenize {
+    const NAME: &'static str;
+    const ABOUT: &'static str;
+
+    /// As [`Tokenizer::count`].
+    fn count<H: Hash>(text: &[u8], case: Case, words: &mut Words<H>) -> Result<(), BadByte>;
+}
+
+struct Counting<'text, T>(&'text [u8], Case, PhantomData<T>);
+
+impl<T: Tokenize> Work for Counting<'_, T> {
+    type Done = Result<Signature, BadByte>;
+
+    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
+        T::count(self.0, self.1, words)?;
+        Ok(Signature {
+            tokenizer: T::NAME,
+            hasher: H::NAME,
+        })
+    }
+}
+
+const fn value<T: Tokenize>() -> Tokenizer {
+    Tokenizer {
+        name: T::NAME,
+        about: T::ABOUT,
+        count: |text, case, table| table.work(Counting::<T>(text, case, PhantomData)),
+    }
+}
+
 /// Every tokenizer, in the order in which help and `describe` list them.
-pub static TOKENIZERS: &[&Tokenizer] = &[&unicode::TOKENIZER, &ascii::TOKENIZER];
+pub static TOKENIZERS: &[&Tokenizer] = &[&value::<Unicode>(), &value::<Ascii>()];
 
 /// The tokenizer named `name`.
 #[must_use]

@@ -12,56 +12,39 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::alone;
 use super::ascii::add;
 use super::classify::{CHUNK, Classes, classify};
-use super::{BadByte, Runs, Signature, Tokenizer};
+use super::{BadByte, Runs, Tokenize};
 use crate::case::Case;
 use crate::cut;
-use crate::hasher::{Hash, Work};
+use crate::hasher::Hash;
 use crate::table::Words;
 
-const NAME: &str = "unicode";
+pub(super) struct Unicode;
 
-pub(super) static TOKENIZER: Tokenizer = Tokenizer {
-    name: NAME,
-    about: "UAX #29 word segments that hold a letter or digit; no dictionary, so CJK and Thai count by character",
-    count: |text, case, table| table.work(Counting { text, case }),
-};
+impl Tokenize for Unicode {
+    const NAME: &'static str = "unicode";
+    const ABOUT: &'static str = "UAX #29 word segments that hold a letter or digit; no dictionary, so CJK and Thai count by character";
 
-struct Counting<'text> {
-    text: &'text [u8],
-    case: Case,
-}
-
-impl Work for Counting<'_> {
-    type Done = Result<Signature, BadByte>;
-
-    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
-        count(self.text, self.case, words)
+    fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<(), BadByte> {
+        let mut buffer = Vec::new();
+        let text = case.fold_ascii(text, &mut buffer);
+        let mut start = 0;
+        while start < text.len() {
+            let rest = &text[start..];
+            let Some(high) = first_high(rest) else {
+                count_ascii(rest, table);
+                break;
+            };
+            let from = cut::last(&rest[..=high]).unwrap_or(0);
+            let to = first_ascii_cut(rest, high + 1);
+            count_ascii(&rest[..from], table);
+            count_segments(&rest[from..to], case, table).map_err(|bad| BadByte {
+                offset: bad.offset + (start + from) as u64,
+                ..bad
+            })?;
+            start += to;
+        }
+        Ok(())
     }
-}
-
-fn count<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Result<Signature, BadByte> {
-    let mut buffer = Vec::new();
-    let text = case.fold_ascii(text, &mut buffer);
-    let mut start = 0;
-    while start < text.len() {
-        let rest = &text[start..];
-        let Some(high) = first_high(rest) else {
-            count_ascii(rest, table);
-            break;
-        };
-        let from = cut::last(&rest[..=high]).unwrap_or(0);
-        let to = first_ascii_cut(rest, high + 1);
-        count_ascii(&rest[..from], table);
-        count_segments(&rest[from..to], case, table).map_err(|bad| BadByte {
-            offset: bad.offset + (start + from) as u64,
-            ..bad
-        })?;
-        start += to;
-    }
-    Ok(Signature {
-        tokenizer: NAME,
-        hasher: H::NAME,
-    })
 }
 
 /// Index of the first byte outside ASCII.

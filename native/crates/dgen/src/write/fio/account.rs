@@ -10,21 +10,38 @@ use sink::Fault;
 use crate::write::LatencySeconds;
 
 /// Figures of all threads combined.
-pub(super) struct Account {
+#[derive(Clone, Debug)]
+pub struct Account {
     /// Such as `fio-3.33`.
-    pub(super) version: String,
-    pub(super) bytes: u64,
-    pub(super) operations: u64,
-    pub(super) short: u64,
+    pub version: String,
+    /// Bytes written.
+    pub bytes: u64,
+    /// Operations that completed.
+    pub operations: u64,
+    /// Completions with fewer bytes than requested.
+    pub short: u64,
     /// Threads that completed an operation.
-    pub(super) threads: usize,
-    /// Time of the slowest thread; all begin together.
-    pub(super) elapsed_s: f64,
+    pub threads: usize,
+    /// Seconds of the slowest thread, which fio counts in thousandths; all begin together.
+    pub elapsed_s: f64,
     /// The same with the last sync.
-    pub(super) synced_s: f64,
+    pub synced_s: f64,
     /// The times of all operations.
-    pub(super) under_way_s: f64,
-    pub(super) latency: LatencySeconds,
+    pub under_way_s: f64,
+    /// Time of an operation.
+    pub latency: LatencySeconds,
+}
+
+impl Account {
+    /// Operations in flight, mean over the elapsed time.
+    #[must_use]
+    pub fn achieved_depth(&self) -> f64 {
+        if self.elapsed_s > 0.0 {
+            self.under_way_s / self.elapsed_s
+        } else {
+            0.0
+        }
+    }
 }
 
 /// Reason why fio's report is unavailable.

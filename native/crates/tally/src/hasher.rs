@@ -1,12 +1,12 @@
-//! Axis `hasher`: how a word finds its place in the table. One file per value, one line in [`registry`].
+//! Axis `hasher`: how a word finds its place in the table. One line of [`registry`] per value.
 //!
 //! Every hasher has fixed seeds: the same input always takes the same path, which a measurement wants, and a flood of
 //! colliding words is no threat here. The answer does not depend on the hasher.
 
-mod ahash;
-mod fold;
-mod fxhash;
-mod siphash;
+use std::hash::{BuildHasher, DefaultHasher, Hasher as _};
+
+use ahash::RandomState;
+use rustc_hash::FxHasher;
 
 use crate::table::{SHORT, Store, Words};
 
@@ -43,16 +43,20 @@ pub(crate) trait Work {
 }
 
 macro_rules! registry {
-    ($($file:ident::$type:ident),+ $(,)?) => {
+    ($($type:ident: $about:literal;)+) => {
         /// Every hasher, in the order in which help and `describe` list them; the first is the default.
-        pub static HASHERS: &[&Hasher] = &[$(&$file::HASHER),+];
+        pub static HASHERS: &[&Hasher] = &[$(&Hasher {
+            name: $type::NAME,
+            about: $about,
+            table: || Table::$type(Words::default()),
+        }),+];
 
         /// Words with their counts, and the hasher that places them.
         #[derive(Clone, Debug)]
         pub enum Table {
             $(
                 #[doc = concat!("Placed by [`", stringify!($type), "`].")]
-                $type(Words<$file::$type>),
+                $type(Words<$type>),
             )+
         }
 
@@ -62,8 +66,12 @@ macro_rules! registry {
                     $(Self::$type(words) => work.on(words),)+
                 }
             }
+        }
 
-            fn store(&self) -> &Store {
+        impl std::ops::Deref for Table {
+            type Target = Store;
+
+            fn deref(&self) -> &Store {
                 match self {
                     $(Self::$type(words) => words.store(),)+
                 }
@@ -72,25 +80,16 @@ macro_rules! registry {
     };
 }
 
-registry![fold::Fold, siphash::SipHash, ahash::AHash, fxhash::FxHash];
-
-/// The hasher named `name`.
-#[must_use]
-pub fn hasher(name: &str) -> Option<&'static Hasher> {
-    HASHERS.iter().copied().find(|hasher| hasher.name == name)
+registry! {
+    Fold: "a folded multiplication, as in wyhash and foldhash";
+    SipHash: "the standard library's default hasher (SipHash-1-3), keys of zero";
+    AHash: "the crate ahash, fixed keys";
+    FxHash: "the crate rustc-hash: multiply and add, no seed";
 }
 
 impl Default for Table {
     fn default() -> Self {
         (HASHERS[0].table)()
-    }
-}
-
-impl std::ops::Deref for Table {
-    type Target = Store;
-
-    fn deref(&self) -> &Store {
-        self.store()
     }
 }
 
@@ -122,6 +121,45 @@ impl Table {
     }
 }
 
+/// Odd constants without pattern: the fractional parts of the square roots of 2, 3, 5 and 7 (as in SHA-512, FIPS 180-4).
+const SEEDS: [u64; 4] = [
+    0x6a09_e667_f3bc_c909,
+    0xbb67_ae85_84ca_a73b,
+    0x3c6e_f372_fe94_f82b,
+    0xa54f_f53a_5f1d_36f1,
+];
+
+/// One multiplication of 64 × 64 bits for a short word, its halves folded.
+#[derive(Clone, Debug)]
+pub struct Fold;
+
+/// The high and low half of a product, folded: every bit of both factors reaches the middle of the result.
+#[inline]
+fn fold(left: u64, right: u64) -> u64 {
+    let product = u128::from(left) * u128::from(right);
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
+    {
+        product as u64 ^ (product >> 64) as u64
+    }
+}
+
+impl Hash for Fold {
+    const NAME: &'static str = "fold";
+
+    #[inline]
+    fn short(low: u64, high: u64) -> u64 {
+        fold(low ^ SEEDS[0], high ^ SEEDS[1])
+    }
+
+    fn long(word: &[u8]) -> u64 {
+        let mut hash = fold(word.len() as u64 ^ SEEDS[2], SEEDS[3]);
+        for (low, high) in parts(word) {
+            hash = fold(low ^ hash, high ^ SEEDS[3]) ^ hash.rotate_left(23);
+        }
+        hash
+    }
+}
+
 /// The parts of a long word as [`Hash::short`] takes them.
 fn parts(word: &[u8]) -> impl Iterator<Item = (u64, u64)> {
     word.chunks(SHORT).map(|part| {
@@ -131,6 +169,52 @@ fn parts(word: &[u8]) -> impl Iterator<Item = (u64, u64)> {
         #[expect(clippy::cast_possible_truncation, reason = "the two halves are meant")]
         (number as u64, (number >> 64) as u64)
     })
+}
+
+/// Defines a hasher by one of the standard library's trait, which `$new` creates.
+macro_rules! by_std {
+    ($(#[$about:meta])* $type:ident = $name:literal, $new:expr) => {
+        $(#[$about])*
+        #[derive(Clone, Debug)]
+        pub struct $type;
+
+        impl Hash for $type {
+            const NAME: &'static str = $name;
+
+            #[inline]
+            fn short(low: u64, high: u64) -> u64 {
+                let mut hasher = $new;
+                hasher.write_u64(low);
+                hasher.write_u64(high);
+                hasher.finish()
+            }
+
+            fn long(word: &[u8]) -> u64 {
+                let mut hasher = $new;
+                hasher.write(word);
+                hasher.finish()
+            }
+        }
+    };
+}
+
+by_std! {
+    /// What `std::collections::HashMap` uses, without its random keys.
+    SipHash = "siphash", DefaultHasher::new()
+}
+
+/// Any four numbers: what is the same in every run.
+const STATE: RandomState = RandomState::with_seeds(2, 3, 5, 7);
+
+by_std! {
+    /// The crate `ahash`: by AES rounds in a build for processors that have them (`-C target-feature=+aes`), by folded
+    /// multiplications in any other.
+    AHash = "ahash", STATE.build_hasher()
+}
+
+by_std! {
+    /// The crate `rustc-hash`, which the Rust compiler uses.
+    FxHash = "fxhash", FxHasher::default()
 }
 
 #[cfg(test)]

@@ -1,20 +1,22 @@
-//! `smol-global`: a task of smol's global executor for each file, which hands it to the blocking pool.
+//! A task of an executor of smol for each file, which hands it to the blocking pool: the global executor (`smol-global`),
+//! or a static one that our own threads drive (`smol-own-executor`).
 
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Builder;
 
-use smol::Task;
 use smol::lock::Semaphore;
+use smol::{Executor, Task};
 use worker::exit::Failure;
 
-use super::collect::{self, Part};
-use super::{Engine, Knob};
+use super::{Engine, Knob, Part, by_parser};
 use crate::found::Found;
 use crate::job::Search;
-use crate::parser::{Parser, Work, dispatch};
-use crate::scanner::{Scanner, Stand};
-use crate::threads::Host;
+use crate::parser::Parser;
+use crate::scanner::Scanner;
+use crate::threads::{Host, OWN};
 
-pub(super) const ENGINE: Engine = Engine {
+pub(super) const GLOBAL: Engine = Engine {
     name: "smol-global",
     about: "smol::spawn for each file, searched by blocking::unblock (SMOL_THREADS, BLOCKING_MAX_THREADS)",
     knobs: &[
@@ -23,30 +25,58 @@ pub(super) const ENGINE: Engine = Engine {
         Knob::BlockingMaxThreads,
         Knob::SmolThreads,
     ],
-    run: |search| dispatch(search.job.parser, Global(search)),
+    host: Host::Blocking,
+    run: by_parser!(global),
 };
 
-struct Global<'search>(&'search Arc<Search>);
+pub(super) const OWN_EXECUTOR: Engine = Engine {
+    name: "smol-own-executor",
+    about: "a static Executor with --threads threads, files searched by blocking::unblock (BLOCKING_MAX_THREADS)",
+    knobs: &[
+        Knob::Channel,
+        Knob::Concurrency,
+        Knob::Threads,
+        Knob::BlockingMaxThreads,
+    ],
+    host: Host::Blocking,
+    run: by_parser!(own_executor),
+};
 
-impl Work for Global<'_> {
-    type Output = Result<Found, Failure>;
+static EXECUTOR: Executor<'static> = Executor::new();
 
-    fn with<P: Parser>(self) -> Self::Output {
-        run::<P>(self.0, ENGINE.name, Host::Smol, smol::spawn)
+/// Threads of the executor that were started. They live as long as the process, as the executor does.
+static THREADS: Mutex<usize> = Mutex::new(0);
+
+fn global<P: Parser>(search: &Arc<Search>) -> Part {
+    run::<P>(search, &GLOBAL, Host::Smol, smol::spawn)
+}
+
+fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
+    let mut started = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
+    while *started < search.job.threads {
+        Builder::new()
+            .name(format!("{OWN}{started}"))
+            .spawn(|| smol::block_on(EXECUTOR.run(smol::future::pending::<()>())))
+            .map_err(|error| Failure::Work(format!("cannot start a thread: {error}")))?;
+        *started += 1;
     }
+    drop(started);
+    run::<P>(search, &OWN_EXECUTOR, Host::Own, |task| {
+        EXECUTOR.spawn(task)
+    })
 }
 
 /// A future that sends its part.
-pub(super) type Sending = std::pin::Pin<Box<dyn Future<Output = ()> + Send>>;
+type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Searches every file in a task of the executor that `spawn` belongs to; `executor` is what its threads must be.
-pub(super) fn run<P: Parser>(
+fn run<P: Parser>(
     search: &Arc<Search>,
-    engine: &'static str,
+    engine: &'static Engine,
     executor: Host,
     spawn: impl Fn(Sending) -> Task<()> + Clone + Send + 'static,
 ) -> Part {
-    let (sender, parts) = collect::channel(search);
+    let (sender, parts) = super::channel(search);
     let shared = Arc::clone(search);
     let spawn_file = spawn.clone();
     let spawning = async move {
@@ -61,13 +91,9 @@ pub(super) fn run<P: Parser>(
             };
             let (search, sender) = (Arc::clone(&shared), sender.clone());
             let task = spawn_file(Box::pin(async move {
-                let stand = Stand {
-                    engine,
-                    host: Host::Blocking,
-                };
                 let on = Host::observe();
                 let part = blocking::unblock(move || {
-                    let mut scanner = Scanner::<P>::new(&search, stand);
+                    let mut scanner = Scanner::<P>::new(&search, engine);
                     scanner.file(file)?;
                     Ok(scanner.finish())
                 })
@@ -82,7 +108,7 @@ pub(super) fn run<P: Parser>(
         }
     };
     spawn(Box::pin(spawning)).detach();
-    smol::block_on(collect::merge(search, parts))
+    smol::block_on(super::merge(search, parts))
 }
 
 /// Says so if the task ran on another executor than its engine's.

@@ -4,6 +4,7 @@
 //! Trials are made in passes, each in its own order, so that a slow moment of the disk does not
 //! meet the same trial twice. Every trial writes its own file and removes it.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Settings;
 use crate::random::Random;
-use crate::write::{Options, WriteError, write_file};
+use crate::write::{FileError, Options, write_file};
 
 /// Best settings of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +46,7 @@ pub struct Table {
     /// The folder.
     pub folder: String,
     /// Actual value of each axis, by axis name.
-    pub effective: std::collections::BTreeMap<String, String>,
+    pub effective: BTreeMap<String, String>,
     /// Bytes of each trial.
     pub trial_bytes: u64,
     /// Seconds that the probe took.
@@ -105,7 +106,7 @@ pub fn probe(
     options: &Options,
     limit: Duration,
     progress: &mut dyn FnMut(u64) -> ControlFlow<()>,
-) -> Result<Table, WriteError> {
+) -> Result<Table, FileError> {
     let start = Instant::now();
     let deadline = start + limit;
     let mut rows: Vec<Row> = combinations()
@@ -139,7 +140,7 @@ pub fn probe(
             row.bytes_per_s = Some(bytes as f64 / median(&row.seconds));
             made += 1;
             if progress(made) == ControlFlow::Break(()) {
-                return Err(WriteError::Fault {
+                return Err(FileError::Fault {
                     path: folder.to_owned(),
                     fault: crate::write::Fault::Stopped,
                 });
@@ -193,7 +194,7 @@ fn trial(
     options: &Options,
     bytes: u64,
     tried: Option<Choice>,
-) -> Result<(f64, std::collections::BTreeMap<String, String>), WriteError> {
+) -> Result<(f64, BTreeMap<String, String>), FileError> {
     let path = folder.join(format!(".dgen-probe-{}", std::process::id()));
     let mut options = Options {
         size: bytes,
@@ -210,12 +211,7 @@ fn trial(
     // Without a file there is nothing to remove.
     let _ = fs::remove_file(&path);
     let stats = written?;
-    let effective = stats
-        .effective
-        .into_iter()
-        .map(|(axis, value)| (axis.to_owned(), value))
-        .collect();
-    Ok((stats.synced_s.max(f64::MIN_POSITIVE), effective))
+    Ok((stats.synced_s.max(f64::MIN_POSITIVE), stats.effective))
 }
 
 fn median(values: &[f64]) -> f64 {
