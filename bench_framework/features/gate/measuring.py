@@ -48,11 +48,11 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     if plan.confirms or plan.judge.gate.budgets:
         return False
     strict = strict_plan(plan)
-    baselines = {item.id: strict.baseline_cell(item.id) for item in strict.inputs}
     pairs = [
         frozenset((cell.id, baseline.id))
         for cell in strict.cells
-        if cell.role is Role.CANDIDATE and (baseline := baselines[cell.input_id]) is not None
+        if cell.role is Role.CANDIDATE
+        and (baseline := strict.baseline_cell(cell.input_id)) is not None
     ]
     return bool(pairs) and same_cells(strict, builds).issuperset(pairs)
 

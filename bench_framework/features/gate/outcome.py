@@ -6,7 +6,7 @@ from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.declarations import Note
-from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
+from bench_framework.model.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
@@ -14,6 +14,10 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.units import counted, format_percent
 
+LEVEL: Final = 0.01
+"""The family-wise error rate of the first pass, and of all budgets."""
+CONFIRMATION_LEVEL: Final = 0.05
+FEWEST_CONFIRMING: Final = 18
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
 BOTH: Final = 2
@@ -48,15 +52,15 @@ def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
 
 
 def _worse(gating: Gating) -> list[str]:
-    pairs = gating.in_state("worse")
+    pairs, what = gating.in_state("worse"), "worse than tolerated"
     if len(gating.hosts) < BOTH:
-        return _counted(pairs, "worse than tolerated")
+        return _counted(pairs, what)
     first, second = gating.hosts
     # An exact metric has no second pass.
-    once = [pair for pair in pairs if pair.again is None]
     twice = [pair for pair in pairs if pair.again is not None]
-    what = f"worse than tolerated on host {first}, confirmed on host {second}"
-    return _counted(twice, what) + _counted(once, f"worse than tolerated on host {first}")
+    lines = _counted(twice, f"{what} on host {first}, confirmed on host {second}")
+    once = [pair for pair in pairs if pair.again is None]
+    return lines + _counted(once, f"{what} on host {first}")
 
 
 def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
@@ -71,7 +75,7 @@ _OUTCOMES: Final[dict[BudgetState, str]] = {
 
 
 def _budgets(gating: Gating, state: BudgetState) -> list[str]:
-    budgets: list[BudgetFinding] = [b for b in gating.budgets if b.state == state]
+    budgets = [b for b in gating.budgets if b.state == state]
     text = _OUTCOMES[state]
     if len(budgets) != 1:
         text = text.replace("it is", "they are")
@@ -157,22 +161,15 @@ def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) 
         if entry.unknown:
             yield f"{name} is unknown here: {entry.unknown}"
         elif not matching_pairs:
-            yield f"{name} is unknown here: {_nothing(entry.metric, pairs)}"
+            judged = any(pair.metric == entry.metric for pair in pairs)
+            reason = (
+                "it selects no gated cell" if judged else f"this gate does not judge {entry.metric}"
+            )
+            yield f"{name} is unknown here: {reason}"
         elif not entry.counts_on(day):
             yield f"{name} has expired on {entry.until} and accepts nothing"
         elif all(pair.state == "passed" for pair in matching_pairs):
             yield f"{name} is not needed: none of its comparisons is worse"
-
-
-def _nothing(metric: Metric, pairs: Sequence[GatedPair]) -> str:
-    if all(pair.metric != metric for pair in pairs):
-        return f"this gate does not judge {metric}"
-    return "it selects no gated cell"
-
-
-LEVEL: Final = 0.01
-CONFIRMATION_LEVEL: Final = 0.05
-FEWEST_CONFIRMING: Final = 18
 
 
 def strict_plan(plan: Plan) -> Plan:
@@ -184,22 +181,21 @@ def strict_plan(plan: Plan) -> Plan:
 
 def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
     """Return the plan with these candidates, and baseline and A/A control of their inputs."""
-    inputs = {
-        cell.input_id for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE
-    }
+    chosen = {c.id: c.input_id for c in plan.cells if c.id in ids and c.role is Role.CANDIDATE}
+    inputs, of_inputs = set(chosen.values()), (Role.BASELINE, Role.CONTROL)
     cells = tuple(
         cell
         for cell in plan.cells
-        if (cell.id in ids and cell.role is Role.CANDIDATE)
-        or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
+        if cell.id in chosen or (cell.input_id in inputs and cell.role in of_inputs)
     )
     baselines = [cell.variant_id for cell in cells if cell.role is Role.BASELINE]
-    variants = {cell.variant_id for cell in cells}
-    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
+    used = {cell.variant_id for cell in cells}
+    variants = tuple(v for v in plan.variants if v.id in used)
+    builds = {v.build.id for v in variants if v.build is not None}
     return replace(
         plan,
         builds=tuple(build for build in plan.builds if build.id in builds),
-        variants=tuple(v for v in plan.variants if v.id in variants),
+        variants=variants,
         inputs=tuple(item for item in plan.inputs if item.id in inputs),
         cells=cells,
         holes=(),

@@ -10,7 +10,7 @@ import pytest
 
 from bench_framework.compare.summaries import median_interval
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate.budgets import LEVEL
+from bench_framework.features.gate.outcome import LEVEL
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
