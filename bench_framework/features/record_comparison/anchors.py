@@ -31,9 +31,13 @@ class Side:
     answers: Mapping[str, str] = field(default_factory=dict)
     """Cell id → its most frequent answer."""
 
+    def build(self, cell: Cell) -> Build | None:
+        """Return the build of a cell's program."""
+        return cell_state.build_of(self.plan, cell.variant_id, self.builds)
+
     def code(self, cell: Cell) -> str | None:
         """Return the digest of a cell's code without symbol names, `None` if unknown."""
-        build = cell_state.build_of(self.plan, cell.variant_id, self.builds)
+        build = self.build(cell)
         return None if build is None or not build.ok else build.code_sha256 or build.sha256
 
     def digest(self, cell: Cell) -> str | None:
@@ -42,11 +46,6 @@ class Side:
             return ""
         prepared = self.inputs.get(cell.input_id)
         return prepared.sha256 if prepared is not None else None
-
-    def measured(self, cell: Cell) -> bool:
-        """Return whether a cell was measured as planned."""
-        state = self.states.get(cell.id)
-        return state is not None and state.state == "measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,30 +145,20 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
     code, command or input is "changed".
     """
     earlier = {cell.id: cell for cell in before.plan.cells if cell.role is not Role.CONTROL}
-    same = {
-        key: cell
-        for cell in reversed(earlier.values())
-        if (key := _identity(before, cell)) is not None
-    }
-    chosen = declared(before, after)
+    same = {key: c for c in reversed(earlier.values()) if (key := _identity(before, c)) is not None}
     pairs = []
-    for cell in after.plan.cells:
-        if cell.role is Role.CONTROL:
-            continue
+    for cell in (cell for cell in after.plan.cells if cell.role is not Role.CONTROL):
         key = _identity(after, cell)
-        namesake = earlier.get(cell.id)
-        twin: Cell | None = None
-        if namesake is None:
-            twin = same.get(key)
-        elif key is not None and _identity(before, namesake) == key:
-            twin = namesake
-        if twin is not None:
-            is_anchor = not chosen or cell.variant_id == after.plan.anchor_id
-            anchor, changed = Match(twin, cell, "anchor"), Match(twin, cell, "changed", "nothing")
-            pairs.append(anchor if is_anchor else changed)
-        elif namesake is not None:
-            change = _difference(before, namesake, after, cell)
-            pairs.append(Match(namesake, cell, "changed", change))
+        other = earlier.get(cell.id) or same.get(key)
+        if other is None:
+            continue
+        change = "nothing"
+        if key is None or _identity(before, other) != key:
+            change = _difference(before, other, after, cell)
+        elif not declared(before, after) or cell.variant_id == after.plan.anchor_id:
+            pairs.append(Match(other, cell, "anchor"))
+            continue
+        pairs.append(Match(other, cell, "changed", change))
     return tuple(pairs)
 
 
@@ -219,7 +208,7 @@ def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> str:
 
 def conditions(before: Host, after: Host) -> tuple[str, ...]:
     """Return the differences between two machines that make times not comparable."""
-    pairs = (
+    return _differences(
         ("CPU", before.cpu, after.cpu),
         ("cores", before.cores, after.cores),
         ("kernel", before.kernel.split(".", 1)[0], after.kernel.split(".", 1)[0]),
@@ -227,13 +216,12 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
         ("filesystem of the records", before.results_filesystem, after.results_filesystem),
         ("governor", before.governor, after.governor),
     )
-    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
     """Return differences that prevent no comparison; the anchors must show no effect."""
     old, new = (format_variables(host.variables) or "nothing set" for host in (before, after))
-    pairs = (
+    return _differences(
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),
         ("hyperfine", before.hyperfine, after.hyperfine),
@@ -241,4 +229,7 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
         ("benchctl", before.benchctl, after.benchctl),
         ("environment", old, new),
     )
-    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
+
+
+def _differences(*facts: tuple[str, object, object]) -> tuple[str, ...]:
+    return tuple(f"{what}: {one} → {other}" for what, one, other in facts if one != other)

@@ -10,14 +10,9 @@ from typing import Final
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import comparison, detectable, effect
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary import bullets, main
+from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.evidence import Evidence, listed, statement
-from bench_framework.features.summary.recommendation import (
-    recommendation,
-    recommendations,
-    used,
-)
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
@@ -105,16 +100,16 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
         return
     ranked = [c.id for c in at.compared(item.id)]
     leader, baseline = at.leaders(group)[0], at.plan.baseline_cell(item.id)
-    best = "Fastest" if at.metric == WALL else "Best"
+    ahead = "Fastest" if at.metric == WALL else "Best"
     second = next((c for c in ranked if c != leader), None)
     variants = {c.variant_id: c.id for c in at.compared(item.id)}
     further = [variants[v] for v in at.plan.further_baselines if v in variants]
     keeps = baseline is not None and leader == baseline.id
     # If the baseline is best, the answer compares it with the next variant.
-    pairs = [] if keeps and answered else [(leader, second, f"{best} against the next")]
+    pairs = [] if keeps and answered else [(leader, second, f"{ahead} against the next")]
     if baseline is not None and not answered:
-        pairs.append((leader, baseline.id, f"{best} against the baseline"))
-    pairs += [(cell, leader, f"{at.label(cell)} against the {best.lower()}") for cell in further]
+        pairs.append((leader, baseline.id, f"{ahead} against the baseline"))
+    pairs += [(cell, leader, f"{at.label(cell)} against the {ahead.lower()}") for cell in further]
     done: set[frozenset[str | None]] = set()
     for cell, reference, name in pairs:
         both: frozenset[str | None] = frozenset((cell, reference))
@@ -143,19 +138,19 @@ def summary_claims(at: Evidence) -> Iterator[Claim]:
     """Yield the result of each input, then the lines of the summary, then the recommendations."""
     item = at.leading_input()
     for group in at.judgement.best:
-        claim = main.main_claim(at, group)
+        claim = best.main_claim(at, group)
         leading = item is not None and group.input_id == item.id
         yield replace(claim, values={**claim.values, "leading": 1}) if leading else claim
     special: list[Claim] = []
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(at, item))), [])
         yield from special
-        yield from used(at, item)
+        yield from best.used(at, item)
         yield from bullets.lines(at, item)
     yield from contrast_claims(at, answered=not special)
     yield from bullets.not_adopted(at, item)
     yield bullets.confidence(at)
-    yield from recommendations(at)
+    yield from best.recommendations(at)
 
 
 def _text(claim: Claim) -> str:
@@ -163,8 +158,8 @@ def _text(claim: Claim) -> str:
 
 
 SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "main": main.main_sentence,
-    "nothing": main.nothing_sentence,
+    "main": best.main_sentence,
+    "nothing": best.nothing_sentence,
     "answer": _text,
     "use": _text,
     "summary": _text,
@@ -173,6 +168,6 @@ SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "contrast": contrast_text,
     "grouped": _text,
     "finding": _text,
-    "recommendation": recommendation,
+    "recommendation": best.recommendation,
 }
 """Kind of claim → the function that returns its sentence."""

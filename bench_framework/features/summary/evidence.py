@@ -43,13 +43,9 @@ class Evidence(ComparisonClaims):
         self._pairs[PEAK_RSS] = self._pairs.get(PEAK_RSS) or memory
         self.higher = any(c.direction == "higher" for c in every if c.metric == self.metric)
 
-    def pairs(self, metric: str) -> Mapping[tuple[str, str], Comparison]:
-        """Return (candidate id, reference id) → comparison on a metric, in both orders."""
-        return self._pairs.get(metric, {})
-
     def pair(self, cell_id: str, ref_cell_id: str, metric: str = "") -> Comparison | None:
         """Return the comparison of two cells, by default on the main metric."""
-        return self.pairs(metric or self.metric).get((cell_id, ref_cell_id))
+        return self._pairs.get(metric or self.metric, {}).get((cell_id, ref_cell_id))
 
     def compared(self, input_id: str) -> list[Cell]:
         """Return the measured cells of an input that the answer may choose, fastest first."""
