@@ -4,9 +4,7 @@ from collections import Counter
 from typing import Final
 
 from bench_framework.features.host_comparison.compute import (
-    COUNTED,
     FEWEST,
-    STATUS,
     HostComparison,
     HostResult,
     HostsCompared,
@@ -31,6 +29,12 @@ from bench_framework.report.numbers import DASH
 from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import counted
 
+_AGREEMENT: Final = {
+    "agrees": ("hosts agree", "with one verdict on all hosts"),
+    "depends": ("host-dependent", "with verdicts that depend on the host"),
+    "inconclusive": ("inconclusive", "inconclusive on some hosts"),
+}
+"""Agreement → status of a page, and words after a number of comparisons."""
 _TERMS: Final = (
     ("kind", "hosts with equal CPU, number of cores, memory, kernel and governor"),
     (
@@ -42,12 +46,12 @@ _TERMS: Final = (
 
 def document(compared: HostComparison) -> Document:
     """Return the page about the results of several hosts."""
-    status = STATUS[compared.agreement] if compared.comparisons else "not comparable"
+    status = _AGREEMENT[compared.agreement][0] if compared.comparisons else "not comparable"
     if compared.comparisons and compared.split:
         status = "inputs on different hosts"
     hosts = counted(len(compared.hosts), "host")
     counts = Counter(one.agreement for one in compared.comparisons)
-    states = (f"{counts[key]} {text}" for key, text in COUNTED.items() if counts[key])
+    states = (f"{counts[key]} {text}" for key, (_, text) in _AGREEMENT.items() if counts[key])
     numbers = counted(len(compared.comparisons), "comparison")
     line = f"{compared.scenario}  {hosts}  {numbers}"
     line += "" if compared.split else f": {', '.join(states)}"
@@ -89,15 +93,10 @@ def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
         Column("Verdict"),
         Column("Notes", prose=True),
     )
-    table = Table(
-        f"by-host-{number}",
-        caption,
-        columns,
-        tuple(_row(one, result) for result in one.results),
-        sortable=False,
-        stub=name(one),
-        note=" ".join(summary(kind, one.margin) for kind in one.kinds),
-    )
+    rows = tuple(_row(one, result) for result in one.results)
+    note = " ".join(summary(kind, one.margin) for kind in one.kinds)
+    anchor, stub = f"by-host-{number}", name(one)
+    table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
     return KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
 
 
