@@ -65,6 +65,11 @@ CANNOT: Final = (
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
 """The results that need measurements in rounds."""
+_MEMORY: Final[dict[Mark, str]] = {
+    "fail": "hyperfine 1.x: a running maximum, left out",
+    "pass": "measured per run",
+    "unknown": "not in the files, or one figure for all runs",
+}
 _TWO_SIDED: Final = 1.96
 
 
@@ -75,9 +80,13 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
-    checks = (Checklist(_checks(imported)),)
-    sections.append(Section("S21", "quality", "Data quality", checks, "appendix"))
-    sections += [_origin(imported), _unmeasured()]
+    checks = _checks(imported)
+    quality = (Checklist(checks),)
+    sections.append(Section("S21", "quality", "Data quality", quality, "appendix"))
+    lead = Paragraph((Sentence("Figures measured one command after the other cannot show:"),))
+    cannot = (lead, Bullets(tuple(map(Sentence, CANNOT))))
+    sections.append(_origin(imported))
+    sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
     margin = margin_text(data.plan.judge.margin)
     files, commands = len(imported.sessions), len(data.plan.cells)
     return Document(
@@ -85,7 +94,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         question=data.plan.question,
         status=data.judgement.status,
         facts=_facts(data, imported),
-        trust=_checks(imported)[:4],
+        trust=checks[:4],
         run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
         f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(s for s in sections if not only or s.code in only),
@@ -175,6 +184,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
     failed = sum(command.failed for command in commands)
     least, unknown = min(known, default=0), len(commands) - len(known)
     enough: Mark = "pass" if not unknown and least > 1 else "warn"
+    kinds = {session.memory for session in imported.sessions}
+    memory: Mark = "pass" if "per-run" in kinds else "unknown"
+    memory = "fail" if "running-maximum" in kinds else memory
     known_runs = f"{least} at least"
     known_runs += f"; not given for {counted(unknown, 'command')}" if unknown else ""
     return (
@@ -185,18 +197,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         Check("warn", "failed runs", f"{failed} are left out")
         if failed
         else Check("pass", "failed runs", "none"),
-        _memory_check(imported),
+        Check(memory, "memory of each command", _MEMORY[memory]),
         Check("unknown", "same machine, same cache, same binary", "not in the files"),
     )
-
-
-def _memory_check(imported: Imported) -> Check:
-    kinds, label = {session.memory for session in imported.sessions}, "memory of each command"
-    if "running-maximum" in kinds:
-        return Check("fail", label, "hyperfine 1.x: a running maximum, left out")
-    if "per-run" in kinds:
-        return Check("pass", label, "measured per run")
-    return Check("unknown", label, "not in the files, or one figure for all runs")
 
 
 def _origin(imported: Imported) -> Section:
@@ -207,12 +210,6 @@ def _origin(imported: Imported) -> Section:
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
     command = Code(" ".join(words), "sh", "In the folder of this set")
     return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command), "appendix")
-
-
-def _unmeasured() -> Section:
-    items = tuple(Sentence(text) for text in CANNOT)
-    lead = Paragraph((Sentence("Figures measured one command after the other cannot show:"),))
-    return Section("S25", "not-measured", "What these files cannot show", (lead, Bullets(items)))
 
 
 def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:
