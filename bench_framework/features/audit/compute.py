@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.features.audit import wording
-from bench_framework.features.audit.page import Figure, Text
-from bench_framework.features.audit.quantities import Quantity
+from bench_framework.features.audit.page import Figure, Quantity, Text
 from bench_framework.model.imported import Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Interval

@@ -16,8 +16,7 @@ from bench_framework.features.audit.compute import (
     statement,
 )
 from bench_framework.features.audit.lookup import Lookup
-from bench_framework.features.audit.page import Figure, Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
 from bench_framework.rounding import thresholds
 
 _FAR: Final = 0.05

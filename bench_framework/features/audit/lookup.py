@@ -9,8 +9,15 @@ from functools import cache, lru_cache
 from typing import Final
 
 from bench_framework.features.audit import compute, wording
-from bench_framework.features.audit.page import MOST_CHARACTERS, Figure, Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import (
+    MOST_CHARACTERS,
+    RATIOS,
+    Figure,
+    Page,
+    Quantity,
+    Text,
+    quantities,
+)
 from bench_framework.report.numbers import show_size
 
 MOST_FIGURES: Final = 50

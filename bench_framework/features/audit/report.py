@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE
 from bench_framework.features.audit.compute import LEVEL, Statement, content_words, statement
-from bench_framework.features.audit.page import Figure, Page, read_page
-from bench_framework.features.audit.quantities import Quantity
+from bench_framework.features.audit.page import Figure, Page, Quantity, read_page
 from bench_framework.features.audit.rules import STATUSES, audit_page
 from bench_framework.model.imported import Series, Session
 from bench_framework.model.metrics import PEAK_RSS, WALL

@@ -23,8 +23,7 @@ from bench_framework.features.audit.compute import (
 )
 from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import Candidates, Lookup, of_metric, pairs_of
-from bench_framework.features.audit.page import Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import RATIOS, Page, Quantity, Text, quantities
 from bench_framework.report.numbers import show_size
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
