@@ -14,7 +14,6 @@ from bench_framework.features.audit.compute import (
     MARGIN,
     Finding,
     Pair,
-    Statement,
     Status,
     allowed,
     direction_of,
@@ -36,7 +35,7 @@ _NEAR: Final = 60
 _LINEAR_RANGE: Final = (0.95, 1.05)
 
 
-def audit_page(page: Page) -> list[Statement]:
+def audit_page(page: Page) -> list[Finding]:
     """Return every comparative statement of a page with its result."""
     auditor = _Auditor(page)
     statements = [s for text in page.texts if (s := auditor.statement(text)) is not None]
@@ -51,7 +50,7 @@ class _Auditor:
         self.lookup = Lookup(page)
         self.conditions = Conditions(page, self.lookup)
 
-    def statement(self, text: Text) -> Statement | None:
+    def statement(self, text: Text) -> Finding | None:
         """Return the statement in a text with its worst result, or `None` if it compares nothing."""
         findings = sorted(self._findings(text), key=lambda f: STATUSES.index(f.status))
         if not findings:
@@ -63,7 +62,7 @@ class _Auditor:
         words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
         section = text.headings[-2:-1] if text.heading else text.headings[-1:]
         reason = "; ".join(list(reasons)[:2])
-        return Statement(worst.status, reason, worst.interval, text.line, "".join(section), words)
+        return Finding(worst.status, reason, worst.interval, text.line, "".join(section), words)
 
     def _findings(self, text: Text) -> Iterator[Finding]:
         words = text.text
