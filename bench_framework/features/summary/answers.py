@@ -12,7 +12,7 @@ from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.claims.phrases import TIMES_FROM, noun
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
-from bench_framework.model.judgement import Claim, Comparison, Derived, Scaling
+from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
@@ -191,14 +191,13 @@ def growth(at: Evidence, variant_id: str) -> str:
     if all(s.word == UNRESOLVED for s in known):
         return ""
     label, what = at.plan.variant(variant_id).label, noun(at.metric)
-    parts = (_step(at, s, "" if number else what) for number, s in enumerate(known))
-    return f"For twice the input, {label} takes {listed(parts)}"
-
-
-def _step(at: Evidence, s: Scaling, what: str) -> str:
-    start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-    word = f" ({s.word})" if s.word != UNRESOLVED else ""
-    return f"{value_phrases.per_doubling(s.exponent, s.lo, s.hi, what)} from {start} to {end}{word}"
+    steps = []
+    for s in known:
+        start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
+        ratio = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
+        kind = f" ({s.word})" if s.word != UNRESOLVED else ""
+        steps.append(f"{ratio} from {start} to {end}{kind}")
+    return f"For twice the input, {label} takes {listed(steps)}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

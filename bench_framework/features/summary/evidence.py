@@ -105,11 +105,8 @@ class Evidence(ComparisonClaims):
         return phrases.effect(self.comparison(c), times_from)
 
     def _bare(self, c: Comparison) -> Claim:
-        claim = self.comparison(c)
-        values = {
-            k: v for k, v in claim.values.items() if k not in ("cost", "mde", "rounds_needed")
-        }
-        return replace(claim, values=values)
+        claim, left_out = self.comparison(c), ("cost", "mde", "rounds_needed")
+        return replace(claim, values={k: v for k, v in claim.values.items() if k not in left_out})
 
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
         """Return the median of a cell in bytes or seconds as text, or nothing without one."""
@@ -177,9 +174,7 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     items = list(names)
     if len(items) > most + 1:
         items = [*items[:most], f"{len(items) - most} more"]
-    return (
-        " and ".join(part for part in (", ".join(items[:-1]), items[-1]) if part) if items else ""
-    )
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
 def leads(first: str, members: str, what: str) -> str:
