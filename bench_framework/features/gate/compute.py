@@ -29,8 +29,9 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
-from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
+from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Verdict
+from bench_framework.store.journal import Contents
 from bench_framework.units import format_duration, format_percent, format_size
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
@@ -56,35 +57,25 @@ def within(c: Comparison, margin: float) -> bool:
     return c.shown is not None and c.shown.hi <= 1 + margin
 
 
-def first_pass(
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-    noted: Sequence[Event] = (),
-    observed: Sequence[Observation] = (),
-    *,
-    accepted: Sequence[Accepted] = (),
-    day: str = "",
-) -> Gating:
-    """Judge the rounds of a record. A pair that is worse becomes suspicious.
+def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] = ()) -> Gating:
+    """Judge the rounds of a record, with the accepted changes. A pair that is worse becomes suspicious.
 
-    The arguments are those of `judge`, the accepted changes, and the start date of the record.
     Exact metrics (binary size, instructions) need no second pass, because their difference is
     certain.
     """
     strict, policy = outcome.strict_plan(plan), plan.judge.gate
     if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
         return outcome.conclude(Gating((), outcome.LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
-    judged = judge(strict, blocks, builds, inputs, looks_taken, looks=outcome.strict_looks(plan))
+    builds = {build.id: build for build in contents.builds}
+    measured = (contents.blocks, builds, contents.inputs, contents.looks)
+    judged = judge(strict, *measured, looks=outcome.strict_looks(plan))
     by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
         facts = outcome.judged_by(strict, exact, policy.tolerated, outcome.LEVEL)
-        by_pair |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, observed=observed))
+        by_pair |= _sentences(judge(facts, *measured, observed=contents.observations))
     same = same_programs.same_cells(strict, builds)
-    uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
+    uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
     medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}
     pairs = []
     for cell in strict.cells:
@@ -105,13 +96,14 @@ def first_pass(
                 reason = uncounted
             pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reason))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
-    pairs += counted_pairs(strict, open_, blocks, builds, inputs, looks_taken, observed)
+    pairs += counted_pairs(strict, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
-    rounds = max((look.round for look in looks_taken), default=0)
+    rounds = max((look.round for look in contents.looks), default=0)
     gating = Gating(tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, ())
-    budgets = judge_budgets(plan, blocks, builds, observed, looks=looks)
-    gating = replace(gating, budgets=budgets)
-    return outcome.conclude(outcome.accept(gating, accepted, day), policy)
+    budgets = judge_budgets(plan, contents, builds, looks=looks)
+    day = contents.header.started_at[:10]
+    gating = outcome.accept(replace(gating, budgets=budgets), accepted, day)
+    return outcome.conclude(gating, policy)
 
 
 def time_not_judged(pair: GatedPair) -> bool:
@@ -119,15 +111,7 @@ def time_not_judged(pair: GatedPair) -> bool:
     return pair.state == "not-judged" and not is_exact(pair.metric) and pair.metric != PEAK_RSS
 
 
-def counted_pairs(
-    plan: Plan,
-    cell_ids: frozenset[str],
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-    observed: Sequence[Observation],
-) -> list[GatedPair]:
+def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> list[GatedPair]:
     """Judge the counted instructions of cells whose times could not be judged.
 
     The smallest margin of the gated times applies. A larger count is worse. A smaller or equal one
@@ -135,13 +119,17 @@ def counted_pairs(
     plans whose gate judges instructions anyway, give no pair.
     """
     policy = plan.judge.gate
-    counted = {o.cell_id for o in observed if o.kind == INSTRUCTIONS and o.status == "ok"}
+    counted = {
+        o.cell_id for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok"
+    }
     if INSTRUCTIONS in policy.tolerated or not cell_ids & counted:
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
     chosen = outcome.narrowed(plan, cell_ids & counted)
     facts = outcome.judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, outcome.LEVEL)
-    judged = judge(facts, blocks, builds, inputs, looks_taken, observed=observed)
+    builds = {build.id: build for build in contents.builds}
+    measured = (contents.blocks, builds, contents.inputs, contents.looks)
+    judged = judge(facts, *measured, observed=contents.observations)
     pairs = []
     for (cell_id, metric), (c, text) in _sentences(judged).items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
@@ -259,19 +247,14 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
 
 
 def judge_budgets(
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    observed: Sequence[Observation],
-    *,
-    looks: int,
+    plan: Plan, contents: Contents, builds: Mapping[str, Build], *, looks: int
 ) -> tuple[BudgetFinding, ...]:
     """Return the finding on each budget, cell by cell, for at most `looks` interim analyses."""
     cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
     if not cases:
         return ()
-    samples = sampling.collect(blocks)
-    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
+    samples = sampling.collect(contents.blocks)
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
     broken = {s.cell_id: s.reason for s in states if s.state != "measured"}
     level = 1 - outcome.LEVEL / (len(cases) * max(1, looks))
     findings = []
@@ -279,7 +262,7 @@ def judge_budgets(
         if cell_id in broken:
             findings.append(_finding(plan, cell_id, budget, level, broken=broken[cell_id]))
         elif is_exact(budget.metric):
-            values = _exact_values(plan, cell_id, budget.metric, builds, observed)
+            values = _exact_values(plan, cell_id, budget.metric, builds, contents.observations)
             bounds = (values[0], values[-1]) if values else None
             findings.append(_finding(plan, cell_id, budget, 1.0, values, bounds))
         else:

@@ -1,7 +1,7 @@
 """The stopping rule of the gate, and the instructions that it counts where times cannot be judged."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -25,7 +25,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
-from bench_framework.model.run import Block, Build, Look, PreparedInput
+from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.units import counted
@@ -110,8 +110,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
     ended = {o.input_id: o for o in contents.looks if o.stopped and o.index < final}
     if not ended or not timed:
         return []
-    builds = {build.id: build for build in contents.builds}
-    gating = compute.first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    gating = compute.first_pass(plan, contents)
     comparisons = [
         p.comparison
         for p in gating.pairs
@@ -154,28 +153,21 @@ def _interim_state(c: Comparison, plan: Plan) -> PairState:
     return "not-judged" if state == "passed" and not sure else state
 
 
-def cells_to_count(
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-) -> frozenset[str]:
+def cells_to_count(plan: Plan, contents: Contents) -> frozenset[str]:
     """Return the candidates with a gated time that neither pass could judge by its rounds.
 
-    Their instructions are counted instead. The arguments are those of `judge`; the plan is that of
-    either pass.
+    Their instructions are counted instead. The plan is that of either pass.
     """
-    if plan.confirms:
-        again = judge(plan, blocks, builds, inputs, looks_taken)
-        headline = [c for c in again.comparisons if c.family == "headline"]
-        states = [
-            (c.cell_id, compute.confirmed(c, plan.judge.margin_of(c.metric))[0]) for c in headline
-        ]
-        worse = {cell_id for cell_id, state in states if state == "worse"}
-        return frozenset(i for i, state in states if state == "not-judged" and i not in worse)
-    gating = compute.first_pass(plan, blocks, builds, inputs, looks_taken)
-    return frozenset(pair.cell_id for pair in gating.pairs if compute.time_not_judged(pair))
+    if not plan.confirms:
+        pairs = compute.first_pass(plan, contents).pairs
+        return frozenset(pair.cell_id for pair in pairs if compute.time_not_judged(pair))
+    builds = {build.id: build for build in contents.builds}
+    again = judge(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    states: dict[PairState, set[str]] = {"not-judged": set(), "worse": set()}
+    for c in (c for c in again.comparisons if c.family == "headline"):
+        state, _ = compute.confirmed(c, plan.judge.margin_of(c.metric))
+        states.setdefault(state, set()).add(c.cell_id)
+    return frozenset(states["not-judged"] - states["worse"])
 
 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:

@@ -11,7 +11,8 @@ from bench_framework.compare.stage import runs_of
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.judgement import CellState, Claim, Comparison
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Block, Build, Host, PreparedInput
+from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.store.journal import Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,6 @@ class Side:
     samples: Mapping[str, Sample]
     states: Mapping[str, CellState]
     """Cell id → state."""
-    started: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
     """Cell id → its most frequent answer."""
 
@@ -94,36 +94,17 @@ class Bridge:
     """True if the times are compared in spite of `conditions`."""
 
 
-def side(
-    record_id: str,
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Sequence[Build],
-    inputs: Sequence[PreparedInput],
-    host: Host,
-    *,
-    started: str = "",
-) -> Side:
+def side(record_id: str, plan: Plan, contents: Contents, host: Host) -> Side:
     """Return a record in the form that the comparison needs."""
-    by_id = {build.id: build for build in builds}
-    runs = runs_of(plan, blocks, by_id)
-    digests = {
-        cell: Counter(
-            b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none"
-        )
-        for cell, sample in runs.samples.items()
-    }
-    return Side(
-        record_id,
-        plan,
-        by_id,
-        {i.input_id: i for i in inputs},
-        host,
-        runs.samples,
-        {s.cell_id: s for s in runs.states},
-        started,
-        {cell: counts.most_common(1)[0][0] for cell, counts in digests.items() if counts},
-    )
+    builds = {build.id: build for build in contents.builds}
+    inputs = {given.input_id: given for given in contents.inputs}
+    runs = runs_of(plan, contents.blocks, builds)
+    states, answers = {s.cell_id: s for s in runs.states}, dict[str, str]()
+    for cell, sample in runs.samples.items():
+        given = [b.answer for b in sample.blocks if b.answer and b.answer.source != "none"]
+        if given:
+            answers[cell] = Counter(answer.digest for answer in given).most_common(1)[0][0]
+    return Side(record_id, plan, builds, inputs, host, runs.samples, states, answers)
 
 
 @dataclass(frozen=True, slots=True)
