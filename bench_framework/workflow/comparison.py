@@ -268,8 +268,8 @@ def compare_records(
         first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:
             stack.enter_context(corrupt_records.corruption_reported(folder))
-        sides = (side(r.id, r.plan, r.contents, record_host(r)) for r in (first, second))
-        comparison = bridge(*sides, metrics, forced=forced)
+        before, after = (side(r.id, r.plan, r.contents, record_host(r)) for r in (first, second))
+        comparison = bridge(before, after, metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
         return Compared(page, bridge=comparison)

@@ -6,15 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from bench_framework.features.audit import wording
-from bench_framework.features.audit.compute import (
-    MARGIN,
-    Finding,
-    Pair,
-    Status,
-    clock_of,
-    statement,
-)
+from bench_framework.features.audit import compute, wording
+from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status, statement
 from bench_framework.features.audit.lookup import Lookup
 from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
 from bench_framework.rounding import thresholds
@@ -115,7 +108,7 @@ class Conditions:
         return reasons[0] if all(reasons) else ""
 
     def _conflict(self, a: Figure, b: Figure, text: Text) -> str:
-        if {clock_of(a), clock_of(b)} == {"CPU time", "wall time"}:
+        if {compute.clock_of(a), compute.clock_of(b)} == {"CPU time", "wall time"}:
             return "it compares CPU time with wall time"
         counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
         if len(counts) > 1:

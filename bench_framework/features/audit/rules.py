@@ -9,17 +9,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from bench_framework.features.audit import wording
-from bench_framework.features.audit.compute import (
-    MARGIN,
-    Finding,
-    Pair,
-    Status,
-    allowed,
-    direction_of,
-    is_rate,
-    nearest,
-)
+from bench_framework.features.audit import compute, wording
+from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status, direction_of
 from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.features.audit.page import RATIOS, Page, Quantity, Text, quantities
@@ -140,22 +131,23 @@ class _Auditor:
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
-        ranges = {kind: share or allowed(q, way, text.text) for kind, way in ways.items()}
+        ranges = {kind: share or compute.allowed(q, way, text.text) for kind, way in ways.items()}
         every = [r for kind in ranges for r in ranges[kind]]
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
             return Finding("no data", f"it does not name two figures from which {q.text} follows")
         if not matching:
-            best = nearest(pairs, every)
+            best = compute.nearest(pairs, every)
             ratio = best.estimate[0]
             factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
             source = "the data of " if best.from_data else ""
             reason = f"{source}{best} give {factor.replace('-', '−')}, not {q.text}"
-            opposite = ": the direction is the opposite" * best.agrees(allowed(q, 0, text.text))
+            turned = best.agrees(compute.allowed(q, 0, text.text))
+            opposite = ": the direction is the opposite" * turned
             return Finding("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)
-        best = nearest(matching, every, text.text)
+        best = compute.nearest(matching, every, text.text)
         if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
             best = far if equal else matching[0]
@@ -175,7 +167,8 @@ class _Auditor:
         if not pairs:
             return Finding("no data", f"the page has no figures that show “{word}”")
         # In time and memory, the better figure is below the others.
-        above = (word in ("slowest", "worst", "highest", "largest")) != is_rate(pairs[0].kind)
+        above = word in ("slowest", "worst", "highest", "largest")
+        above = above != compute.is_rate(pairs[0].kind)
         for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
             _, lo, hi = pair.estimate
             if hi < 1 if above else lo > 1:

@@ -10,14 +10,7 @@ from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
-from bench_framework.features.gate import compute
-from bench_framework.features.gate.outcome import (
-    FEWEST_CONFIRMING,
-    narrowed,
-    strict_looks,
-    strict_plan,
-    timed_metrics,
-)
+from bench_framework.features.gate import compute, outcome
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
@@ -47,7 +40,7 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     """
     if plan.confirms or plan.judge.gate.budgets:
         return False
-    strict = strict_plan(plan)
+    strict = outcome.strict_plan(plan)
     pairs = [
         frozenset((cell.id, baseline.id))
         for cell in strict.cells
@@ -71,16 +64,16 @@ def look(
     The arguments are those of `interim_analysis.look`. The plan is that of either pass.
     """
     policy = plan.judge.gate
-    question, looks = (
-        (plan, looks_of(plan)) if plan.confirms else (strict_plan(plan), strict_looks(plan))
-    )
-    if not timed_metrics(policy):
-        enough = not plan.confirms or round_ >= FEWEST_CONFIRMING
+    question, looks = plan, looks_of(plan)
+    if not plan.confirms:
+        question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
+    if not outcome.timed_metrics(policy):
+        enough = not plan.confirms or round_ >= outcome.FEWEST_CONFIRMING
         return LookOutcome(stop=enough, reason="the gate judges no time", verdicts=())
     until = "conclusive" if question.measure.until == "precision" else question.measure.until
     # Every candidate is judged, also the one that a race would drop.
     question = replace(question, measure=replace(question.measure, until=until, strategy="fixed"))
-    outcome = interim_analysis.look(
+    result = interim_analysis.look(
         question,
         blocks,
         input_id,
@@ -90,7 +83,7 @@ def look(
         looks=looks,
         open_of=lambda comparisons: _open(comparisons, plan),
     )
-    return replace(outcome, reason=JUDGED) if outcome.reason in (CONCLUSIVE, FUTILE) else outcome
+    return replace(result, reason=JUDGED) if result.reason in (CONCLUSIVE, FUTILE) else result
 
 
 def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
@@ -106,7 +99,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
     They repeat the last look of their inputs, now without its end. Only the candidates that the gate
     cannot judge are measured again: all others have left. See `docs/method.md#continued-records`.
     """
-    timed, final = timed_metrics(plan.judge.gate), looks_of(plan).count - 1
+    timed, final = outcome.timed_metrics(plan.judge.gate), looks_of(plan).count - 1
     ended = {o.input_id: o for o in contents.looks if o.stopped and o.index < final}
     if not ended or not timed:
         return []
@@ -178,4 +171,4 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
 
 def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:
     """Return the plan that counts the instructions of these cells and of their baselines."""
-    return replace(narrowed(plan, cell_ids), instructions=COUNTS)
+    return replace(outcome.narrowed(plan, cell_ids), instructions=COUNTS)

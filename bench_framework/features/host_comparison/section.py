@@ -5,6 +5,7 @@ from typing import Final
 
 from bench_framework.features.host_comparison.compute import (
     FEWEST,
+    Agreement,
     HostComparison,
     HostResult,
     HostsCompared,
@@ -12,24 +13,15 @@ from bench_framework.features.host_comparison.compute import (
     summary,
 )
 from bench_framework.model.words import noun
-from bench_framework.report.blocks import (
-    Block,
-    Column,
-    Document,
-    Fallback,
-    KeyFinding,
-    Row,
-    Section,
-    Sentence,
-    Table,
-)
+from bench_framework.report import blocks
+from bench_framework.report.blocks import Column, Document, Row, Section, Sentence, Table
 from bench_framework.report.contrasts import interval_cells, verdict_cell
 from bench_framework.report.main_table import CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import counted
 
-_AGREEMENT: Final = {
+_AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {
     "agrees": ("hosts agree", "with one verdict on all hosts"),
     "depends": ("host-dependent", "with verdicts that depend on the host"),
     "inconclusive": ("inconclusive", "inconclusive on some hosts"),
@@ -55,14 +47,16 @@ def document(compared: HostComparison) -> Document:
     numbers = counted(len(compared.comparisons), "comparison")
     line = f"{compared.scenario}  {hosts}  {numbers}"
     line += "" if compared.split else f": {', '.join(states)}"
-    blocks = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
-    if not blocks:
-        blocks.append(Fallback("The records have no comparison."))
+    content = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
+    if not content:
+        content.append(blocks.Fallback("The records have no comparison."))
     elif not compared.split and not any(one.kinds for one in compared.comparisons):
         needed = counted(FEWEST, "host")
-        blocks.append(Fallback(f"No random-effects summary: it needs {needed} of one kind."))
+        content.append(
+            blocks.Fallback(f"No random-effects summary: it needs {needed} of one kind.")
+        )
     sections = (
-        Section("S10", "by-host", "Results by host", tuple(blocks), terminal="all"),
+        Section("S10", "by-host", "Results by host", tuple(content), terminal="all"),
         Section("S10", "hosts", "Hosts", (_hosts(compared),), terminal="all"),
     )
     return Document(
@@ -79,7 +73,7 @@ def document(compared: HostComparison) -> Document:
     )
 
 
-def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
+def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
     inverted = one.direction == "higher"
     pair = (one.reference, one.candidate) if inverted else (one.candidate, one.reference)
     caption = (
@@ -97,7 +91,7 @@ def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
     note = " ".join(summary(kind, one.margin) for kind in one.kinds)
     anchor, stub = f"by-host-{number}", name(one)
     table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
-    return KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
+    return blocks.KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
 
 
 def _row(one: HostsCompared, result: HostResult) -> Row:

@@ -7,20 +7,12 @@ from typing import Final
 from bench_framework.model.imported import Command, Imported, Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input
+from bench_framework.report import blocks
 from bench_framework.report.blocks import (
-    Block,
-    Bullets,
     Cell,
     Check,
-    Checklist,
-    Code,
     Column,
-    Details,
     Document,
-    Facts,
-    Heading,
-    Mark,
-    Paragraph,
     Row,
     Section,
     Sentence,
@@ -65,7 +57,7 @@ CANNOT: Final = (
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
 """The results that need measurements in rounds."""
-_MEMORY: Final[dict[Mark, str]] = {
+_MEMORY: Final[dict[blocks.Mark, str]] = {
     "fail": "hyperfine 1.x: a running maximum, left out",
     "pass": "measured per run",
     "unknown": "not in the files, or one figure for all runs",
@@ -81,10 +73,12 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
     checks = _checks(imported)
-    quality = (Checklist(checks),)
+    quality = (blocks.Checklist(checks),)
     sections.append(Section("S21", "quality", "Data quality", quality, "appendix"))
-    lead = Paragraph((Sentence("Figures measured one command after the other cannot show:"),))
-    cannot = (lead, Bullets(tuple(map(Sentence, CANNOT))))
+    lead = blocks.Paragraph(
+        (Sentence("Figures measured one command after the other cannot show:"),)
+    )
+    cannot = (lead, blocks.Bullets(tuple(map(Sentence, CANNOT))))
     sections.append(_origin(imported))
     sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
     margin = margin_text(data.plan.judge.margin)
@@ -106,27 +100,30 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
 
 def _summary(data: ReportData) -> Section:
     first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
-    blocks = (Paragraph((sentence(first),), lead=True), Bullets(tuple(map(sentence, rest))))
-    return Section("S02", "answer", "Summary", blocks, terminal="all")
+    content = (
+        blocks.Paragraph((sentence(first),), lead=True),
+        blocks.Bullets(tuple(map(sentence, rest))),
+    )
+    return Section("S02", "answer", "Summary", content, terminal="all")
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
     """Return the results with mean and spread; the caption states how they were measured."""
     tables = {f"all-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
-    blocks: list[Block] = []
+    content: list[blocks.Block] = []
     for block in ALL_RESULTS.build(data):
         if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
-            blocks.append(_table(data, imported, item, block))
+            content.append(_table(data, imported, item, block))
             if claims := data.claims("comparison", "memory", item=item):
-                sentences = Bullets(tuple(map(sentence, claims)))
+                sentences = blocks.Bullets(tuple(map(sentence, claims)))
                 title = "Every comparison of this session as a sentence"
-                blocks.append(Details(title, (sentences,)))
-        elif isinstance(block, Heading):
-            blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
+                content.append(blocks.Details(title, (sentences,)))
+        elif isinstance(block, blocks.Heading):
+            content.append(replace(block, text=block.text.replace("Input", "Session", 1)))
         else:
-            blocks.append(block)
+            content.append(block)
     kind = ALL_RESULTS
-    return Section(kind.code, kind.anchor, kind.title, tuple(blocks), kind.place)
+    return Section(kind.code, kind.anchor, kind.title, tuple(content), kind.place)
 
 
 def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:
@@ -183,9 +180,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
     known = [command.runs for command in commands if command.runs is not None]
     failed = sum(command.failed for command in commands)
     least, unknown = min(known, default=0), len(commands) - len(known)
-    enough: Mark = "pass" if not unknown and least > 1 else "warn"
+    enough: blocks.Mark = "pass" if not unknown and least > 1 else "warn"
     kinds = {session.memory for session in imported.sessions}
-    memory: Mark = "pass" if "per-run" in kinds else "unknown"
+    memory: blocks.Mark = "pass" if "per-run" in kinds else "unknown"
     memory = "fail" if "running-maximum" in kinds else memory
     known_runs = f"{least} at least"
     known_runs += f"; not given for {counted(unknown, 'command')}" if unknown else ""
@@ -208,8 +205,10 @@ def _origin(imported: Imported) -> Section:
     )
     words = ["benchctl import", *(s.source for s in imported.sessions)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
-    command = Code(" ".join(words), "sh", "In the folder of this set")
-    return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command), "appendix")
+    command = blocks.Code(" ".join(words), "sh", "In the folder of this set")
+    return Section(
+        "S24", "reproduce", "Source of the figures", (blocks.Facts(pairs), command), "appendix"
+    )
 
 
 def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:

@@ -7,18 +7,8 @@ from bench_framework.features.record_comparison.anchors import Bridge, BridgedCe
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import verdict_text
-from bench_framework.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Document,
-    Fallback,
-    Row,
-    Section,
-    Table,
-    left,
-)
+from bench_framework.report import blocks
+from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import (
     DASH,
@@ -60,7 +50,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
     nothing = all(row.comparison.verdict in refused for row in judged)
     status = "not comparable" if judged and nothing else "exploratory"
     sessions = "two machines (--force)" if bridge.forced else "two sessions"
-    blocks = tuple(_blocks(bridge, unit_family))
+    content = tuple(_blocks(bridge, unit_family))
     return Document(
         title=name,
         question=question,
@@ -70,25 +60,27 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         run_line=(
             f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"
         ),
-        sections=(Section("S10", "bridge", "Comparison of two records", blocks),),
+        sections=(Section("S10", "bridge", "Comparison of two records", content),),
         claims=bridge.claims,
         glossary=verdict_glossary(bridge.margin),
     )
 
 
-def _blocks(bridge: Bridge, unit_family: str) -> Iterator[Block]:
+def _blocks(bridge: Bridge, unit_family: str) -> Iterator[blocks.Block]:
     if not bridge.cells:
-        yield Fallback("The records have no configuration in common: there is nothing to compare.")
+        yield blocks.Fallback(
+            "The records have no configuration in common: there is nothing to compare."
+        )
     elif claims := [claim for claim in bridge.claims if claim.text]:
-        yield Bullets(tuple(map(sentence, claims)))
+        yield blocks.Bullets(tuple(map(sentence, claims)))
     for metric in dict.fromkeys(row.comparison.metric for row in bridge.cells):
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
         yield _table(bridge, metric, rows, unit_family)
     if bridge.remarks:
         remarks = "; ".join(bridge.remarks)
-        yield Fallback(f"Also different, and corrected only by the anchors: {remarks}.")
+        yield blocks.Fallback(f"Also different, and corrected only by the anchors: {remarks}.")
     if bridge.unmatched:
-        yield Fallback(f"In one record only: {'; '.join(bridge.unmatched)}.")
+        yield blocks.Fallback(f"In one record only: {'; '.join(bridge.unmatched)}.")
 
 
 def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family: str) -> Table:
