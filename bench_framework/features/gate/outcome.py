@@ -22,7 +22,6 @@ BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
 BOTH: Final = 2
 """Number of hosts of a gate whose second pass another host measured."""
-JUDGED: Final = ("passed", "accepted", "worse")
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
@@ -93,15 +92,15 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     if gating.unconfirmed:
         missing = f"not confirmed on another host: {gating.unconfirmed}"
     lines += _counted(suspicious, f"worse {first}, {missing}")
-    unconfirmed = [p for p in gating.in_state("not-judged") if p.again is not None]
+    open_ = gating.in_state("not-judged")
+    unconfirmed = [pair for pair in open_ if pair.again is not None]
     lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]
-    compared = [pair for pair in gating.pairs if pair.state in JUDGED]
+    compared = gating.in_state("passed", "accepted", "worse")
     if len(compared) < policy.min_compared:
         lines.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
-    open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
     if policy.on_inconclusive == "fail":
         return lines + _counted(open_, "not judged, and the gate has on-inconclusive: fail")
     # Noise does not explain a value that is not known.
@@ -138,18 +137,17 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     if pair.state not in ("suspicious", "worse") or pair.comparison.shown is None:
         return pair
     growth = pair.comparison.shown.ratio - 1
-    valid_entries = [entry for entry in entries if _matches(entry, pair) and entry.counts_on(day)]
-    for entry in valid_entries:
-        if growth <= entry.level:
-            until = f" until {entry.until}" if entry.until else ""
-            up_to = f"accepted up to {format_percent(entry.level)}{until}"
-            return replace(pair, state="accepted", reason=f"worse, and {up_to}: {entry.reason}")
-    if valid_entries:
-        most = max(entry.level for entry in valid_entries)
+    matching = [entry for entry in entries if _matches(entry, pair)]
+    valid = [entry for entry in matching if entry.counts_on(day)]
+    if accepting := next((entry for entry in valid if growth <= entry.level), None):
+        until = f" until {accepting.until}" if accepting.until else ""
+        up_to = f"accepted up to {format_percent(accepting.level)}{until}"
+        return replace(pair, state="accepted", reason=f"worse, and {up_to}: {accepting.reason}")
+    if valid:
+        most = max(entry.level for entry in valid)
         return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")
-    for entry in entries:
-        if _matches(entry, pair) and growth <= entry.level:
-            return replace(pair, reason=f"the acceptance in {entry.place} ended on {entry.until}")
+    if expired := next((entry for entry in matching if growth <= entry.level), None):
+        return replace(pair, reason=f"the acceptance in {expired.place} ended on {expired.until}")
     return pair
 
 

@@ -109,19 +109,16 @@ def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
         if cells:
             session = commands[cells[0]][0]
             runs = sorted({c.runs for c in session.commands if c.runs is not None})
+            span = " to ".join(map(str, dict.fromkeys((*runs[:1], *runs[-1:]))))
             values: Values = {
                 "commands": len(cells),
-                "runs": f"{_span(runs)} runs" if runs else "an unknown number of runs",
+                "runs": f"{span} runs" if runs else "an unknown number of runs",
                 "raw": int(session.raw),
                 "memory": session.memory,
                 IN_SESSION: 1,
             }
             scope = Names(plan).scope(item.id)
             yield Claim("", "limits", session.label, scope=scope, cells=cells, values=values)
-
-
-def _span(runs: list[int]) -> str:
-    return str(runs[0]) if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
 
 
 def judge_imported(plan: Plan, imported: Imported) -> Judgement:
@@ -274,7 +271,9 @@ def _summaries(cell: Cell, command: Command) -> list[Summary]:
     summaries = []
     for s in command.series:
         values = s.values or (s.mean,)
-        centre = (statistics.median(values), None, None, s.mean, s.sd)
-        runs = (ONCE, s.n or 0, command.failed)
-        summaries.append(Summary(cell.id, s.metric, *runs, *centre, min(values), max(values), None))
+        runs, ends = (ONCE, s.n or 0, command.failed), (min(values), max(values))
+        median = statistics.median(values)
+        summaries.append(
+            Summary(cell.id, s.metric, *runs, median, None, None, s.mean, s.sd, *ends, None)
+        )
     return summaries

@@ -24,7 +24,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan import Cell
 from bench_framework.model.policies import Metric
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import expm1, log, t_quantile
@@ -253,13 +253,14 @@ def _unanchored(
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None
-    return Verdict.NOT_COMPARABLE, sentences.moved(
-        max(moved, key=lambda c: _reach(c.shown)), metric, len(moved), len(comparisons)
-    )
 
+    def reach(c: Comparison) -> float:
+        shown = c.shown
+        return math.inf if shown is None or shown.lo <= 0 else max(shown.hi, 1 / shown.lo)
 
-def _reach(interval: Interval | None) -> float:
-    return math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
+    worst = max(moved, key=reach)
+    reason = sentences.moved(worst, metric, len(moved), len(comparisons))
+    return Verdict.NOT_COMPARABLE, reason
 
 
 def _contrast(before: Contrast, after: Contrast, scatter: float = 0.0) -> Contrast:

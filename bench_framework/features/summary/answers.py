@@ -191,7 +191,7 @@ def growth(at: Evidence, variant_id: str) -> str:
     if all(s.word == UNRESOLVED for s in known):
         return ""
     label, what = at.plan.variant(variant_id).label, noun(at.metric)
-    steps = []
+    steps: list[str] = []
     for s in known:
         start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
         ratio = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)

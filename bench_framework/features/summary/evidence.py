@@ -111,23 +111,18 @@ class Evidence(ComparisonClaims):
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
         """Return the median of a cell in bytes or seconds as text, or nothing without one."""
         value = self.medians.get((cell_id, metric))
-        if value is None:
-            return ""
-        kind = METRICS.get(metric)
         declared = next((m.unit for m in self.plan.metrics if m.name == metric), "")
-        match kind.unit if kind is not None else declared:
-            case "bytes":
-                return value_phrases.size(value, self.plan.unit_family)
-            case "s":
-                return format_duration(value)
-            case _:
-                return ""
+        unit = METRICS[metric].unit if metric in METRICS else declared
+        if value is None or unit not in ("bytes", "s"):
+            return ""
+        if unit == "s":
+            return format_duration(value)
+        return value_phrases.size(value, self.plan.unit_family)
 
     def choice(self) -> dict[str, str]:
         """Return the restriction of the choice for the values of a claim, empty without one."""
         given = (" ".join(f"{axis}={value}" for axis, value in v) for v in self.plan.choose_from)
-        text = " or ".join(given)
-        return {"among": text} if text else {}
+        return {"among": " or ".join(given)} if self.plan.choose_from else {}
 
     @property
     def best(self) -> str:
