@@ -30,7 +30,7 @@ from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
 from bench_framework.model.run import Build, Observation
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.units import format_duration, format_percent, format_size
 
@@ -84,10 +84,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             continue
         grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
-            c, text = by_pair.get((cell.id, metric)) or (
-                _unknown(cell, baseline, metric, margin),
-                "",
-            )
+            c, text = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
             state, reason = pair_state(c, margin, policy, grown)
             one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
             if one_program and state not in ("failed", "not-comparable"):
@@ -119,13 +116,12 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     plans whose gate judges instructions anyway, give no pair.
     """
     policy = plan.judge.gate
-    counted = {
-        o.cell_id for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok"
-    }
-    if INSTRUCTIONS in policy.tolerated or not cell_ids & counted:
+    runs = (o for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok")
+    counted = {run.cell_id for run in runs} & cell_ids
+    if INSTRUCTIONS in policy.tolerated or not counted:
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
-    chosen = outcome.narrowed(plan, cell_ids & counted)
+    chosen = outcome.narrowed(plan, counted)
     facts = outcome.judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, outcome.LEVEL)
     builds = {build.id: build for build in contents.builds}
     measured = (contents.blocks, builds, contents.inputs, contents.looks)
@@ -153,12 +149,12 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
     }
 
 
-def _unknown(cell: Cell, baseline: Cell, metric: Metric, margin: float) -> Comparison:
+def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, str]:
     reason = f"{metric} is not known for both sides"
     if metric == outcome.BUILD_TIME:
         reason = "a build is a single run"
     verdict = Verdict.INCONCLUSIVE
-    return Comparison(cell.id, baseline.id, metric, "headline", verdict, reason, margin=margin)
+    return Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin), ""
 
 
 def pair_state(
@@ -170,7 +166,7 @@ def pair_state(
     if c.verdict is Verdict.NOT_COMPARABLE:
         return "not-comparable", c.reason
     if c.verdict.worse and c.shown is not None:
-        return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
+        return _worse(c, c.shown, margin, grown_bytes)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", ""
     if within(c, margin):
@@ -184,21 +180,21 @@ def pair_state(
 
 
 def _worse(
-    c: Comparison, growth: float, margin: float, grown_bytes: float
+    c: Comparison, shown: Interval, margin: float, grown_bytes: float
 ) -> tuple[PairState, str]:
+    growth = shown.ratio - 1
     if growth <= margin:
         return "passed", f"{upward(growth)} more, and {format_percent(margin)} is tolerated"
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", "not more than 1 MiB"
-    if c.family == "exact" and c.shown is not None:
-        if c.shown.lo == c.shown.hi:
-            return "worse", "exact"
-        # Without a second pass, only a change that is beyond the margin as a whole may fail the
-        # gate.
-        if c.verdict is Verdict.WORSE:
-            return "worse", "its counts vary between runs by less than the difference"
-        return "not-judged", "its counts vary between runs, and some reach the margin"
-    return "suspicious", ""
+    if c.family != "exact":
+        return "suspicious", ""
+    if shown.lo == shown.hi:
+        return "worse", "exact"
+    # Without a second pass, only a change that is beyond the margin as a whole may fail the gate.
+    if c.verdict is Verdict.WORSE:
+        return "worse", "its counts vary between runs by less than the difference"
+    return "not-judged", "its counts vary between runs, and some reach the margin"
 
 
 def second_pass(

@@ -89,24 +89,18 @@ class Evidence(ComparisonClaims):
         return sorted(group.cell_ids, key=self._place)
 
     def predicate(self, c: Comparison) -> str:
-        """Return what a comparison states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
-        if c.verdict.decided:
-            return phrases.predicate(self.comparison(c))
-        text = phrases.comparison(self._bare(c))
-        subject = self.label(c.cell_id)
-        return text.removeprefix(subject).strip() if text.startswith(subject) else text
+        """Return what a verdict states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
+        return phrases.predicate(self.comparison(c))
 
     def sentence(self, c: Comparison) -> str:
         """Return the sentence of a comparison, without its input, cost and detectable difference."""
-        return phrases.comparison(self._bare(c))
+        claim, left_out = self.comparison(c), ("cost", "mde", "rounds_needed")
+        values = {k: v for k, v in claim.values.items() if k not in left_out}
+        return phrases.comparison(replace(claim, values=values))
 
     def effect(self, c: Comparison, times_from: float = phrases.TIMES_FROM) -> str:
         """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
         return phrases.effect(self.comparison(c), times_from)
-
-    def _bare(self, c: Comparison) -> Claim:
-        claim, left_out = self.comparison(c), ("cost", "mde", "rounds_needed")
-        return replace(claim, values={k: v for k, v in claim.values.items() if k not in left_out})
 
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
         """Return the median of a cell in bytes or seconds as text, or nothing without one."""
