@@ -117,7 +117,7 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     """
     policy = plan.judge.gate
     runs = (o for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok")
-    counted = {run.cell_id for run in runs} & cell_ids
+    counted = cell_ids & {run.cell_id for run in runs}
     if INSTRUCTIONS in policy.tolerated or not counted:
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
