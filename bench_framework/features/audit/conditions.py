@@ -185,8 +185,8 @@ class Conditions:
     def _exclusion(self, figure: Figure, text: Text) -> str:
         """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
         q, mentioned = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
-        same = (f for _, f in mentioned if f in self._excluded and q.lo <= f.quantity.value <= q.hi)
-        return self._excluded.get(figure) or next((self._excluded[f] for f in same), "")
+        same = (f for _, f in mentioned if q.lo <= f.quantity.value <= q.hi)
+        return next((self._excluded[f] for f in (figure, *same) if f in self._excluded), "")
 
     # -- lists, tables and units -----------------------------------------------------------------
 

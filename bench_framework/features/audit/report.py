@@ -33,10 +33,9 @@ def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Finding]:
     Yield the figures that contradict their runs.
     """
     for number, session in enumerate(sessions, 1):
-        for command in session.commands:
-            for series in command.series:
-                if series.metric in _KINDS:
-                    yield from _assign(page, command.label, series, -number)
+        for command, series in ((c, s) for c in session.commands for s in c.series):
+            if series.metric in _KINDS:
+                yield from _assign(page, command.label, series, -number)
 
 
 def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Finding]:
@@ -126,16 +125,13 @@ def as_json(result: Audit) -> dict[str, Any]:
 def as_markdown(result: Audit) -> str:
     """Return the audit as a Markdown page."""
     data = ", ".join(result.data) or "none, only the page itself"
-    lines = [
-        f"# Audit of {escape(result.page)}",
-        f"\n**{result.summary[0].upper()}{result.summary[1:]}.** Data: {escape(data)}.",
-    ]
+    summary = f"{result.summary[0].upper()}{result.summary[1:]}"
+    lines = [f"# Audit of {escape(result.page)}", f"\n**{summary}.** Data: {escape(data)}."]
     if result.statements:
         lines += ["\n| Line | Finding | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
-        status, reason = s.status, s.reason
-        mark = f"**{status}**" if status == "not supported" else status
-        cells = (str(s.line), escape(s.text), mark, escape(reason[0].upper() + reason[1:]))
+        mark = f"**{s.status}**" if s.status == "not supported" else s.status
+        cells = (str(s.line), escape(s.text), mark, escape(s.reason[0].upper() + s.reason[1:]))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

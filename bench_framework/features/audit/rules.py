@@ -57,8 +57,8 @@ class _Auditor:
 
     def _findings(self, text: Text) -> Iterator[Finding]:
         words = text.text
-        marks_baseline = text.line in self.lookup.baselines.get((text.group, text.column), ())
-        if marks_baseline or words.endswith("?"):
+        baselines = self.lookup.baselines.get((text.group, text.column), ())
+        if text.line in baselines or words.endswith("?"):
             return
         ratios = [q for q in quantities(words) if q.kind in RATIOS]
         negated = wording.NEGATED.search(words) is not None
@@ -106,20 +106,20 @@ class _Auditor:
         place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
         # "Slower" is any factor above 1.
         q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
+        stated = pairs and word
+        if order:
+            stated = fast and (not text.column or choice.certain or text.text[_SHORT:])
         if fast and equal and not wording.FASTER.search(text.text):
             before = wording.BEFORE.search(text.text) and not pairs
             if before and not wording.IS_BEFORE.search(self._measured):
                 yield Finding("no data", "the page has no figure of the version before the change")
             else:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
-        elif fast and wording.BEST.search(text.text):
+        elif fast and (best := wording.BEST.search(text.text)):
             changes = wording.EFFECT_OF_CHANGE.search(text.text)
-            yield self._largest_effect(text) if changes else self._superlative(text)
-        elif (
-            fast and (not text.column or choice.certain or text.text[_SHORT:])
-            if order
-            else pairs and word
-        ):
+            named = best[0].lower()
+            yield self._largest_effect(text) if changes else self._superlative(text, named)
+        elif stated:
             yield self._check(q, text, choice, pairs)
 
     def _check(
@@ -156,10 +156,8 @@ class _Auditor:
         certain = choice.certain and clear
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
-    def _superlative(self, text: Text) -> Finding:
+    def _superlative(self, text: Text, word: str) -> Finding:
         """Check a superlative by the figures of its table."""
-        best = wording.BEST.search(text.text)
-        word = best[0].lower() if best else ""
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
         first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []
