@@ -124,13 +124,10 @@ def _across(claim: Claim) -> str:
 
 def _inconclusive(claim: Claim) -> str:
     text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
-    if change := _change(claim):
-        text += f": {change}"
-    if reason := claim.values.get("reason"):
-        text += f"; {reason}"
-    if (mde := claim.values.get("mde")) is not None:
-        text += f"; {phrases.detectable(upward(float(mde)))}"
-    return text
+    mde, change = claim.values.get("mde"), _change(claim)
+    found = phrases.detectable(upward(float(mde))) if mde is not None else ""
+    reason = str(claim.values.get("reason", ""))
+    return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, found)))
 
 
 def _exact(claim: Claim) -> str:

@@ -13,13 +13,7 @@ from bench_framework.claims.phrases import change, noun
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
-from bench_framework.model.judgement import (
-    CONTROL_DIFFERS,
-    ONE_PROGRAM,
-    BestGroup,
-    Claim,
-    Comparison,
-)
+from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect
@@ -116,8 +110,7 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
 
 def _inputs(at: Evidence) -> Iterator[Claim]:
     """Yield the best variants of other inputs if they differ, and how time grows with size."""
-    groups = [g for g in at.judgement.best if at.is_conclusive(g)]
-    sentences = [*_best_by_input(at, groups)] if len(at.plan.inputs) > 1 and groups else []
+    sentences = [*_best_by_input(at)]
     item = at.leading_input()
     group = at.groups.get(item.id) if item else None
     if group is not None and group.cell_ids and len(at.judgement.scaling) > 1:
@@ -128,7 +121,10 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
 
 
-def _best_by_input(at: Evidence, groups: Sequence[BestGroup]) -> Iterator[str]:
+def _best_by_input(at: Evidence) -> Iterator[str]:
+    groups = [g for g in at.judgement.best if at.is_conclusive(g)]
+    if len(at.plan.inputs) == 1 or not groups:
+        return
     leaders = {at.plan.input(g.input_id).label: at.leaders(g) for g in groups}
     variants = [[at.cells[c].variant_id for c in cells] for cells in leaders.values()]
     count, first = len(at.plan.inputs), {v[0] for v in variants}
@@ -198,24 +194,23 @@ def _order(at: Evidence) -> Iterator[str]:
 
 def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
     """Yield the mean effect of each axis of a full product, over the other axes."""
-    effects = [
-        e for e in at.judgement.structure.effects if e.input_id == item.id and len(e.changes) == 1
-    ]
+    single = (e for e in at.judgement.structure.effects if len(e.changes) == 1)
+    effects = [e for e in single if e.input_id == item.id]
     if not effects or at.plan.design != "full":
         return
-    decided = [e for e in effects if e.mean.verdict.decided and e.pooled]
+    pooled = [e for e in effects if e.pooled]
+    decided = [e for e in pooled if e.mean.verdict.decided]
     decided.sort(key=lambda e: -abs((e.mean.shown.ratio if e.mean.shown else 1.0) - 1))
     sentences = [_effect(e, at) for e in decided[:MOST_EFFECTS]]
-    none = [_level(e) for e in effects if e not in decided and e.pooled]
-    if none:
+    if none := [_level(e) for e in pooled if e not in decided]:
         sentences.append(f"No significant mean effect: {listed(none)}")
-    mixed = [e for e in effects if not e.pooled]
+    mixed = [
+        f"{_level(e)} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
+        for e in effects
+        if not e.pooled
+    ]
     if mixed:
-        counts = (
-            f"{_level(e)} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
-            for e in mixed
-        )
-        sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
+        sentences.append(f"The sign depends on the other axes: {listed(mixed, MOST_EFFECTS)}")
     subject = _level(decided[0]) if decided else ""
     claim = statement("summary", subject, ". ".join(sentences), lead=EFFECTS)
     yield replace(claim, values={**claim.values, "general": 1})
