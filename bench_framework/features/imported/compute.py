@@ -81,19 +81,13 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
         series = commands[compared.cell_id][1].series_of(compared.metric)
         if compared.verdict is Verdict.SINGLE_RUN and series is not None:
             values["value"] = series.mean
-        if (likely := _runs_at_estimate(compared, commands)) is not None:
-            values["runs_at_estimate"] = likely
+        contrast = contrast_of(compared, commands) if compared.statistic == "welch" else None
+        shown, inconclusive = compared.shown, compared.verdict is Verdict.INCONCLUSIVE
+        # The runs that detect the estimate are not stated if it is too small to matter.
+        if inconclusive and contrast and shown and abs(contrast.estimate) > log1p(compared.epsilon):
+            needed = welch.runs_at_estimate(contrast, 1 - shown.level)
+            values |= {"runs_at_estimate": needed} if needed is not None else {}
     return replace(claim, values=values)
-
-
-def _runs_at_estimate(c: Comparison, commands: Commands) -> int | None:
-    """Return the runs per command that detect an inconclusive estimate, unless it is too small."""
-    if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
-        return None
-    contrast = contrast_of(c, commands)
-    if contrast is None or abs(contrast.estimate) <= log1p(c.epsilon):
-        return None
-    return welch.runs_at_estimate(contrast, 1 - c.shown.level)
 
 
 def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:

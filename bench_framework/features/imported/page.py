@@ -68,7 +68,10 @@ _TWO_SIDED: Final = 1.96
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
     """Return the document of a set. If codes are given, it has only these sections."""
     main = HEADLINE.section(data)
-    sections = [_summary(data), *([main] if main is not None else []), _results(data, imported)]
+    first, *rest = map(sentence, (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits")))
+    lines = (blocks.Paragraph((first,), lead=True), blocks.Bullets(tuple(rest)))
+    answer = Section("S02", "answer", "Summary", lines, terminal="all")
+    sections = [answer, *([main] if main is not None else []), _results(data, imported)]
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
@@ -96,15 +99,6 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         glossary=verdict_glossary(data.plan.judge.margin),
         files=data.page_files("cells.csv"),
     )
-
-
-def _summary(data: ReportData) -> Section:
-    first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
-    content = (
-        blocks.Paragraph((sentence(first),), lead=True),
-        blocks.Bullets(tuple(map(sentence, rest))),
-    )
-    return Section("S02", "answer", "Summary", content, terminal="all")
 
 
 def _results(data: ReportData, imported: Imported) -> Section:
