@@ -106,9 +106,9 @@ class _Auditor:
         place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
         # "Slower" is any factor above 1.
         q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
-        stated = pairs and word
+        stated = bool(pairs and word)
         if order:
-            stated = fast and (not text.column or choice.certain or text.text[_SHORT:])
+            stated = fast and (not text.column or choice.certain or len(text.text) > _SHORT)
         if fast and equal and not wording.FASTER.search(text.text):
             before = wording.BEFORE.search(text.text) and not pairs
             if before and not wording.IS_BEFORE.search(self._measured):
