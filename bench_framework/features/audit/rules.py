@@ -117,8 +117,8 @@ class _Auditor:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
         elif fast and (best := wording.BEST.search(text.text)):
             changes = wording.EFFECT_OF_CHANGE.search(text.text)
-            named = best[0].lower()
-            yield self._largest_effect(text) if changes else self._superlative(text, named)
+            superlative = best[0].lower()
+            yield self._largest_effect(text) if changes else self._superlative(text, superlative)
         elif stated:
             yield self._check(q, text, choice, pairs)
 
@@ -142,8 +142,8 @@ class _Auditor:
             factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
             source = "the data of " if best.from_data else ""
             reason = f"{source}{best} give {factor.replace('-', '−')}, not {q.text}"
-            turned = best.agrees(compute.allowed(q, 0, text.text))
-            opposite = ": the direction is the opposite" * turned
+            inverse = best.agrees(compute.allowed(q, 0, text.text))
+            opposite = ": the direction is the opposite" * inverse
             return Finding("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)

@@ -180,16 +180,16 @@ def pair_state(
 
 
 def _worse(
-    c: Comparison, shown: Interval, margin: float, grown_bytes: float
+    c: Comparison, interval: Interval, margin: float, grown_bytes: float
 ) -> tuple[PairState, str]:
-    growth = shown.ratio - 1
+    growth = interval.ratio - 1
     if growth <= margin:
         return "passed", f"{upward(growth)} more, and {format_percent(margin)} is tolerated"
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", "not more than 1 MiB"
     if c.family != "exact":
         return "suspicious", ""
-    if shown.lo == shown.hi:
+    if interval.lo == interval.hi:
         return "worse", "exact"
     # Without a second pass, only a change that is beyond the margin as a whole may fail the gate.
     if c.verdict is Verdict.WORSE:

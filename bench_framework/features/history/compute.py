@@ -157,14 +157,14 @@ def segments(readings: Readings, levels: Floats, level: float) -> Iterator[Segme
     series = np.searchsorted(readings.series, np.unique(readings.series)).tolist()
     for a, b in itertools.pairwise([*series, len(levels)]):
         firsts = [cut for cut in cuts if a <= cut < b]
-        found = (
+        changes = (
             change
             for part in (parts[cut] for cut in firsts if cut in parts)
             for change in _changes(part, readings, levels, np.where(used, noise, math.nan), level)
         )
         last = parts.get(firsts[-1])
         yield Segments(
-            tuple(replace(c, before=c.before - a, at=c.at - a, after=c.after - a) for c in found),
+            tuple(replace(c, before=c.before - a, at=c.at - a, after=c.after - a) for c in changes),
             fitted[a:b],
             frozenset(np.flatnonzero(~used[a:b] & ~np.isnan(noise[a:b])).tolist()),
             tuple(cut - a for cut in firsts[1:]),

@@ -82,10 +82,15 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
         if compared.verdict is Verdict.SINGLE_RUN and series is not None:
             values["value"] = series.mean
         contrast = contrast_of(compared, commands) if compared.statistic == "welch" else None
-        shown, inconclusive = compared.shown, compared.verdict is Verdict.INCONCLUSIVE
+        interval, inconclusive = compared.shown, compared.verdict is Verdict.INCONCLUSIVE
         # The runs that detect the estimate are not stated if it is too small to matter.
-        if inconclusive and contrast and shown and abs(contrast.estimate) > log1p(compared.epsilon):
-            needed = welch.runs_at_estimate(contrast, 1 - shown.level)
+        if (
+            inconclusive
+            and contrast
+            and interval
+            and abs(contrast.estimate) > log1p(compared.epsilon)
+        ):
+            needed = welch.runs_at_estimate(contrast, 1 - interval.level)
             values |= {"runs_at_estimate": needed} if needed is not None else {}
     return replace(claim, values=values)
 

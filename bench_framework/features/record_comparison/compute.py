@@ -255,8 +255,10 @@ def _unanchored(
         return None
 
     def reach(c: Comparison) -> float:
-        shown = c.shown
-        return math.inf if shown is None or shown.lo <= 0 else max(shown.hi, 1 / shown.lo)
+        interval = c.shown
+        return (
+            math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
+        )
 
     worst = max(moved, key=reach)
     reason = sentences.moved(worst, metric, len(moved), len(comparisons))

@@ -125,9 +125,9 @@ def _across(claim: Claim) -> str:
 def _inconclusive(claim: Claim) -> str:
     text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
     mde, change = claim.values.get("mde"), _change(claim)
-    found = phrases.detectable(upward(float(mde))) if mde is not None else ""
+    limit = phrases.detectable(upward(float(mde))) if mde is not None else ""
     reason = str(claim.values.get("reason", ""))
-    return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, found)))
+    return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, limit)))
 
 
 def _exact(claim: Claim) -> str:

@@ -36,7 +36,7 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
     baseline = at.plan.baseline_cell(group.input_id)
     metric, scope = group.metric, at.scope(group.input_id)
     if baseline is None or not at.is_conclusive(group):
-        elsewhere = other_metrics(
+        other_results = other_metrics(
             c
             for c in at.judgement.comparisons
             if baseline is not None
@@ -45,7 +45,7 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
             and c.family != "control"
         )
         values: Values = {"reason": _inconclusive(at, group)}
-        values |= {"elsewhere": elsewhere} if elsewhere else {}
+        values |= {"elsewhere": other_results} if other_results else {}
         question, cells = at.plan.question, group.cell_ids
         return Claim(
             "", "nothing", question, metric=metric, scope=scope, cells=cells, values=values
