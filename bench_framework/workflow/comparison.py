@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from bench_framework.errors import UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.document import build_document
-from bench_framework.features.record_comparison.anchors import Bridge, Side, side
+from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
 from bench_framework.features.record_comparison.section import document
 from bench_framework.model.declarations import Axis
@@ -267,20 +267,8 @@ def compare_records(
         first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:
             stack.enter_context(corrupt_records.corruption_reported(folder))
-        comparison = bridge(_side(first), _side(second), metrics, forced=forced)
+        before, after = (side(r.id, r.plan, r.contents, record_host(r)) for r in (first, second))
+        comparison = bridge(before, after, metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
         return Compared(page, bridge=comparison)
-
-
-def _side(record: Record) -> Side:
-    contents = record.contents
-    return side(
-        record.id,
-        record.plan,
-        contents.blocks,
-        contents.builds,
-        contents.inputs,
-        record_host(record),
-        started=contents.header.started_at,
-    )

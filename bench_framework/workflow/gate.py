@@ -88,7 +88,8 @@ def gate_record(
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
             record = _continue(results, record, observer)
-        gating = _first_pass(record)
+        accepted = accepted_changes(record.plan)
+        gating = gate.first_pass(record.plan, record.contents, accepted=accepted)
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
@@ -146,21 +147,6 @@ def first_pass_folder(folder: Path) -> Path:
     return folder.parent / first
 
 
-def _first_pass(record: Record) -> Gating:
-    contents = record.contents
-    return gate.first_pass(
-        record.plan,
-        contents.blocks,
-        {build.id: build for build in contents.builds},
-        contents.inputs,
-        contents.looks,
-        tuple(contents.events),
-        contents.observations,
-        accepted=accepted_changes(record.plan),
-        day=contents.header.started_at[:10],
-    )
-
-
 def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gating) -> Gating:
     """Measure possible regressions again, in a separate record."""
     _require_this_machine(record)
@@ -182,12 +168,10 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
     """Return the result with the second record, whose judgement is `again`."""
     with Record.open(folder) as second:
         contents = second.contents
-        builds = {build.id: build for build in contents.builds}
-        measured = (contents.blocks, builds, contents.inputs, contents.looks)
         counted: Sequence[GatedPair] = ()
         if contents.observations:
-            cells = cells_to_count(second.plan, *measured)
-            counted = gate.counted_pairs(second.plan, cells, *measured, contents.observations)
+            cells = cells_to_count(second.plan, contents)
+            counted = gate.counted_pairs(second.plan, cells, contents)
         return gate.second_pass(record.plan, first, again, second.id, counted)
 
 

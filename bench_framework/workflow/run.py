@@ -313,7 +313,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     from bench_framework.features.gate import measuring as gate
 
     if gate.counts_instead(plan, session.env):
-        cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
+        cells = gate.cells_to_count(plan, contents)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)
 

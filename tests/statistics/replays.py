@@ -174,7 +174,8 @@ def gated(
     """
     times = draw(rng, plan, plan.measure.rounds_max)
     blocks, taken = continued(plan, times) if later else measured(plan, times, measuring.look)
-    first = gate.first_pass(plan, blocks, {}, (), taken)
+    header = lines.Header(1, "", plan.name, "", "", "", "")
+    first = gate.first_pass(plan, Contents(header, blocks=blocks, looks=taken))
     again, rounds = outcome.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
         return first, rounds

@@ -75,7 +75,7 @@ def bisect(
     one with the largest change between the ends is searched.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.features.bisection import sentences
+    from bench_framework.features.bisection import compute
     from bench_framework.workflow.history.bisection import Search, document
     from bench_framework.workflow.run_options import RunOptions
 
@@ -105,8 +105,8 @@ def bisect(
         more = {} if step else {"branch": branch and document(branch)}
         console.emit_json({"exit_code": code, **whole, **more})
     for part in () if step or console.json else filter(None, (search, branch)):
-        console.emit("\n".join([*wrap(sentences.answer(part.state), console.width), ""]) + "\n")
-        for name, text in sentences.facts(part.state, console.results):
+        console.emit("\n".join([*wrap(compute.answer(part.state), console.width), ""]) + "\n")
+        for name, text in compute.facts(part.state, console.results):
             lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
             console.emit("\n".join(lines))
     if code:

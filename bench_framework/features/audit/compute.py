@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.features.audit import wording
-from bench_framework.features.audit.page import Figure, Text
-from bench_framework.features.audit.quantities import Quantity
+from bench_framework.features.audit.page import Figure, Quantity, Text
 from bench_framework.model.imported import Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Interval
@@ -30,25 +29,22 @@ WORD: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A result with its reason, and the interval of the ratio if there is one."""
+    """A result with its reason, and the interval of the ratio if there is one.
+
+    The result of a comparative statement also has its text and its place in the page.
+    """
 
     status: Status
     reason: str
     interval: Range | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Statement(Finding):
-    """A comparative statement of a page with its result."""
-
     line: int = 0
     section: str = ""
     text: str = ""
 
 
-def statement(place: Text | Figure, text: str, status: Status, reason: str) -> Statement:
-    """Return a statement about a place of the page."""
-    return Statement(status, reason, None, place.line, "".join(place.headings[-1:]), text)
+def statement(place: Text | Figure, text: str, status: Status, reason: str) -> Finding:
+    """Return the result of a statement about a place of the page."""
+    return Finding(status, reason, None, place.line, "".join(place.headings[-1:]), text)
 
 
 @dataclass(frozen=True, slots=True)

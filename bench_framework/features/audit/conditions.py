@@ -6,18 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from bench_framework.features.audit import wording
-from bench_framework.features.audit.compute import (
-    MARGIN,
-    Finding,
-    Pair,
-    Statement,
-    clock_of,
-    statement,
-)
+from bench_framework.features.audit import compute, wording
+from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status, statement
 from bench_framework.features.audit.lookup import Lookup
-from bench_framework.features.audit.page import Figure, Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
 from bench_framework.rounding import thresholds
 
 _FAR: Final = 0.05
@@ -56,7 +48,7 @@ class Conditions:
             f for f in self._rates if wording.STAGE.search(f"{f.label} {about.get(f.line, '')}")
         ]
 
-    def statements(self) -> Iterator[Statement]:
+    def statements(self) -> Iterator[Finding]:
         """Yield the statements that concern a list, a table or the whole page."""
         yield from self._tables()
         yield from self._two_scales()
@@ -73,14 +65,14 @@ class Conditions:
         `equal` states that it calls them equal, up to the relative difference `margin`, and
         `certain` that it names them.
         """
-        interval, start = pair.interval, "" if certain else "it does not name its figures; "
-        if interval is None and equal and abs(pair.estimate[0] - 1) > max(margin, _FAR):
+        interval = pair.interval
+        if interval is None or not certain:
             gap = abs(pair.estimate[0] - 1)
-            return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
-        if interval is None:
-            return Finding("inconclusive", f"{start}{pair} agree with it, but {self.lack(pair)}")
-        if not certain:
-            return Finding("inconclusive", f"{start}{pair} agree with it")
+            if interval is None and equal and gap > max(margin, _FAR):
+                return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
+            start = "" if certain else "it does not name its figures; "
+            lack = f", but {self.lack(pair)}" if interval is None else ""
+            return Finding("inconclusive", f"{start}{pair} agree with it{lack}")
         bounds = lo, hi = interval.lo, interval.hi
         source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
         result = f"{source} of {pair} give a ratio of {interval.ratio:.3f} [{lo:.3f}, {hi:.3f}]"
@@ -89,12 +81,13 @@ class Conditions:
         if not equal:
             return Finding("supported", result, bounds)
         low, _, high = thresholds(margin)
-        within = f"within ±{margin * 100:.2g} %"
+        status: Status = "inconclusive"
+        end = "which may not be "
         if low <= lo and hi <= high:
-            return Finding("supported", f"{result}, {within}", bounds)
-        if lo > high or hi < low:
-            return Finding("not supported", f"{result}, not {within}", bounds)
-        return Finding("inconclusive", f"{result}, which may not be {within}", bounds)
+            status, end = "supported", ""
+        elif lo > high or hi < low:
+            status, end = "not supported", "not "
+        return Finding(status, f"{result}, {end}within ±{margin * 100:.2g} %", bounds)
 
     def lack(self, pair: Pair) -> str:
         """Return what is missing to judge a pair of figures without runs or spread."""
@@ -115,7 +108,7 @@ class Conditions:
         return reasons[0] if all(reasons) else ""
 
     def _conflict(self, a: Figure, b: Figure, text: Text) -> str:
-        if {clock_of(a), clock_of(b)} == {"CPU time", "wall time"}:
+        if {compute.clock_of(a), compute.clock_of(b)} == {"CPU time", "wall time"}:
             return "it compares CPU time with wall time"
         counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
         if len(counts) > 1:
@@ -131,12 +124,13 @@ class Conditions:
         for f in self.page.figures:
             if not f.group or f.quantity.lo <= 0 or not wording.UNCHANGED.search(f.row):
                 continue
-            pair = Pair(f, firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f))
-            first, interval = pair.reference, pair.interval
+            first = firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f)
+            pair = Pair(f, first)
             ratio, lo, hi = pair.estimate
-            if interval:
+            moved = abs(ratio - 1) > MARGIN
+            if interval := pair.interval:
                 lo, hi = interval.lo, interval.hi
-            moved = lo > 1 or hi < 1 if interval else abs(ratio - 1) > MARGIN
+                moved = lo > 1 or hi < 1
             if moved and first.headings != f.headings:
                 reason = (
                     f"between the two sets of runs, {first.row} itself changed by a factor of"
@@ -191,12 +185,12 @@ class Conditions:
     def _exclusion(self, figure: Figure, text: Text) -> str:
         """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
         q, mentioned = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
-        same = (f for _, f in mentioned if f in self._excluded and q.lo <= f.quantity.value <= q.hi)
-        return self._excluded.get(figure) or next((self._excluded[f] for f in same), "")
+        same = (f for _, f in mentioned if q.lo <= f.quantity.value <= q.hi)
+        return next((self._excluded[f] for f in (figure, *same) if f in self._excluded), "")
 
     # -- lists, tables and units -----------------------------------------------------------------
 
-    def _tables(self) -> Iterator[Statement]:
+    def _tables(self) -> Iterator[Finding]:
         """Yield tables that list figures of variants without a factor, runs and spread."""
         derived = {
             t.group
@@ -219,7 +213,7 @@ class Conditions:
                 reason = f"it compares variants, but {lack}"
                 yield statement(figures[0], text, "inconclusive", reason)
 
-    def _two_scales(self) -> Iterator[Statement]:
+    def _two_scales(self) -> Iterator[Finding]:
         """Yield lists and columns that state one effect as a factor and another as a percentage."""
         groups: dict[tuple[int, str], list[tuple[Text, Quantity]]] = defaultdict(list)
         for text in self.page.texts:
@@ -240,7 +234,7 @@ class Conditions:
                 listed = "; ".join(text.text for text, _ in items)
                 yield statement(items[0][0], listed, "inconclusive", reason)
 
-    def _mechanisms(self) -> Iterator[Statement]:
+    def _mechanisms(self) -> Iterator[Finding]:
         """Yield columns that attribute figures to mechanisms without evidence that these ran."""
         columns: dict[tuple[int, str], list[Text]] = defaultdict(list)
         for t in self.page.texts:
@@ -255,7 +249,7 @@ class Conditions:
             listed = "; ".join(f"{t.lead}: {t.text}" for t in cells)
             yield statement(cells[0], f"{title}: {listed}", "no data", reason)
 
-    def _units(self) -> Iterator[Statement]:
+    def _units(self) -> Iterator[Finding]:
         """Yield decimal units for powers of 1024 on a page with rates in decimal units."""
         for line, code in self.page.code if self._rates else ():
             if match := wording.POWER_OF_1024.search(code):
@@ -265,10 +259,10 @@ class Conditions:
                 )
                 at = line + code[: match.start()].count("\n") + 1
                 text = f"{match[0].strip()}; rates in {self._rates[0].quantity.text.split()[-1]}"
-                yield Statement("inconclusive", reason, None, at, "", text)
+                yield Finding("inconclusive", reason, None, at, "", text)
                 return
 
-    def _above_limit(self) -> Iterator[Statement]:
+    def _above_limit(self) -> Iterator[Finding]:
         """Yield rates above a hardware limit that the page states."""
         for limit in (f for f in self._rates if wording.LIMIT.search(f.row)):
             words = _prefixes(limit.row) - _prefixes(

@@ -1,6 +1,7 @@
 """Search for the figures that a sentence or a table cell compares."""
 
 import itertools
+import math
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,8 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from bench_framework.features.audit import compute, wording
-from bench_framework.features.audit.page import MOST_CHARACTERS, Figure, Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
 from bench_framework.report.numbers import show_size
 
 MOST_FIGURES: Final = 50
@@ -85,7 +85,7 @@ class Lookup:
             mentioned += [(at, f) for score, at, f in scored if score == best]
         return mentioned
 
-    def candidates(self, text: Text, end: int = MOST_CHARACTERS) -> Candidates:
+    def candidates(self, text: Text, end: float = math.inf) -> Candidates:
         """Return the pairs of figures that a sentence compares, or a factor in a clause up to `end`."""
         stated = [
             Figure("", q, text.line, text.group, text.headings)

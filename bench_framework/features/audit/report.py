@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE
-from bench_framework.features.audit.compute import LEVEL, Statement, content_words, statement
-from bench_framework.features.audit.page import Figure, Page, read_page
-from bench_framework.features.audit.quantities import Quantity
+from bench_framework.features.audit.compute import LEVEL, Finding, content_words, statement
+from bench_framework.features.audit.page import Figure, Page, Quantity, read_page
 from bench_framework.features.audit.rules import STATUSES, audit_page
 from bench_framework.model.imported import Series, Session
 from bench_framework.model.metrics import PEAK_RSS, WALL
@@ -25,7 +24,7 @@ _OFF: Final = 0.05
 """The relative difference from which a figure contradicts the runs that belong to it."""
 
 
-def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Statement]:
+def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Finding]:
     """Give figures their runs, and add commands that are not on the page as further figures.
 
     A command belongs to the figures with its name. Without such figures, it belongs to the one
@@ -34,13 +33,12 @@ def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Statement]:
     Yield the figures that contradict their runs.
     """
     for number, session in enumerate(sessions, 1):
-        for command in session.commands:
-            for series in command.series:
-                if series.metric in _KINDS:
-                    yield from _assign(page, command.label, series, -number)
+        for command, series in ((c, s) for c in session.commands for s in c.series):
+            if series.metric in _KINDS:
+                yield from _assign(page, command.label, series, -number)
 
 
-def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Statement]:
+def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Finding]:
     (kind, show), words = _KINDS[series.metric], content_words(label)
     same = [f for f in page.figures if f.quantity.kind == kind and not f.series]
     namesakes = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
@@ -85,7 +83,7 @@ class Audit:
 
     page: str
     data: tuple[str, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[Finding, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -127,33 +125,26 @@ def as_json(result: Audit) -> dict[str, Any]:
 def as_markdown(result: Audit) -> str:
     """Return the audit as a Markdown page."""
     data = ", ".join(result.data) or "none, only the page itself"
-    lines = [
-        f"# Audit of {escape(result.page)}",
-        f"\n**{result.summary[0].upper()}{result.summary[1:]}.** Data: {escape(data)}.",
-    ]
+    summary = f"{result.summary[0].upper()}{result.summary[1:]}"
+    lines = [f"# Audit of {escape(result.page)}", f"\n**{summary}.** Data: {escape(data)}."]
     if result.statements:
-        lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
+        lines += ["\n| Line | Finding | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
-        status, reason = s.status, s.reason
-        mark = f"**{status}**" if status == "not supported" else status
-        cells = (str(s.line), escape(s.text), mark, escape(reason[0].upper() + reason[1:]))
+        mark = f"**{s.status}**" if s.status == "not supported" else s.status
+        cells = (str(s.line), escape(s.text), mark, escape(s.reason[0].upper() + s.reason[1:]))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
 def as_text(result: Audit, width: int) -> str:
     """Return the audit as text of at most `width` columns where its words allow it."""
-    return "\n".join(_lines(result, width)) + "\n"
-
-
-def _lines(result: Audit, width: int) -> Iterator[str]:
-    yield from wrap(visible(f"{result.page}: {result.summary}"), width)
+    lines = list(wrap(visible(f"{result.page}: {result.summary}"), width))
+    room = max(20, width - 7)
     for status in STATUSES:
         chosen = [s for s in result.statements if s.status == status]
-        if chosen:
-            yield f"\n{_MARKS[status]} {status} ({len(chosen)})"
+        lines += [f"\n{_MARKS[status]} {status} ({len(chosen)})"] if chosen else []
         for s in chosen:
-            room = max(20, width - 7)
-            lines = [*wrap(visible(f"“{s.text}”"), room), *wrap(visible(s.reason), room)]
-            yield f"{s.line:>5}  {lines[0]}"
-            yield from (" " * 7 + line for line in lines[1:])
+            first, *rest = (*wrap(visible(f"“{s.text}”"), room), *wrap(visible(s.reason), room))
+            lines.append(f"{s.line:>5}  {first}")
+            lines += (" " * 7 + line for line in rest)
+    return "\n".join(lines) + "\n"

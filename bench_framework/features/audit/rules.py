@@ -9,22 +9,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from bench_framework.features.audit import wording
-from bench_framework.features.audit.compute import (
-    MARGIN,
-    Finding,
-    Pair,
-    Statement,
-    Status,
-    allowed,
-    direction_of,
-    is_rate,
-    nearest,
-)
+from bench_framework.features.audit import compute, wording
+from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status, direction_of
 from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import Candidates, Lookup, of_metric, pairs_of
-from bench_framework.features.audit.page import Page, Text
-from bench_framework.features.audit.quantities import RATIOS, Quantity, quantities
+from bench_framework.features.audit.page import RATIOS, Page, Quantity, Text, quantities
 from bench_framework.report.numbers import show_size
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
@@ -37,7 +26,7 @@ _NEAR: Final = 60
 _LINEAR_RANGE: Final = (0.95, 1.05)
 
 
-def audit_page(page: Page) -> list[Statement]:
+def audit_page(page: Page) -> list[Finding]:
     """Return every comparative statement of a page with its result."""
     auditor = _Auditor(page)
     statements = [s for text in page.texts if (s := auditor.statement(text)) is not None]
@@ -52,7 +41,7 @@ class _Auditor:
         self.lookup = Lookup(page)
         self.conditions = Conditions(page, self.lookup)
 
-    def statement(self, text: Text) -> Statement | None:
+    def statement(self, text: Text) -> Finding | None:
         """Return the statement in a text with its worst result, or `None` if it compares nothing."""
         findings = sorted(self._findings(text), key=lambda f: STATUSES.index(f.status))
         if not findings:
@@ -64,12 +53,12 @@ class _Auditor:
         words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
         section = text.headings[-2:-1] if text.heading else text.headings[-1:]
         reason = "; ".join(list(reasons)[:2])
-        return Statement(worst.status, reason, worst.interval, text.line, "".join(section), words)
+        return Finding(worst.status, reason, worst.interval, text.line, "".join(section), words)
 
     def _findings(self, text: Text) -> Iterator[Finding]:
         words = text.text
-        marks_baseline = text.line in self.lookup.baselines.get((text.group, text.column), ())
-        if marks_baseline or words.endswith("?"):
+        baselines = self.lookup.baselines.get((text.group, text.column), ())
+        if text.line in baselines or words.endswith("?"):
             return
         ratios = [q for q in quantities(words) if q.kind in RATIOS]
         negated = wording.NEGATED.search(words) is not None
@@ -117,20 +106,20 @@ class _Auditor:
         place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
         # "Slower" is any factor above 1.
         q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
+        stated = bool(pairs and word)
+        if order:
+            stated = fast and (not text.column or choice.certain or len(text.text) > _SHORT)
         if fast and equal and not wording.FASTER.search(text.text):
             before = wording.BEFORE.search(text.text) and not pairs
             if before and not wording.IS_BEFORE.search(self._measured):
                 yield Finding("no data", "the page has no figure of the version before the change")
             else:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
-        elif fast and wording.BEST.search(text.text):
+        elif fast and (best := wording.BEST.search(text.text)):
             changes = wording.EFFECT_OF_CHANGE.search(text.text)
-            yield self._largest_effect(text) if changes else self._superlative(text)
-        elif (
-            fast and (not text.column or choice.certain or text.text[_SHORT:])
-            if order
-            else pairs and word
-        ):
+            superlative = best[0].lower()
+            yield self._largest_effect(text) if changes else self._superlative(text, superlative)
+        elif stated:
             yield self._check(q, text, choice, pairs)
 
     def _check(
@@ -142,22 +131,23 @@ class _Auditor:
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
-        ranges = {kind: share or allowed(q, way, text.text) for kind, way in ways.items()}
+        ranges = {kind: share or compute.allowed(q, way, text.text) for kind, way in ways.items()}
         every = [r for kind in ranges for r in ranges[kind]]
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
             return Finding("no data", f"it does not name two figures from which {q.text} follows")
         if not matching:
-            best = nearest(pairs, every)
+            best = compute.nearest(pairs, every)
             ratio = best.estimate[0]
             factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
             source = "the data of " if best.from_data else ""
             reason = f"{source}{best} give {factor.replace('-', '−')}, not {q.text}"
-            opposite = ": the direction is the opposite" * best.agrees(allowed(q, 0, text.text))
+            inverse = best.agrees(compute.allowed(q, 0, text.text))
+            opposite = ": the direction is the opposite" * inverse
             return Finding("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
             return Finding("not supported", reason)
-        best = nearest(matching, every, text.text)
+        best = compute.nearest(matching, every, text.text)
         if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
             best = far if equal else matching[0]
@@ -166,10 +156,8 @@ class _Auditor:
         certain = choice.certain and clear
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
-    def _superlative(self, text: Text) -> Finding:
+    def _superlative(self, text: Text, word: str) -> Finding:
         """Check a superlative by the figures of its table."""
-        best = wording.BEST.search(text.text)
-        word = best[0].lower() if best else ""
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
         first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []
@@ -177,7 +165,8 @@ class _Auditor:
         if not pairs:
             return Finding("no data", f"the page has no figures that show “{word}”")
         # In time and memory, the better figure is below the others.
-        above = (word in ("slowest", "worst", "highest", "largest")) != is_rate(pairs[0].kind)
+        above = word in ("slowest", "worst", "highest", "largest")
+        above = above != compute.is_rate(pairs[0].kind)
         for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
             _, lo, hi = pair.estimate
             if hi < 1 if above else lo > 1:

@@ -1,4 +1,4 @@
-"""The steps of a search for the commit that changed a configuration, and its answer.
+"""The steps of a search for the commit that changed a configuration, its answer, and their sentences.
 
 The bad end of the range was always shown, in rounds with both ends, to be worse than the good end. A
 commit between them is measured in the same rounds as both. If it is shown to be worse than the good end,
@@ -9,8 +9,10 @@ two is true, whatever the other commits do. See `docs/method.md#bisection`.
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from bench_framework.claims.phrases import change
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.model.bisection import Bisection, Conclusion, Find, Outcome, Status, Step
@@ -20,6 +22,7 @@ from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
 from bench_framework.stats.portable_math import log
+from bench_framework.units import counted, format_percent
 
 ATTEMPTS: Final = 2
 """Measurements of a step that stays inconclusive, each with twice the rounds of the one before."""
@@ -83,8 +86,9 @@ def level_of_next(search: Bisection) -> float:
 def next_step(search: Bisection, attempts: int = ATTEMPTS) -> Step | None:
     """Return what to measure next, or `None` at the end of the search."""
     state, level = _state(search), level_of_next(search)
+    ends = (state.lo, state.hi, state.hi, level)
     if not search.steps:
-        return Step("ends", state.lo, state.hi, state.hi, level)
+        return Step("ends", *ends)
     step = search.steps[-1]
     if step.outcome == "inconclusive":
         again = Step(step.kind, step.lo, step.hi, step.candidate, level, step.attempt + 1)
@@ -94,9 +98,7 @@ def next_step(search: Bisection, attempts: int = ATTEMPTS) -> Step | None:
     candidate = middle(state.lo, state.hi, state.skipped)
     if candidate is not None:
         return Step("commit", state.lo, state.hi, candidate, level)
-    if _comparison_of(search, state) is not None:
-        return None
-    return Step("confirmation", state.lo, state.hi, state.hi, level)
+    return None if _comparison_of(search, state) is not None else Step("confirmation", *ends)
 
 
 def _comparison_of(search: Bisection, state: _State) -> Step | None:
@@ -255,3 +257,88 @@ def scheduled(plan: Plan, step: Step) -> Plan:
     while not decidable(plan):
         plan = limited(plan, plan.measure.rounds_max + 1)
     return plan
+
+
+def line_before(search: Bisection, step: Step) -> str:
+    """Return the line before a measurement."""
+    number = len(search.steps) + 1
+    place = f"step {number} of about {number - 1 + steps_left(search)}"
+    good, bad, commit = (search.commits[n] for n in (step.lo, step.hi, step.candidate))
+    again = f", attempt {step.attempt} with more rounds" if step.attempt > 1 else ""
+    if step.kind == "commit":
+        left = counted(step.hi - step.lo, "commit")
+        return f"{place}: {commit.short} ({commit.subject}), one of {left}{again}"
+    what = "both ends" if step.kind == "ends" else "the remaining ends in new rounds"
+    return f"{place}: {what}, {good.short} and {bad.short}{again}"
+
+
+def line_after(search: Bisection, step: Step) -> str:
+    """Return the line with the result of a measurement."""
+    name = search.commits[step.candidate].short
+    if step.kind != "commit":
+        differ = "differ" if step.outcome == "differs" else "are not shown to differ"
+        where = f" ({search.configuration})" if search.configuration else ""
+        return f"the ends {differ}{where}: {step.text.rstrip('.')}"
+    if step.outcome == "skipped":
+        return f"{name} is skipped: {step.text}"
+    if step.outcome == "inconclusive":
+        return f"{name}: neither side is shown{f' ({step.text})' if step.text else ''}"
+    good, bad = (search.commits[number].short for number in (step.lo, step.hi))
+    text = f"{name} is on the side of {step.outcome}, {good if step.outcome == 'good' else bad}"
+    if not step.comparisons:
+        return f"{text}: {step.text}"
+    # The change that was shown is the one to the other end.
+    if step.outcome == "good":
+        return f"{text}: {bad} has {_figures(step.comparisons[1])} against {name}"
+    return f"{text}: {name} has {_figures(step.comparisons[0])} against {good}"
+
+
+def _figures(c: Comparison) -> str:
+    assert c.shown is not None
+    higher = c.direction == "higher"
+    return change(
+        c.verdict, *c.shown.figures, c.margin, c.metric, higher=higher, times_from=math.inf
+    )
+
+
+def answer(search: Bisection) -> str:
+    """Return the sentence that answers the search."""
+    end, what = conclude(search), search.find
+    good, bad = (search.commits[number].short for number in (end.lo, end.hi))
+    match end.status:
+        case "found":
+            return f"{bad} is the commit with the {what}"
+        case "range":
+            commits = counted(end.hi - end.lo, "commit")
+            return f"the {what} is in one of {commits}, after {good} up to {bad}"
+        case "unconfirmed":
+            text = f"the search ended at {bad}, but new rounds did not show its {what}"
+            return f"{text}: the answer is not known"
+        case "unchanged":
+            return f"there is no {what} from {good} to {bad}"
+    mde = next((c.mde for c in end.evidence.comparisons), None) if end.evidence else None
+    most = f"; one of {format_percent(mde, decimals=1)} would have been detected" if mde else ""
+    return f"no {what} from {good} to {bad} is shown{most}"
+
+
+def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
+    """Return the lines below the answer, each with its name. `results` is the folder of all records."""
+    end = conclude(search)
+    commit, lines = search.commits[end.hi], list[tuple[str, str]]()
+    if end.status == "found":
+        lines += [("commit", commit.id), ("author", f"{commit.author}, {commit.date[:10]}")]
+        lines += [("subject", commit.subject)]
+        lines += [("merge", "--into-merges searches its branch")] if len(commit.parents) > 1 else []
+    elif end.status == "range":
+        among = search.commits[end.lo + 1 : end.hi + 1]
+        lines += [("commits", f"{commit.short} {commit.subject}") for commit in among]
+    lines.append(("configuration", search.configuration))
+    if end.evidence is not None:
+        report = results / end.evidence.record / "report.html"
+        lines += [("change", end.evidence.text), ("report", str(report))]
+    skipped = sum(step.outcome == "skipped" for step in search.steps)
+    measured = sum(bool(step.comparisons) for step in search.steps)
+    commits = counted(len(search.commits) - 1, "commit")
+    again = " (--retry-skipped measures them again)" if skipped else ""
+    text = f"{counted(measured, 'measurement')}, {skipped} skipped{again}, {commits}"
+    return [*((name, text) for name, text in lines if text), ("search", text)]

@@ -4,26 +4,35 @@ The gate has two passes. The first judges the rounds of the record at 1 %. A wor
 suspicious. The second measures the suspicious candidates again at 5 %, with a separate plan. Only a
 candidate that is worse in both passes fails the gate, on any gated time. A candidate that the
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
+
+A cell is over its budget, which is an absolute bound, if the whole confidence interval is above it. The
+interval is the distribution-free interval of the median over rounds, at the level 1 − 1 %/(m·J) for m
+cells with budgets and J interim analyses. It assumes independent rounds and does not cover variation
+between days, because an absolute time belongs to its machine.
 """
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.compare import same_programs
+from bench_framework.claims.value_phrases import upward
+from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
+from bench_framework.compare import samples as sampling
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
-from bench_framework.features.gate import budgets, outcome
+from bench_framework.features.gate import outcome
 from bench_framework.features.judge import judge
-from bench_framework.model.gate import GatedPair, Gating, PairState
+from bench_framework.model import words
+from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating, PairState
 from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.metrics import PEAK_RSS, is_exact
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Accepted, GatePolicy, Metric
-from bench_framework.model.run import Block, Build, Event, Look, Observation, PreparedInput
-from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import up_to_two_digits
-from bench_framework.units import THIN_SPACE, format_percent
+from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
+from bench_framework.model.run import Build, Observation
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.store.journal import Contents
+from bench_framework.units import format_duration, format_percent, format_size
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
@@ -31,8 +40,16 @@ UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
 COUNTED: Final = "counted because a time could not be judged"
 ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
+OTHER_METRIC: Final = "worse in the second measurement; in the first one, another metric was worse"
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
+_BUDGETS: Final[Mapping[BudgetState, str]] = {
+    "over": "above its budget of {}",
+    "kept": "within its budget of {}",
+    "not-judged": "could not judge whether it keeps its budget of {}",
+    "failed": "its budget of {} was not judged",
+}
+_DIGITS: Final = 4
 
 
 def within(c: Comparison, margin: float) -> bool:
@@ -40,35 +57,25 @@ def within(c: Comparison, margin: float) -> bool:
     return c.shown is not None and c.shown.hi <= 1 + margin
 
 
-def first_pass(
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-    noted: Sequence[Event] = (),
-    observed: Sequence[Observation] = (),
-    *,
-    accepted: Sequence[Accepted] = (),
-    day: str = "",
-) -> Gating:
-    """Judge the rounds of a record. A pair that is worse becomes suspicious.
+def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] = ()) -> Gating:
+    """Judge the rounds of a record, with the accepted changes. A pair that is worse becomes suspicious.
 
-    The arguments are those of `judge`, the accepted changes, and the start date of the record.
     Exact metrics (binary size, instructions) need no second pass, because their difference is
     certain.
     """
     strict, policy = outcome.strict_plan(plan), plan.judge.gate
     if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
         return outcome.conclude(Gating((), outcome.LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
-    judged = judge(strict, blocks, builds, inputs, looks_taken, looks=outcome.strict_looks(plan))
+    builds = {build.id: build for build in contents.builds}
+    measured = (contents.blocks, builds, contents.inputs, contents.looks)
+    judged = judge(strict, *measured, looks=outcome.strict_looks(plan))
     by_pair = _sentences(judged)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     if exact:
         facts = outcome.judged_by(strict, exact, policy.tolerated, outcome.LEVEL)
-        by_pair |= _sentences(judge(facts, blocks, builds, inputs, looks_taken, observed=observed))
+        by_pair |= _sentences(judge(facts, *measured, observed=contents.observations))
     same = same_programs.same_cells(strict, builds)
-    uncounted = next((event.message for event in noted if event.code == UNCOUNTED), "")
+    uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
     medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}
     pairs = []
     for cell in strict.cells:
@@ -77,23 +84,23 @@ def first_pass(
             continue
         grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
-            pair = by_pair.get((cell.id, metric)) or _unknown(cell.id, baseline.id, metric, margin)
-            gated_pair = _first(*pair, margin, policy, grown)
-            one_program = frozenset((cell.id, baseline.id)) in same
-            if one_program and gated_pair.comparison.family != "exact":
-                gated_pair = _one_program(gated_pair)
-            if metric == INSTRUCTIONS and gated_pair.state == "not-judged" and uncounted:
-                gated_pair = replace(gated_pair, reason=uncounted)
-            pairs.append(gated_pair)
+            c, text = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
+            state, reason = pair_state(c, margin, policy, grown)
+            one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
+            if one_program and state not in ("failed", "not-comparable"):
+                state, reason = "passed", ONE_PROGRAM  # whatever its rounds show
+            if metric == INSTRUCTIONS and state == "not-judged" and uncounted:
+                reason = uncounted
+            pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reason))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
-    pairs += counted_pairs(strict, open_, blocks, builds, inputs, looks_taken, observed)
+    pairs += counted_pairs(strict, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
-    rounds = max((look.round for look in looks_taken), default=0)
-    findings = budgets.judge_budgets(plan, blocks, builds, observed, looks=looks)
-    gating = Gating(
-        tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, (), budgets=findings
-    )
-    return outcome.conclude(outcome.accept(gating, accepted, day), policy)
+    rounds = max((look.round for look in contents.looks), default=0)
+    gating = Gating(tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, ())
+    budgets = judge_budgets(plan, contents, builds, looks=looks)
+    day = contents.header.started_at[:10]
+    gating = outcome.accept(replace(gating, budgets=budgets), accepted, day)
+    return outcome.conclude(gating, policy)
 
 
 def time_not_judged(pair: GatedPair) -> bool:
@@ -101,15 +108,7 @@ def time_not_judged(pair: GatedPair) -> bool:
     return pair.state == "not-judged" and not is_exact(pair.metric) and pair.metric != PEAK_RSS
 
 
-def counted_pairs(
-    plan: Plan,
-    cell_ids: frozenset[str],
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-    observed: Sequence[Observation],
-) -> list[GatedPair]:
+def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> list[GatedPair]:
     """Judge the counted instructions of cells whose times could not be judged.
 
     The smallest margin of the gated times applies. A larger count is worse. A smaller or equal one
@@ -117,31 +116,27 @@ def counted_pairs(
     plans whose gate judges instructions anyway, give no pair.
     """
     policy = plan.judge.gate
-    counted = {o.cell_id for o in observed if o.kind == INSTRUCTIONS and o.status == "ok"}
-    if INSTRUCTIONS in policy.tolerated or not cell_ids & counted:
+    runs = (o for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok")
+    counted = cell_ids & {run.cell_id for run in runs}
+    if INSTRUCTIONS in policy.tolerated or not counted:
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
-    chosen = outcome.narrowed(plan, cell_ids & counted)
+    chosen = outcome.narrowed(plan, counted)
     facts = outcome.judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, outcome.LEVEL)
-    judged = judge(facts, blocks, builds, inputs, looks_taken, observed=observed)
+    builds = {build.id: build for build in contents.builds}
+    measured = (contents.blocks, builds, contents.inputs, contents.looks)
+    judged = judge(facts, *measured, observed=contents.observations)
     pairs = []
     for (cell_id, metric), (c, text) in _sentences(judged).items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
-            pair = _first(c, text, margin, policy, 0.0)
-            pairs.append(replace(pair, reason=f"{COUNTED}; {pair.reason}"))
+            state, reason = pair_state(c, margin, policy, 0.0)
+            reason = f"{COUNTED}; {reason}"
+            pairs.append(GatedPair(cell_id, metric, margin, state, c, text, reason))
     return pairs
-
-
-def _one_program(pair: GatedPair) -> GatedPair:
-    """Return a pair whose two cells run the same code as passed, whatever its rounds show."""
-    if pair.state in ("failed", "not-comparable"):
-        return pair
-    return replace(pair, state="passed", reason=ONE_PROGRAM)
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
     """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
-    families = ("headline", "memory", "exact")
     text = {
         (claim.cells, claim.metric): claim.text
         for claim in judged.claims
@@ -150,24 +145,16 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
     return {
         (c.cell_id, c.metric): (c, text.get(((c.cell_id, c.ref_cell_id), c.metric), ""))
         for c in judged.comparisons
-        if c.family in families
+        if c.family in ("headline", "memory", "exact")
     }
 
 
-def _unknown(
-    cell_id: str, ref_cell_id: str, metric: Metric, margin: float
-) -> tuple[Comparison, str]:
-    unknown = f"{metric} is not known for both sides"
-    reason = "a build is a single run" if metric == outcome.BUILD_TIME else unknown
-    ids, verdict = (cell_id, ref_cell_id), Verdict.INCONCLUSIVE
-    return Comparison(*ids, metric, "headline", verdict, reason, margin=margin), ""
-
-
-def _first(
-    comparison: Comparison, text: str, margin: float, policy: GatePolicy, grown_bytes: float
-) -> GatedPair:
-    state, reason = pair_state(comparison, margin, policy, grown_bytes)
-    return GatedPair(comparison.cell_id, comparison.metric, margin, state, comparison, text, reason)
+def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, str]:
+    reason = f"{metric} is not known for both sides"
+    if metric == outcome.BUILD_TIME:
+        reason = "a build is a single run"
+    verdict = Verdict.INCONCLUSIVE
+    return Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin), ""
 
 
 def pair_state(
@@ -179,7 +166,7 @@ def pair_state(
     if c.verdict is Verdict.NOT_COMPARABLE:
         return "not-comparable", c.reason
     if c.verdict.worse and c.shown is not None:
-        return _worse(c, c.shown.ratio - 1, margin, grown_bytes)
+        return _worse(c, c.shown, margin, grown_bytes)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", ""
     if within(c, margin):
@@ -188,30 +175,26 @@ def pair_state(
         if c.mde <= policy.detect:
             detected = f"an increase of {format_percent(policy.detect)} would have been detected"
             return "passed", f"inconclusive, but {detected}"
-        return "not-judged", f"inconclusive: minimum detectable effect {_short(c.mde)}"
+        return "not-judged", f"inconclusive: minimum detectable effect {upward(c.mde)}"
     return "not-judged", c.reason or "inconclusive"
 
 
 def _worse(
-    c: Comparison, growth: float, margin: float, grown_bytes: float
+    c: Comparison, interval: Interval, margin: float, grown_bytes: float
 ) -> tuple[PairState, str]:
+    growth = interval.ratio - 1
     if growth <= margin:
-        return "passed", f"{_short(growth)} more, and {format_percent(margin)} is tolerated"
+        return "passed", f"{upward(growth)} more, and {format_percent(margin)} is tolerated"
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", "not more than 1 MiB"
-    if c.family == "exact" and c.shown is not None:
-        if c.shown.lo == c.shown.hi:
-            return "worse", "exact"
-        # Without a second pass, only a change that is beyond the margin as a whole may fail the
-        # gate.
-        if c.verdict is Verdict.WORSE:
-            return "worse", "its counts vary between runs by less than the difference"
-        return "not-judged", "its counts vary between runs, and some reach the margin"
-    return "suspicious", ""
-
-
-def _short(fraction: float) -> str:
-    return f"{up_to_two_digits(fraction * 100)}{THIN_SPACE}%"
+    if c.family != "exact":
+        return "suspicious", ""
+    if interval.lo == interval.hi:
+        return "worse", "exact"
+    # Without a second pass, only a change that is beyond the margin as a whole may fail the gate.
+    if c.verdict is Verdict.WORSE:
+        return "worse", "its counts vary between runs by less than the difference"
+    return "not-judged", "its counts vary between runs, and some reach the margin"
 
 
 def second_pass(
@@ -228,29 +211,21 @@ def second_pass(
         if pair.state == "suspicious":
             c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
             state, reason = confirmed(c, pair.margin)
-            reason = f"{reason}; {pair.reason}" if pair.reason else reason
+            reason = "; ".join(filter(None, (reason, pair.reason)))
             pairs[i] = replace(pair, again=c, again_text=text, state=state, reason=reason)
-    unconfirmed = {p.cell_id for p in pairs if p.again} - {
-        p.cell_id for p in pairs if p.state == "worse"
-    }
+    worse = {p.cell_id for p in pairs if p.state == "worse"}
+    unconfirmed = {p.cell_id for p in pairs if p.again} - worse
     for i, pair in enumerate(pairs):
         c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
-        if c is not None and pair.cell_id in unconfirmed and pair.again is None:
-            pairs[i] = _confirming(pair, c, text)
+        exceeds = c and c.verdict.worse and c.shown and c.shown.ratio - 1 > pair.margin
+        open_ = pair.again is None and pair.state in ("passed", "not-judged")
+        if exceeds and open_ and pair.cell_id in unconfirmed:
+            # Another time alone confirms that a suspicious cell is worse.
+            pairs[i] = replace(pair, again=c, again_text=text, state="worse", reason=OTHER_METRIC)
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     pairs += [pair for pair in counted if pair.cell_id not in known]
-    return outcome.conclude(
-        replace(first, pairs=tuple(pairs), confirmation=record_id), plan.judge.gate
-    )
-
-
-def _confirming(pair: GatedPair, c: Comparison, text: str) -> GatedPair:
-    """Return another time of a suspicious cell, which is worse if it alone confirms a regression."""
-    exceeds = c.verdict.worse and c.shown is not None and c.shown.ratio - 1 > pair.margin
-    if pair.state not in ("passed", "not-judged") or not exceeds:
-        return pair
-    reason = "worse in the second measurement; in the first one, another metric was worse"
-    return replace(pair, again=c, again_text=text, state="worse", reason=reason)
+    gating = replace(first, pairs=tuple(pairs), confirmation=record_id)
+    return outcome.conclude(gating, plan.judge.gate)
 
 
 def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
@@ -261,7 +236,89 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
         return "worse", "regression confirmed"
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", "worse in the first measurement, but not in the second one"
-    mde = f", minimum detectable effect {_short(c.mde)}" if c.mde is not None else ""
+    mde = f", minimum detectable effect {upward(c.mde)}" if c.mde is not None else ""
     cause = c.reason or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, f"worse in the first measurement; in the second one: {cause}"
+
+
+def judge_budgets(
+    plan: Plan, contents: Contents, builds: Mapping[str, Build], *, looks: int
+) -> tuple[BudgetFinding, ...]:
+    """Return the finding on each budget, cell by cell, for at most `looks` interim analyses."""
+    cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
+    if not cases:
+        return ()
+    samples = sampling.collect(contents.blocks)
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
+    broken = {s.cell_id: s.reason for s in states if s.state != "measured"}
+    level = 1 - outcome.LEVEL / (len(cases) * max(1, looks))
+    findings = []
+    for cell_id, budget in cases:
+        if cell_id in broken:
+            findings.append(_finding(plan, cell_id, budget, level, broken=broken[cell_id]))
+        elif is_exact(budget.metric):
+            values = _exact_values(plan, cell_id, budget.metric, builds, contents.observations)
+            bounds = (values[0], values[-1]) if values else None
+            findings.append(_finding(plan, cell_id, budget, 1.0, values, bounds))
+        else:
+            sample = samples.get(cell_id)
+            values = sorted(sample.values(budget.metric).values()) if sample is not None else []
+            bounds = medians.median_interval(values, level)
+            findings.append(_finding(plan, cell_id, budget, level, values, bounds))
+    return tuple(findings)
+
+
+def _exact_values(
+    plan: Plan,
+    cell_id: str,
+    metric: Metric,
+    builds: Mapping[str, Build],
+    observed: Sequence[Observation],
+) -> list[float]:
+    """Return the deterministic values of a cell in ascending order. There may be several counts."""
+    if metric == INSTRUCTIONS:
+        return sorted(exact_metrics.counts_of(observed, cell_id))
+    build = cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds)
+    value = cell_state.exact_value(build, metric)
+    return [value] if value is not None else []
+
+
+def _finding(
+    plan: Plan,
+    cell_id: str,
+    budget: Budget,
+    level: float,
+    values: Sequence[float] = (),
+    bounds: tuple[float, float] | None = None,
+    broken: str | None = None,
+) -> BudgetFinding:
+    """Return the finding with its sentence; `broken` is why the cell was not measured."""
+    state: BudgetState = "failed" if broken is not None else "not-judged"
+    if bounds is None:
+        reason = broken
+        if broken is None:
+            reason = "it is not known" if is_exact(budget.metric) else "it was not measured"
+        if values:
+            reason = f"{len(values)} rounds are too few for an interval at {level * 100:.4g} %"
+        text = ": ".join(filter(None, (_BUDGETS[state].format(budget.text), reason)))
+        return BudgetFinding(cell_id, budget, state, None, None, None, level, text)
+    value, (lo, hi) = statistics.median(values), bounds
+    if lo > budget.most or hi <= budget.most:
+        state = "over" if lo > budget.most else "kept"
+    figures = [_format_value(plan, budget.metric, number) for number in (value, lo, hi)]
+    between = "" if lo == hi else f" [{figures[1]}, {figures[2]}]"
+    text = (
+        f"{words.noun(budget.metric)} {figures[0]}{between}: {_BUDGETS[state].format(budget.text)}"
+    )
+    if state == "not-judged":
+        text += ", which is within the interval"
+    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
+
+
+def _format_value(plan: Plan, metric: Metric, value: float) -> str:
+    declared = {m.name: m.unit for m in plan.metrics}
+    unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
+    if unit == "s":
+        return format_duration(value, digits=_DIGITS)
+    return format_size(value, digits=_DIGITS) if unit == "bytes" else f"{value:.10g}"

@@ -1,7 +1,7 @@
 """The stopping rule of the gate, and the instructions that it counts where times cannot be judged."""
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -10,14 +10,7 @@ from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
-from bench_framework.features.gate import compute
-from bench_framework.features.gate.outcome import (
-    FEWEST_CONFIRMING,
-    narrowed,
-    strict_looks,
-    strict_plan,
-    timed_metrics,
-)
+from bench_framework.features.gate import compute, outcome
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
@@ -25,7 +18,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
-from bench_framework.model.run import Block, Build, Look, PreparedInput
+from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.units import counted
@@ -47,12 +40,12 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     """
     if plan.confirms or plan.judge.gate.budgets:
         return False
-    strict = strict_plan(plan)
-    baselines = {item.id: strict.baseline_cell(item.id) for item in strict.inputs}
+    strict = outcome.strict_plan(plan)
     pairs = [
         frozenset((cell.id, baseline.id))
         for cell in strict.cells
-        if cell.role is Role.CANDIDATE and (baseline := baselines[cell.input_id]) is not None
+        if cell.role is Role.CANDIDATE
+        and (baseline := strict.baseline_cell(cell.input_id)) is not None
     ]
     return bool(pairs) and same_cells(strict, builds).issuperset(pairs)
 
@@ -71,16 +64,16 @@ def look(
     The arguments are those of `interim_analysis.look`. The plan is that of either pass.
     """
     policy = plan.judge.gate
-    question, looks = (
-        (plan, looks_of(plan)) if plan.confirms else (strict_plan(plan), strict_looks(plan))
-    )
-    if not timed_metrics(policy):
-        enough = not plan.confirms or round_ >= FEWEST_CONFIRMING
+    question, looks = plan, looks_of(plan)
+    if not plan.confirms:
+        question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
+    if not outcome.timed_metrics(policy):
+        enough = not plan.confirms or round_ >= outcome.FEWEST_CONFIRMING
         return LookOutcome(stop=enough, reason="the gate judges no time", verdicts=())
     until = "conclusive" if question.measure.until == "precision" else question.measure.until
     # Every candidate is judged, also the one that a race would drop.
     question = replace(question, measure=replace(question.measure, until=until, strategy="fixed"))
-    outcome = interim_analysis.look(
+    result = interim_analysis.look(
         question,
         blocks,
         input_id,
@@ -90,7 +83,7 @@ def look(
         looks=looks,
         open_of=lambda comparisons: _open(comparisons, plan),
     )
-    return replace(outcome, reason=JUDGED) if outcome.reason in (CONCLUSIVE, FUTILE) else outcome
+    return replace(result, reason=JUDGED) if result.reason in (CONCLUSIVE, FUTILE) else result
 
 
 def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
@@ -106,12 +99,11 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
     They repeat the last look of their inputs, now without its end. Only the candidates that the gate
     cannot judge are measured again: all others have left. See `docs/method.md#continued-records`.
     """
-    timed, final = timed_metrics(plan.judge.gate), looks_of(plan).count - 1
+    timed, final = outcome.timed_metrics(plan.judge.gate), looks_of(plan).count - 1
     ended = {o.input_id: o for o in contents.looks if o.stopped and o.index < final}
     if not ended or not timed:
         return []
-    builds = {build.id: build for build in contents.builds}
-    gating = compute.first_pass(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    gating = compute.first_pass(plan, contents)
     comparisons = [
         p.comparison
         for p in gating.pairs
@@ -154,28 +146,21 @@ def _interim_state(c: Comparison, plan: Plan) -> PairState:
     return "not-judged" if state == "passed" and not sure else state
 
 
-def cells_to_count(
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    looks_taken: Sequence[Look],
-) -> frozenset[str]:
+def cells_to_count(plan: Plan, contents: Contents) -> frozenset[str]:
     """Return the candidates with a gated time that neither pass could judge by its rounds.
 
-    Their instructions are counted instead. The arguments are those of `judge`; the plan is that of
-    either pass.
+    Their instructions are counted instead. The plan is that of either pass.
     """
-    if plan.confirms:
-        again = judge(plan, blocks, builds, inputs, looks_taken)
-        headline = [c for c in again.comparisons if c.family == "headline"]
-        states = [
-            (c.cell_id, compute.confirmed(c, plan.judge.margin_of(c.metric))[0]) for c in headline
-        ]
-        worse = {cell_id for cell_id, state in states if state == "worse"}
-        return frozenset(i for i, state in states if state == "not-judged" and i not in worse)
-    gating = compute.first_pass(plan, blocks, builds, inputs, looks_taken)
-    return frozenset(pair.cell_id for pair in gating.pairs if compute.time_not_judged(pair))
+    if not plan.confirms:
+        pairs = compute.first_pass(plan, contents).pairs
+        return frozenset(pair.cell_id for pair in pairs if compute.time_not_judged(pair))
+    builds = {build.id: build for build in contents.builds}
+    again = judge(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    states: dict[PairState, set[str]] = {"not-judged": set(), "worse": set()}
+    for c in (c for c in again.comparisons if c.family == "headline"):
+        state, _ = compute.confirmed(c, plan.judge.margin_of(c.metric))
+        states.setdefault(state, set()).add(c.cell_id)
+    return frozenset(states["not-judged"] - states["worse"])
 
 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
@@ -186,4 +171,4 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
 
 def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:
     """Return the plan that counts the instructions of these cells and of their baselines."""
-    return replace(narrowed(plan, cell_ids), instructions=COUNTS)
+    return replace(outcome.narrowed(plan, cell_ids), instructions=COUNTS)

@@ -6,7 +6,7 @@ from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.declarations import Note
-from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating
+from bench_framework.model.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
@@ -14,11 +14,14 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.units import counted, format_percent
 
+LEVEL: Final = 0.01
+"""The family-wise error rate of the first pass, and of all budgets."""
+CONFIRMATION_LEVEL: Final = 0.05
+FEWEST_CONFIRMING: Final = 18
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
 BOTH: Final = 2
 """Number of hosts of a gate whose second pass another host measured."""
-JUDGED: Final = ("passed", "accepted", "worse")
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
@@ -48,15 +51,15 @@ def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
 
 
 def _worse(gating: Gating) -> list[str]:
-    pairs = gating.in_state("worse")
+    pairs, what = gating.in_state("worse"), "worse than tolerated"
     if len(gating.hosts) < BOTH:
-        return _counted(pairs, "worse than tolerated")
+        return _counted(pairs, what)
     first, second = gating.hosts
     # An exact metric has no second pass.
-    once = [pair for pair in pairs if pair.again is None]
     twice = [pair for pair in pairs if pair.again is not None]
-    what = f"worse than tolerated on host {first}, confirmed on host {second}"
-    return _counted(twice, what) + _counted(once, f"worse than tolerated on host {first}")
+    lines = _counted(twice, f"{what} on host {first}, confirmed on host {second}")
+    once = [pair for pair in pairs if pair.again is None]
+    return lines + _counted(once, f"{what} on host {first}")
 
 
 def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
@@ -71,7 +74,7 @@ _OUTCOMES: Final[dict[BudgetState, str]] = {
 
 
 def _budgets(gating: Gating, state: BudgetState) -> list[str]:
-    budgets: list[BudgetFinding] = [b for b in gating.budgets if b.state == state]
+    budgets = [b for b in gating.budgets if b.state == state]
     text = _OUTCOMES[state]
     if len(budgets) != 1:
         text = text.replace("it is", "they are")
@@ -89,15 +92,15 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     if gating.unconfirmed:
         missing = f"not confirmed on another host: {gating.unconfirmed}"
     lines += _counted(suspicious, f"worse {first}, {missing}")
-    unconfirmed = [p for p in gating.in_state("not-judged") if p.again is not None]
+    open_ = gating.in_state("not-judged")
+    unconfirmed = [pair for pair in open_ if pair.again is not None]
     lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]
-    compared = [pair for pair in gating.pairs if pair.state in JUDGED]
+    compared = gating.in_state("passed", "accepted", "worse")
     if len(compared) < policy.min_compared:
         lines.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
-    open_ = [pair for pair in gating.pairs if pair.state == "not-judged"]
     if policy.on_inconclusive == "fail":
         return lines + _counted(open_, "not judged, and the gate has on-inconclusive: fail")
     # Noise does not explain a value that is not known.
@@ -134,18 +137,17 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     if pair.state not in ("suspicious", "worse") or pair.comparison.shown is None:
         return pair
     growth = pair.comparison.shown.ratio - 1
-    valid_entries = [entry for entry in entries if _matches(entry, pair) and entry.counts_on(day)]
-    for entry in valid_entries:
-        if growth <= entry.level:
-            until = f" until {entry.until}" if entry.until else ""
-            up_to = f"accepted up to {format_percent(entry.level)}{until}"
-            return replace(pair, state="accepted", reason=f"worse, and {up_to}: {entry.reason}")
-    if valid_entries:
-        most = max(entry.level for entry in valid_entries)
+    matching = [entry for entry in entries if _matches(entry, pair)]
+    valid = [entry for entry in matching if entry.counts_on(day)]
+    if accepting := next((entry for entry in valid if growth <= entry.level), None):
+        until = f" until {accepting.until}" if accepting.until else ""
+        up_to = f"accepted up to {format_percent(accepting.level)}{until}"
+        return replace(pair, state="accepted", reason=f"worse, and {up_to}: {accepting.reason}")
+    if valid:
+        most = max(entry.level for entry in valid)
         return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")
-    for entry in entries:
-        if _matches(entry, pair) and growth <= entry.level:
-            return replace(pair, reason=f"the acceptance in {entry.place} ended on {entry.until}")
+    if expired := next((entry for entry in matching if growth <= entry.level), None):
+        return replace(pair, reason=f"the acceptance in {expired.place} ended on {expired.until}")
     return pair
 
 
@@ -157,22 +159,15 @@ def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) 
         if entry.unknown:
             yield f"{name} is unknown here: {entry.unknown}"
         elif not matching_pairs:
-            yield f"{name} is unknown here: {_nothing(entry.metric, pairs)}"
+            judged = any(pair.metric == entry.metric for pair in pairs)
+            reason = (
+                "it selects no gated cell" if judged else f"this gate does not judge {entry.metric}"
+            )
+            yield f"{name} is unknown here: {reason}"
         elif not entry.counts_on(day):
             yield f"{name} has expired on {entry.until} and accepts nothing"
         elif all(pair.state == "passed" for pair in matching_pairs):
             yield f"{name} is not needed: none of its comparisons is worse"
-
-
-def _nothing(metric: Metric, pairs: Sequence[GatedPair]) -> str:
-    if all(pair.metric != metric for pair in pairs):
-        return f"this gate does not judge {metric}"
-    return "it selects no gated cell"
-
-
-LEVEL: Final = 0.01
-CONFIRMATION_LEVEL: Final = 0.05
-FEWEST_CONFIRMING: Final = 18
 
 
 def strict_plan(plan: Plan) -> Plan:
@@ -184,22 +179,21 @@ def strict_plan(plan: Plan) -> Plan:
 
 def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
     """Return the plan with these candidates, and baseline and A/A control of their inputs."""
-    inputs = {
-        cell.input_id for cell in plan.cells if cell.id in ids and cell.role is Role.CANDIDATE
-    }
+    chosen = {c.id: c.input_id for c in plan.cells if c.id in ids and c.role is Role.CANDIDATE}
+    inputs, of_inputs = set(chosen.values()), (Role.BASELINE, Role.CONTROL)
     cells = tuple(
         cell
         for cell in plan.cells
-        if (cell.id in ids and cell.role is Role.CANDIDATE)
-        or (cell.input_id in inputs and cell.role in (Role.BASELINE, Role.CONTROL))
+        if cell.id in chosen or (cell.input_id in inputs and cell.role in of_inputs)
     )
     baselines = [cell.variant_id for cell in cells if cell.role is Role.BASELINE]
-    variants = {cell.variant_id for cell in cells}
-    builds = {v.build.id for v in plan.variants if v.id in variants and v.build is not None}
+    used = {cell.variant_id for cell in cells}
+    variants = tuple(v for v in plan.variants if v.id in used)
+    builds = {v.build.id for v in variants if v.build is not None}
     return replace(
         plan,
         builds=tuple(build for build in plan.builds if build.id in builds),
-        variants=tuple(v for v in plan.variants if v.id in variants),
+        variants=variants,
         inputs=tuple(item for item in plan.inputs if item.id in inputs),
         cells=cells,
         holes=(),

@@ -157,11 +157,14 @@ def segments(readings: Readings, levels: Floats, level: float) -> Iterator[Segme
     series = np.searchsorted(readings.series, np.unique(readings.series)).tolist()
     for a, b in itertools.pairwise([*series, len(levels)]):
         firsts = [cut for cut in cuts if a <= cut < b]
-        shift = _Shift(readings, levels, noise, used, level, a)
-        searched = [parts[cut] for cut in firsts if cut in parts]
+        changes = (
+            change
+            for part in (parts[cut] for cut in firsts if cut in parts)
+            for change in _changes(part, readings, levels, np.where(used, noise, math.nan), level)
+        )
         last = parts.get(firsts[-1])
         yield Segments(
-            tuple(change for part in searched for change in shift.changes(part)),
+            tuple(replace(c, before=c.before - a, at=c.at - a, after=c.after - a) for c in changes),
             fitted[a:b],
             frozenset(np.flatnonzero(~used[a:b] & ~np.isnan(noise[a:b])).tolist()),
             tuple(cut - a for cut in firsts[1:]),
@@ -169,55 +172,49 @@ def segments(readings: Readings, levels: Floats, level: float) -> Iterator[Segme
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Shift:
-    """The comparison of two segments through anchors, for the series that begins at `start`."""
+def _changes(
+    part: _Part, readings: Readings, levels: Floats, noise: Floats, level: float
+) -> Iterator[Change]:
+    """Yield the changes of a part that are larger than those of the anchors.
 
-    readings: Readings
-    levels: Floats
-    noise: Floats
-    used: npt.NDArray[np.bool_]
-    level: float
-    start: int
+    `noise` has the standard deviation of each value, NaN for those that are not used.
+    """
+    for (before, after), place in zip(itertools.pairwise(part.blocks), part.places, strict=True):
+        if place is None:
+            continue
+        moved, error = _anchors(before, after, readings, levels, noise)
+        size = _mean(levels[after]) - _mean(levels[before]) - moved
+        spread = math.hypot(part.noise * math.sqrt(1 / len(before) + 1 / len(after)), error)
+        p = t_tails(size / spread, part.freedom) * part.tests
+        if p <= level:
+            reach = t_quantile(0.975, part.freedom) * spread
+            ratio, low, high = (exp(x) for x in (size, size - reach, size + reach))
+            sure = min(len(before), len(after)) > 1
+            yield Change(*place, ratio, low, high, 1 - p, sure)
 
-    def changes(self, part: _Part) -> Iterator[Change]:
-        """Yield the changes of a part that are larger than those of the anchors."""
-        for (before, after), place in zip(
-            itertools.pairwise(part.blocks), part.places, strict=True
-        ):
-            if place is None:
-                continue
-            moved, error = self._anchors(before, after)
-            size = _mean(self.levels[after]) - _mean(self.levels[before]) - moved
-            spread = math.hypot(part.noise * math.sqrt(1 / len(before) + 1 / len(after)), error)
-            p = t_tails(size / spread, part.freedom) * part.tests
-            if p <= self.level:
-                reach = t_quantile(0.975, part.freedom) * spread
-                ratio, low, high = (exp(x) for x in (size, size - reach, size + reach))
-                first, best, last = (index - self.start for index in place)
-                sure = min(len(before), len(after)) > 1
-                yield Change(first, best, last, ratio, low, high, 1 - p, sure)
 
-    def _anchors(self, before: Integers, after: Integers) -> tuple[float, float]:
-        """Return how much programs changed that the records of both segments measured, and its error."""
-        record, program = self.readings.record, self.readings.program
-        side = np.zeros(int(record.max()) + 1, dtype=np.int64)
-        side[record[before]], side[record[after]] = 1, 2
-        sides = np.where(self.used & (program >= 0), side[record], 0)
-        count = int(program.max(initial=0)) + 1
-        first, last = (sides == 1, sides == 2)  # noqa: PLR2004 -- before and after
-        numbers = [np.bincount(program[mask], minlength=count) for mask in (first, last)]
-        both = (numbers[0] > 0) & (numbers[1] > 0)
-        if not both.any():
-            return 0.0, 0.0
-        means = [
-            np.bincount(program[mask], self.levels[mask], count)[both] / number[both]
-            for mask, number in zip((first, last), numbers, strict=True)
-        ]
-        spread = np.zeros(count)
-        spread[program[first]] = self.noise[first]
-        weights = 1 / (spread[both] ** 2 * (1 / numbers[0][both] + 1 / numbers[1][both]))
-        return _total(weights * (means[1] - means[0])) / _total(weights), _total(weights) ** -0.5
+def _anchors(
+    before: Integers, after: Integers, readings: Readings, levels: Floats, noise: Floats
+) -> tuple[float, float]:
+    """Return how much programs changed that the records of both segments measured, and its error."""
+    record, program = readings.record, readings.program
+    side = np.zeros(int(record.max()) + 1, dtype=np.int64)
+    side[record[before]], side[record[after]] = 1, 2
+    sides = np.where(~np.isnan(noise) & (program >= 0), side[record], 0)
+    count = int(program.max(initial=0)) + 1
+    first, last = (sides == 1, sides == 2)  # noqa: PLR2004 -- before and after
+    numbers = [np.bincount(program[mask], minlength=count) for mask in (first, last)]
+    both = (numbers[0] > 0) & (numbers[1] > 0)
+    if not both.any():
+        return 0.0, 0.0
+    means = [
+        np.bincount(program[mask], levels[mask], count)[both] / number[both]
+        for mask, number in zip((first, last), numbers, strict=True)
+    ]
+    spread = np.zeros(count)
+    spread[program[first]] = noise[first]
+    weights = 1 / (spread[both] ** 2 * (1 / numbers[0][both] + 1 / numbers[1][both]))
+    return _total(weights * (means[1] - means[0])) / _total(weights), _total(weights) ** -0.5
 
 
 def _part(
@@ -269,11 +266,9 @@ def _part(
     for n in range(1, len(cuts) - 1):
         place = _placed((z - z[0]) / noise, cuts[n - 1 : n + 2], may)
         cuts[n] = cuts[n] if place is None else place[1]
-        places.append(
-            None
-            if place is None
-            else (int(indices[place[0] - 1]), *indices[list(place[1:])].tolist())
-        )
+        if place is not None:
+            place = (int(indices[place[0] - 1]), *indices[list(place[1:])].tolist())
+        places.append(place)
     blocks = tuple(indices[c:d] for c, d in itertools.pairwise(cuts))
     return replace(part, blocks=blocks, places=tuple(places))
 

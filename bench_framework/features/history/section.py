@@ -81,41 +81,27 @@ def _changes(changes: Sequence[tuple[Series, Change]]) -> Table:
         Column("Between"),
         Column("Confidence", "right", drop=1),
     )
-    rows = [
-        Row.build(
-            one.label,
-            Cell(_size(change), change.ratio),
-            _between(one, change),
-            Cell(_confidence(change), change.confidence),
-        )
-        for one, change in changes[:MOST_CHANGES]
-    ]
-    rest = len(changes) - len(rows)
-    note = "? only one record before or after: measure again to confirm it."
-    notes = [note] if any(not change.confirmed for _, change in changes) else []
-    if rest:
+    rows = []
+    for one, change in changes[:MOST_CHANGES]:
+        confidence = f"{100 * change.confidence:.1f}{THIN_SPACE}%"
+        if change.confidence > CERTAIN:
+            confidence = f"> {format_percent(CERTAIN)}"
+        size, sure = Cell(_size(change), change.ratio), Cell(confidence, change.confidence)
+        rows.append(Row.build(one.label, size, _between(one, change), sure))
+    notes = []
+    if not all(change.confirmed for _, change in changes):
+        notes.append("? only one record before or after: measure again to confirm it.")
+    if rest := len(changes) - len(rows):
         notes.append(f"{counted(rest, 'earlier change')} in --json.")
-    caption = "Changes, newest first; + is more"
+    caption, note = "Changes, newest first; + is more", " ".join(notes)
     return Table(
-        "changes",
-        caption,
-        columns,
-        tuple(rows),
-        sortable=False,
-        stub="Changes",
-        note=" ".join(notes),
+        "changes", caption, columns, tuple(rows), sortable=False, stub="Changes", note=note
     )
 
 
 def _size(change: Change) -> str:
     text = show_percent(change.ratio, change.lo, change.hi, 0.0, keep=False)
     return text if change.confirmed else f"{text} ?"
-
-
-def _confidence(change: Change) -> str:
-    if change.confidence > CERTAIN:
-        return f"> {format_percent(CERTAIN)}"
-    return f"{100 * change.confidence:.1f}{THIN_SPACE}%"
 
 
 def _between(one: Series, change: Change) -> str:
@@ -131,8 +117,8 @@ def _commit(point: Point) -> str:
 
 
 def _overview(history: History) -> Table:
-    last = [one.points[-1].fitted for one in history.series]
-    unit, scale = metric_unit(history.metric, min(last, default=1.0), history.unit_family)
+    least = min((one.points[-1].fitted for one in history.series), default=1.0)
+    unit, scale = metric_unit(history.metric, least, history.unit_family)
     columns = (
         Column("Configuration"),
         Column("Records", "right", drop=3),
@@ -142,32 +128,25 @@ def _overview(history: History) -> Table:
         Column("MDE", "decimal"),
         Column("Changes", "right"),
     )
-    rows = tuple(
-        Row.build(
-            one.label,
-            Cell(str(len(one.points)), len(one.points)),
-            *(
-                Cell(significant(point.fitted * scale, DIGITS), point.fitted)
-                for point in (one.points[0], one.points[-1])
-            ),
-            Cell(percent(one.noise), one.noise),
-            Cell(_detectable(one), one.detectable),
-            Cell(str(len(one.changes)) if one.noise is not None else DASH, len(one.changes)),
+    rows = []
+    for one in history.series:
+        count, changes = len(one.points), len(one.changes)
+        first, last = (
+            Cell(significant(point.fitted * scale, DIGITS), point.fitted)
+            for point in (one.points[0], one.points[-1])
         )
-        for one in history.series
-    )
+        useful = one.detectable is not None and one.detectable <= USEFUL
+        mde = Cell(percent_up(one.detectable) if useful else DASH, one.detectable)
+        known = Cell(str(changes) if one.noise is not None else DASH, changes)
+        noise = Cell(percent(one.noise), one.noise)
+        rows.append(Row.build(one.label, Cell(str(count), count), first, last, noise, mde, known))
     legend = (
         "Noise: standard deviation between records.",
         f"MDE: the smallest change that the next record would show (power {format_percent(POWER)}).",
     )
     caption = "Configurations, with the mean levels of the first and the last records"
-    return Table(
-        "configurations", caption, columns, rows, legend, sortable=False, stub="Configurations"
-    )
-
-
-def _detectable(one: Series) -> str:
-    return DASH if one.detectable is None or one.detectable > USEFUL else percent_up(one.detectable)
+    stub = "Configurations"
+    return Table("configurations", caption, columns, tuple(rows), legend, sortable=False, stub=stub)
 
 
 def _notes(history: History) -> list[str]:

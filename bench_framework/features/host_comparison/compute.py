@@ -4,7 +4,7 @@ Every host has compared the candidates with its own baseline. Verdicts are those
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -26,18 +26,6 @@ from bench_framework.units import THIN_SPACE, counted, every
 FEWEST: Final = 3
 """Fewest hosts of one kind for a random-effects summary."""
 Agreement = Literal["agrees", "depends", "inconclusive"]
-STATUS: Final[Mapping[Agreement, str]] = {
-    "agrees": "hosts agree",
-    "depends": "host-dependent",
-    "inconclusive": "inconclusive",
-}
-"""The status of a page, by the agreement of its comparisons."""
-COUNTED: Final[Mapping[Agreement, str]] = {
-    "agrees": "with one verdict on all hosts",
-    "depends": "with verdicts that depend on the host",
-    "inconclusive": "inconclusive on some hosts",
-}
-"""Words after a number of comparisons."""
 LEVEL: Final = 0.95
 NORMAL_95: Final = 1.959964
 _INTERNAL: Final = frozenset({"control", "best", "bridge"})
@@ -62,6 +50,9 @@ class MeasuredHost:
     name: str
     record_id: str
     kind: Fingerprint
+
+
+Rows = Sequence[tuple[MeasuredHost, Comparison | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,20 +139,15 @@ def say(compared: HostsCompared) -> str:
     groups: dict[Verdict | None, list[str]] = {}
     for result in compared.results:
         groups.setdefault(outcome(result.verdict), []).append(result.host)
-    parts = [
-        f"{NOT_MEASURED if verdict is None else word(verdict, compared.metric)} on "
-        f"{_hosts(hosts, compared)}"
-        for verdict, hosts in groups.items()
-    ]
+    count, parts = len(compared.results), []
+    for verdict, hosts in groups.items():
+        where = listed(hosts, separator=", ")
+        if 1 < count == len(hosts):
+            where = every(count, "host")
+        text = NOT_MEASURED if verdict is None else word(verdict, compared.metric)
+        parts.append(f"{text} on {where}")
     head = " depends on the host" if compared.agreement == "depends" else ""
     return f"{name(compared)}{head}: {'; '.join(parts)}"
-
-
-def _hosts(hosts: list[str], compared: HostsCompared) -> str:
-    count = len(compared.results)
-    if count > 1 and len(hosts) == count:
-        return every(count, "host")
-    return listed(hosts, separator=", ")
 
 
 def summary(kind: KindSummary, margin: float) -> str:
@@ -175,15 +161,22 @@ def summary(kind: KindSummary, margin: float) -> str:
 
 def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
     """Compare records of one scenario from different hosts, on the headline metric."""
-    plan = records[0].plan
-    metric = plan.judge.headline
+    first = records[0].plan
+    metric = first.judge.headline
     hosts = tuple(MeasuredHost(r.host, r.record_id, fingerprint(r.machine)) for r in records)
-    by_pair = [_comparisons(record.judgement, metric) for record in records]
-    pairs = dict.fromkeys(pair for one in by_pair for pair in one)
+    # Ids of cells do not depend on the host.
+    by_pair = [
+        {
+            (c.cell_id, c.ref_cell_id): c
+            for c in record.judgement.comparisons
+            if c.metric == metric and c.family not in _INTERNAL
+        }
+        for record in records
+    ]
     parts = [{given.values for given in record.plan.inputs} for record in records]
     several = len(set().union(*parts)) > 1
     compared = []
-    for pair in pairs:
+    for pair in dict.fromkeys(pair for one in by_pair for pair in one):
         plan = next(r.plan for r, one in zip(records, by_pair, strict=True) if pair in one)
         given = plan.input(plan.cell(pair[0]).input_id)
         # A host that had no part of this input does not lack the comparison.
@@ -192,53 +185,30 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
             for host, part, one in zip(hosts, parts, by_pair, strict=True)
             if given.values in part
         ]
-        label = given.label if several else ""
-        compared.append(_compared(plan, label, [r[0] for r in rows], [r[1] for r in rows]))
-    margin = plan.judge.margin_of(metric)
-    return HostComparison(plan.name, plan.question, margin, hosts, tuple(compared))
+        compared.append(_compared(plan, given.label if several else "", rows))
+    margin = first.judge.margin_of(metric)
+    return HostComparison(first.name, first.question, margin, hosts, tuple(compared))
 
 
-def _comparisons(judgement: Judgement, metric: Metric) -> Mapping[tuple[str, str], Comparison]:
-    """Return candidate and reference → comparison. Ids of cells do not depend on the host."""
-    comparisons = judgement.comparisons
-    return {
-        (c.cell_id, c.ref_cell_id): c
-        for c in comparisons
-        if c.metric == metric and c.family not in _INTERNAL
-    }
-
-
-def _compared(
-    plan: Plan,
-    label: str,
-    hosts: Sequence[MeasuredHost],
-    comparisons: Sequence[Comparison | None],
-) -> HostsCompared:
-    first = next(c for c in comparisons if c is not None)
-    cell, reference = plan.cell(first.cell_id), plan.cell(first.ref_cell_id)
-    results = tuple(
-        HostResult(host.name, None, None, NOT_MEASURED) if c is None else _result(host, c)
-        for host, c in zip(hosts, comparisons, strict=True)
+def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
+    first = next(c for _, c in rows if c is not None)
+    results = tuple(_result(host.name, c) for host, c in rows)
+    candidate, reference = (
+        plan.variant(plan.cell(cell_id).variant_id).label
+        for cell_id in (first.cell_id, first.ref_cell_id)
     )
-    draft = HostsCompared(
-        plan.variant(cell.variant_id).label,
-        plan.variant(reference.variant_id).label,
-        label,
-        first.metric,
-        first.margin,
-        first.direction,
-        _agreement(results),
-        results,
-        tuple(_kinds(hosts, comparisons)),
-    )
+    of_pair = (candidate, reference, label, first.metric, first.margin, first.direction)
+    draft = HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
     return replace(draft, text=say(draft))
 
 
-def _result(host: MeasuredHost, c: Comparison) -> HostResult:
+def _result(host: str, c: Comparison | None) -> HostResult:
+    if c is None:
+        return HostResult(host, None, None, NOT_MEASURED)
     interval, notes = plain_interval(c), [c.reason]
     if c.verdict is Verdict.INCONCLUSIVE and interval is not None and c.reason != CONTROL_DIFFERS:
         notes.append("" if interval.lo <= 1 <= interval.hi else CORRECTED)
-    return HostResult(host.name, c.verdict, interval, "; ".join(filter(None, notes)))
+    return HostResult(host, c.verdict, interval, "; ".join(filter(None, notes)))
 
 
 def _agreement(results: Sequence[HostResult]) -> Agreement:
@@ -249,18 +219,16 @@ def _agreement(results: Sequence[HostResult]) -> Agreement:
     return "inconclusive" if open_ else "agrees"
 
 
-def _kinds(
-    hosts: Sequence[MeasuredHost], comparisons: Sequence[Comparison | None]
-) -> Iterable[KindSummary]:
+def _kinds(rows: Rows) -> Iterator[KindSummary]:
     """Yield a summary for each kind of which enough hosts have a typical ratio."""
     kinds: dict[str, list[tuple[str, float, float]]] = {}
-    for host, c in zip(hosts, comparisons, strict=True):
+    for host, c in rows:
         typical = c.typical if c is not None and c.reason != CONTROL_DIFFERS else None
         if typical is not None and typical.bounded and typical.lo < typical.hi:
             error = (log(typical.hi) - log(typical.lo)) / (2 * NORMAL_95)
             kinds.setdefault(host.kind.digest, []).append((host.name, log(typical.ratio), error))
-    for kind, rows in kinds.items():
-        if len(rows) >= FEWEST:
-            names, estimates, errors = zip(*rows, strict=True)
+    for kind, members in kinds.items():
+        if len(members) >= FEWEST:
+            names, estimates, errors = zip(*members, strict=True)
             mean, between = random_effects(estimates, errors)
             yield KindSummary(kind, names, mean.interval(LEVEL), expm1(between))

@@ -4,9 +4,8 @@ from collections import Counter
 from typing import Final
 
 from bench_framework.features.host_comparison.compute import (
-    COUNTED,
     FEWEST,
-    STATUS,
+    Agreement,
     HostComparison,
     HostResult,
     HostsCompared,
@@ -14,23 +13,20 @@ from bench_framework.features.host_comparison.compute import (
     summary,
 )
 from bench_framework.model.words import noun
-from bench_framework.report.blocks import (
-    Block,
-    Column,
-    Document,
-    Fallback,
-    KeyFinding,
-    Row,
-    Section,
-    Sentence,
-    Table,
-)
+from bench_framework.report import blocks
+from bench_framework.report.blocks import Column, Document, Row, Section, Sentence, Table
 from bench_framework.report.contrasts import interval_cells, verdict_cell
 from bench_framework.report.main_table import CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import counted
 
+_AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {
+    "agrees": ("hosts agree", "with one verdict on all hosts"),
+    "depends": ("host-dependent", "with verdicts that depend on the host"),
+    "inconclusive": ("inconclusive", "inconclusive on some hosts"),
+}
+"""Agreement → status of a page, and words after a number of comparisons."""
 _TERMS: Final = (
     ("kind", "hosts with equal CPU, number of cores, memory, kernel and governor"),
     (
@@ -42,23 +38,25 @@ _TERMS: Final = (
 
 def document(compared: HostComparison) -> Document:
     """Return the page about the results of several hosts."""
-    status = STATUS[compared.agreement] if compared.comparisons else "not comparable"
+    status = _AGREEMENT[compared.agreement][0] if compared.comparisons else "not comparable"
     if compared.comparisons and compared.split:
         status = "inputs on different hosts"
     hosts = counted(len(compared.hosts), "host")
     counts = Counter(one.agreement for one in compared.comparisons)
-    states = (f"{counts[key]} {text}" for key, text in COUNTED.items() if counts[key])
+    states = (f"{counts[key]} {text}" for key, (_, text) in _AGREEMENT.items() if counts[key])
     numbers = counted(len(compared.comparisons), "comparison")
     line = f"{compared.scenario}  {hosts}  {numbers}"
     line += "" if compared.split else f": {', '.join(states)}"
-    blocks = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
-    if not blocks:
-        blocks.append(Fallback("The records have no comparison."))
+    content = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
+    if not content:
+        content.append(blocks.Fallback("The records have no comparison."))
     elif not compared.split and not any(one.kinds for one in compared.comparisons):
         needed = counted(FEWEST, "host")
-        blocks.append(Fallback(f"No random-effects summary: it needs {needed} of one kind."))
+        content.append(
+            blocks.Fallback(f"No random-effects summary: it needs {needed} of one kind.")
+        )
     sections = (
-        Section("S10", "by-host", "Results by host", tuple(blocks), terminal="all"),
+        Section("S10", "by-host", "Results by host", tuple(content), terminal="all"),
         Section("S10", "hosts", "Hosts", (_hosts(compared),), terminal="all"),
     )
     return Document(
@@ -75,7 +73,7 @@ def document(compared: HostComparison) -> Document:
     )
 
 
-def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
+def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
     inverted = one.direction == "higher"
     pair = (one.reference, one.candidate) if inverted else (one.candidate, one.reference)
     caption = (
@@ -89,16 +87,11 @@ def _blocks(number: int, one: HostsCompared) -> tuple[Block, ...]:
         Column("Verdict"),
         Column("Notes", prose=True),
     )
-    table = Table(
-        f"by-host-{number}",
-        caption,
-        columns,
-        tuple(_row(one, result) for result in one.results),
-        sortable=False,
-        stub=name(one),
-        note=" ".join(summary(kind, one.margin) for kind in one.kinds),
-    )
-    return KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
+    rows = tuple(_row(one, result) for result in one.results)
+    note = " ".join(summary(kind, one.margin) for kind in one.kinds)
+    anchor, stub = f"by-host-{number}", name(one)
+    table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
+    return blocks.KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
 
 
 def _row(one: HostsCompared, result: HostResult) -> Row:

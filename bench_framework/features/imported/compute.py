@@ -9,7 +9,7 @@ import itertools
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import IN_SESSION
@@ -18,7 +18,7 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features import claim_writer
-from bench_framework.model.imported import Command, Imported, Session
+from bench_framework.model.imported import Command, Imported, Series, Session
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
@@ -60,10 +60,8 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
         ((c.cell_id, c.ref_cell_id), c.metric): c for c in judgement.comparisons
     }
     written = [c for c in claim_writer.claims_of(plan, judgement, {}, ()) if c.kind in SUPPORTED]
-    claims = [
-        *(_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written),
-        *_limits(plan, imported.commands),
-    ]
+    claims = [_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written]
+    claims += _limits(plan, imported.commands)
     if len(plan.inputs) > 1:
         claims.append(Claim("", "sessions", plan.name, metric=WALL))
     return claim_writer.numbered(claims)
@@ -83,19 +81,18 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
         series = commands[compared.cell_id][1].series_of(compared.metric)
         if compared.verdict is Verdict.SINGLE_RUN and series is not None:
             values["value"] = series.mean
-        if (likely := _runs_at_estimate(compared, commands)) is not None:
-            values["runs_at_estimate"] = likely
+        contrast = contrast_of(compared, commands) if compared.statistic == "welch" else None
+        interval, inconclusive = compared.shown, compared.verdict is Verdict.INCONCLUSIVE
+        # The runs that detect the estimate are not stated if it is too small to matter.
+        if (
+            inconclusive
+            and contrast
+            and interval
+            and abs(contrast.estimate) > log1p(compared.epsilon)
+        ):
+            needed = welch.runs_at_estimate(contrast, 1 - interval.level)
+            values |= {"runs_at_estimate": needed} if needed is not None else {}
     return replace(claim, values=values)
-
-
-def _runs_at_estimate(c: Comparison, commands: Commands) -> int | None:
-    """Return the runs per command that detect an inconclusive estimate, unless it is too small."""
-    if c.verdict is not Verdict.INCONCLUSIVE or c.statistic != "welch" or c.shown is None:
-        return None
-    contrast = contrast_of(c, commands)
-    if contrast is None or abs(contrast.estimate) <= log1p(c.epsilon):
-        return None
-    return welch.runs_at_estimate(contrast, 1 - c.shown.level)
 
 
 def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
@@ -111,19 +108,16 @@ def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
         if cells:
             session = commands[cells[0]][0]
             runs = sorted({c.runs for c in session.commands if c.runs is not None})
+            span = " to ".join(map(str, dict.fromkeys((*runs[:1], *runs[-1:]))))
             values: Values = {
                 "commands": len(cells),
-                "runs": f"{_span(runs)} runs" if runs else "an unknown number of runs",
+                "runs": f"{span} runs" if runs else "an unknown number of runs",
                 "raw": int(session.raw),
                 "memory": session.memory,
                 IN_SESSION: 1,
             }
             scope = Names(plan).scope(item.id)
             yield Claim("", "limits", session.label, scope=scope, cells=cells, values=values)
-
-
-def _span(runs: list[int]) -> str:
-    return str(runs[0]) if runs[0] == runs[-1] else f"{runs[0]} to {runs[-1]}"
 
 
 def judge_imported(plan: Plan, imported: Imported) -> Judgement:
@@ -135,20 +129,14 @@ def judge_imported(plan: Plan, imported: Imported) -> Judgement:
     """
     commands = imported.commands
     judges = [_SessionJudge(plan, commands, item.id) for item in plan.inputs]
-    comparisons = tuple(c for judge in judges for c in (*judge.headline, *judge.memory()))
     headline = [c for judge in judges for c in judge.headline]
     failed = bool(headline) and all(c.verdict is Verdict.FAILED for c in headline)
+    family = max((len(judge.headline) for judge in judges), default=0)
     draft = Judgement(
-        looks=Looks(
-            (ONCE,),
-            ONCE,
-            decidable=True,
-            family=max((len(j.headline) for j in judges), default=0),
-            level=plan.judge.level,
-        ),
+        looks=Looks((ONCE,), ONCE, decidable=True, family=family, level=plan.judge.level),
         states=tuple(_state(cell, commands[cell.id][1]) for cell in plan.cells),
         summaries=tuple(s for cell in plan.cells for s in _summaries(cell, commands[cell.id][1])),
-        comparisons=comparisons,
+        comparisons=tuple(c for judge in judges for c in (*judge.headline, *judge.memory())),
         best=tuple(judge.best() for judge in judges),
         floors=(),
         scaling=(),
@@ -161,55 +149,49 @@ class _SessionJudge:
     """Judge of the commands of one session."""
 
     def __init__(self, plan: Plan, commands: Commands, input_id: str) -> None:
-        self._policy, self._input_id = plan.judge, input_id
+        self._policy, self._commands, self._input_id = plan.judge, commands, input_id
         self._cells = plan.cells_of(input_id)
-        self._entries = commands
-        self._commands = {cell.id: commands[cell.id][1] for cell in self._cells}
-        self._session = next((commands[c.id][0] for c in self._cells), None)
-        self._baseline = plan.baseline_cell(input_id)
-        self.headline = self._family(self._headline_pairs(), "headline")
+        self._session = commands[self._cells[0].id][0] if self._cells else None
+        self._baseline = base = plan.baseline_cell(input_id)
+        # CPU time is compared only if it is known per run.
+        timed = self._session.timed if self._session is not None else ()
+        metrics = [metric for metric in plan.judge.metrics if metric in timed]
+        others = [c for c in self._cells if base is not None and c.id != base.id]
+        pairs = [(c, base, metric) for metric in metrics for c in others if base is not None]
+        self.headline = self._family(pairs, "headline")
 
-    def _headline_pairs(self) -> list[tuple[Cell, Cell, Metric]]:
-        """Return the pairs with the baseline in file order; CPU time only if known per run."""
-        baseline = self._baseline
-        if baseline is None or self._session is None:
-            return []
-        metrics = [metric for metric in self._policy.metrics if metric in self._session.timed]
-        return [
-            (c, baseline, metric) for metric in metrics for c in self._cells if c.id != baseline.id
-        ]
+    def _series(self, cell: Cell, metric: Metric) -> Series | None:
+        return self._commands[cell.id][1].series_of(metric)
 
     def _family(
         self, pairs: Sequence[tuple[Cell, Cell, Metric]], family: Family
     ) -> list[Comparison]:
         """Return one comparison per pair in order; refused ones count for the family's size."""
         drafts = [self._draft(*pair, family) for pair in pairs]
-        contrasts = [contrast_of(c, self._entries) if _open(c) else None for c in drafts]
+        contrasts = [contrast_of(c, self._commands) if _open(c) else None for c in drafts]
         cases = [(d, c) for d, c in zip(drafts, contrasts, strict=True) if c is not None]
         size, level = len(pairs), self._policy.level
         judged = iter(verdict.judge_by_t(cases, size=size, level=level))
-        return [
-            _with_mde(next(judged), contrast, level / size)
-            if contrast is not None
-            else replace(draft, reason=ZERO_SPREAD)
-            if _open(draft)
-            else draft
-            for draft, contrast in zip(drafts, contrasts, strict=True)
-        ]
+        for n, (draft, contrast) in enumerate(zip(drafts, contrasts, strict=True)):
+            if contrast is not None:
+                drafts[n] = _with_mde(next(judged), contrast, level / size)
+            elif _open(draft):
+                drafts[n] = replace(draft, reason=ZERO_SPREAD)
+        return drafts
 
     def _draft(self, cell: Cell, base: Cell, metric: Metric, family: Family) -> Comparison:
         """Return a comparison that is not judged yet, or is refused with its reason."""
-        ours, theirs = (self._commands[c.id].series_of(metric) for c in (cell, base))
+        sides = (self._series(cell, metric), self._series(base, metric))
+        runs, runs_ref = ((side.n or 0) if side else 0 for side in sides)
         thresholds = self._policy.thresholds_of(metric)
         draft = Comparison.unjudged(cell.id, base.id, metric, family, thresholds)
-        code, reason = self._refusal(cell, base, metric) or (draft.verdict, "")
-        runs, runs_ref = ((side.n or 0) if side else 0 for side in (ours, theirs))
-        draft = replace(draft, verdict=code, reason=reason)
-        return replace(draft, rounds=ONCE, runs=runs, runs_ref=runs_ref)
+        draft = replace(draft, rounds=ONCE, runs=runs, runs_ref=runs_ref)
+        refusal = self._refusal(cell, base, metric)
+        return replace(draft, verdict=refusal[0], reason=refusal[1]) if refusal else draft
 
     def _refusal(self, cell: Cell, base: Cell, metric: Metric) -> tuple[Verdict, str] | None:
         """Return why a pair cannot be compared on a metric, or `None` if it can."""
-        command, other = self._commands[cell.id], self._commands[base.id]
+        command, other = (self._commands[c.id][1] for c in (cell, base))
         if failed(command):
             return Verdict.FAILED, f"{command.failed} of its runs failed"
         if failed(other):
@@ -239,7 +221,7 @@ class _SessionJudge:
         baseline = self._baseline
         if baseline is None or self._session is None or self._session.memory != "per-run":
             return []
-        known = {c.id: s for c in self._cells if (s := self._commands[c.id].series_of(PEAK_RSS))}
+        known = {c.id: s for c in self._cells if (s := self._series(c, PEAK_RSS))}
         others = [c for c in self._cells if c.id in known and c is not baseline]
         comparisons = []
         for cell in others if baseline.id in known else ():
@@ -277,30 +259,20 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
 
 
 def _state(cell: Cell, command: Command) -> CellState:
-    if not failed(command):
-        return CellState(cell.id, "measured", ONCE, command.failed)
-    reason = f"{command.failed} of its runs failed"
-    return CellState(cell.id, "failed", ONCE, command.failed, reason)
+    broken = failed(command)
+    state: Literal["failed", "measured"] = "failed" if broken else "measured"
+    reason = f"{command.failed} of its runs failed" if broken else ""
+    return CellState(cell.id, state, ONCE, command.failed, reason)
 
 
 def _summaries(cell: Cell, command: Command) -> list[Summary]:
     """Return centre and spread of a command's metrics; published ones have the mean."""
-    return [
-        Summary(
-            cell.id,
-            s.metric,
-            ONCE,
-            s.n or 0,
-            command.failed,
-            statistics.median(values),
-            None,
-            None,
-            s.mean,
-            s.sd,
-            min(values),
-            max(values),
-            None,
+    summaries = []
+    for s in command.series:
+        values = s.values or (s.mean,)
+        runs, ends = (ONCE, s.n or 0, command.failed), (min(values), max(values))
+        median = statistics.median(values)
+        summaries.append(
+            Summary(cell.id, s.metric, *runs, median, None, None, s.mean, s.sd, *ends, None)
         )
-        for s in command.series
-        for values in (s.values or (s.mean,),)
-    ]
+    return summaries

@@ -7,20 +7,12 @@ from typing import Final
 from bench_framework.model.imported import Command, Imported, Series
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input
+from bench_framework.report import blocks
 from bench_framework.report.blocks import (
-    Block,
-    Bullets,
     Cell,
     Check,
-    Checklist,
-    Code,
     Column,
-    Details,
     Document,
-    Facts,
-    Heading,
-    Mark,
-    Paragraph,
     Row,
     Section,
     Sentence,
@@ -65,19 +57,33 @@ CANNOT: Final = (
     "Anything that may stop a change: an imported set is never judged by a gate.",
 )
 """The results that need measurements in rounds."""
+_MEMORY: Final[dict[blocks.Mark, str]] = {
+    "fail": "hyperfine 1.x: a running maximum, left out",
+    "pass": "measured per run",
+    "unknown": "not in the files, or one figure for all runs",
+}
 _TWO_SIDED: Final = 1.96
 
 
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
     """Return the document of a set. If codes are given, it has only these sections."""
     main = HEADLINE.section(data)
-    sections = [_summary(data), *([main] if main is not None else []), _results(data, imported)]
+    first, *rest = map(sentence, (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits")))
+    lines = (blocks.Paragraph((first,), lead=True), blocks.Bullets(tuple(rest)))
+    answer = Section("S02", "answer", "Summary", lines, terminal="all")
+    sections = [answer, *([main] if main is not None else []), _results(data, imported)]
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
         sections += [memory] if memory is not None else []
-    checks = (Checklist(_checks(imported)),)
-    sections.append(Section("S21", "quality", "Data quality", checks, "appendix"))
-    sections += [_origin(imported), _unmeasured()]
+    checks = _checks(imported)
+    quality = (blocks.Checklist(checks),)
+    sections.append(Section("S21", "quality", "Data quality", quality, "appendix"))
+    lead = blocks.Paragraph(
+        (Sentence("Figures measured one command after the other cannot show:"),)
+    )
+    cannot = (lead, blocks.Bullets(tuple(map(Sentence, CANNOT))))
+    sections.append(_origin(imported))
+    sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
     margin = margin_text(data.plan.judge.margin)
     files, commands = len(imported.sessions), len(data.plan.cells)
     return Document(
@@ -85,7 +91,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         question=data.plan.question,
         status=data.judgement.status,
         facts=_facts(data, imported),
-        trust=_checks(imported)[:4],
+        trust=checks[:4],
         run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
         f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(s for s in sections if not only or s.code in only),
@@ -95,29 +101,23 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     )
 
 
-def _summary(data: ReportData) -> Section:
-    first, *rest = (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits"))
-    blocks = (Paragraph((sentence(first),), lead=True), Bullets(tuple(map(sentence, rest))))
-    return Section("S02", "answer", "Summary", blocks, terminal="all")
-
-
 def _results(data: ReportData, imported: Imported) -> Section:
     """Return the results with mean and spread; the caption states how they were measured."""
     tables = {f"all-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
-    blocks: list[Block] = []
+    content: list[blocks.Block] = []
     for block in ALL_RESULTS.build(data):
         if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
-            blocks.append(_table(data, imported, item, block))
+            content.append(_table(data, imported, item, block))
             if claims := data.claims("comparison", "memory", item=item):
-                sentences = Bullets(tuple(map(sentence, claims)))
+                sentences = blocks.Bullets(tuple(map(sentence, claims)))
                 title = "Every comparison of this session as a sentence"
-                blocks.append(Details(title, (sentences,)))
-        elif isinstance(block, Heading):
-            blocks.append(replace(block, text=block.text.replace("Input", "Session", 1)))
+                content.append(blocks.Details(title, (sentences,)))
+        elif isinstance(block, blocks.Heading):
+            content.append(replace(block, text=block.text.replace("Input", "Session", 1)))
         else:
-            blocks.append(block)
+            content.append(block)
     kind = ALL_RESULTS
-    return Section(kind.code, kind.anchor, kind.title, tuple(blocks), kind.place)
+    return Section(kind.code, kind.anchor, kind.title, tuple(content), kind.place)
 
 
 def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> Table:
@@ -174,7 +174,10 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
     known = [command.runs for command in commands if command.runs is not None]
     failed = sum(command.failed for command in commands)
     least, unknown = min(known, default=0), len(commands) - len(known)
-    enough: Mark = "pass" if not unknown and least > 1 else "warn"
+    enough: blocks.Mark = "pass" if not unknown and least > 1 else "warn"
+    kinds = {session.memory for session in imported.sessions}
+    memory: blocks.Mark = "pass" if "per-run" in kinds else "unknown"
+    memory = "fail" if "running-maximum" in kinds else memory
     known_runs = f"{least} at least"
     known_runs += f"; not given for {counted(unknown, 'command')}" if unknown else ""
     return (
@@ -185,18 +188,9 @@ def _checks(imported: Imported) -> tuple[Check, ...]:
         Check("warn", "failed runs", f"{failed} are left out")
         if failed
         else Check("pass", "failed runs", "none"),
-        _memory_check(imported),
+        Check(memory, "memory of each command", _MEMORY[memory]),
         Check("unknown", "same machine, same cache, same binary", "not in the files"),
     )
-
-
-def _memory_check(imported: Imported) -> Check:
-    kinds, label = {session.memory for session in imported.sessions}, "memory of each command"
-    if "running-maximum" in kinds:
-        return Check("fail", label, "hyperfine 1.x: a running maximum, left out")
-    if "per-run" in kinds:
-        return Check("pass", label, "measured per run")
-    return Check("unknown", label, "not in the files, or one figure for all runs")
 
 
 def _origin(imported: Imported) -> Section:
@@ -205,14 +199,10 @@ def _origin(imported: Imported) -> Section:
     )
     words = ["benchctl import", *(s.source for s in imported.sessions)]
     words += ["--name", shlex.quote(imported.name), "--baseline", shlex.quote(imported.baseline)]
-    command = Code(" ".join(words), "sh", "In the folder of this set")
-    return Section("S24", "reproduce", "Source of the figures", (Facts(pairs), command), "appendix")
-
-
-def _unmeasured() -> Section:
-    items = tuple(Sentence(text) for text in CANNOT)
-    lead = Paragraph((Sentence("Figures measured one command after the other cannot show:"),))
-    return Section("S25", "not-measured", "What these files cannot show", (lead, Bullets(items)))
+    command = blocks.Code(" ".join(words), "sh", "In the folder of this set")
+    return Section(
+        "S24", "reproduce", "Source of the figures", (blocks.Facts(pairs), command), "appendix"
+    )
 
 
 def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,8 @@ from bench_framework.compare.stage import runs_of
 from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.judgement import CellState, Claim, Comparison
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Block, Build, Host, PreparedInput
+from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.store.journal import Contents
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +28,16 @@ class Side:
     samples: Mapping[str, Sample]
     states: Mapping[str, CellState]
     """Cell id → state."""
-    started: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
     """Cell id → its most frequent answer."""
 
+    def build(self, cell: Cell) -> Build | None:
+        """Return the build of a cell's program."""
+        return cell_state.build_of(self.plan, cell.variant_id, self.builds)
+
     def code(self, cell: Cell) -> str | None:
         """Return the digest of a cell's code without symbol names, `None` if unknown."""
-        build = cell_state.build_of(self.plan, cell.variant_id, self.builds)
+        build = self.build(cell)
         return None if build is None or not build.ok else build.code_sha256 or build.sha256
 
     def digest(self, cell: Cell) -> str | None:
@@ -42,11 +46,6 @@ class Side:
             return ""
         prepared = self.inputs.get(cell.input_id)
         return prepared.sha256 if prepared is not None else None
-
-    def measured(self, cell: Cell) -> bool:
-        """Return whether a cell was measured as planned."""
-        state = self.states.get(cell.id)
-        return state is not None and state.state == "measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +94,17 @@ class Bridge:
     """True if the times are compared in spite of `conditions`."""
 
 
-def side(
-    record_id: str,
-    plan: Plan,
-    blocks: Sequence[Block],
-    builds: Sequence[Build],
-    inputs: Sequence[PreparedInput],
-    host: Host,
-    *,
-    started: str = "",
-) -> Side:
+def side(record_id: str, plan: Plan, contents: Contents, host: Host) -> Side:
     """Return a record in the form that the comparison needs."""
-    by_id = {build.id: build for build in builds}
-    runs = runs_of(plan, blocks, by_id)
-    digests = {
-        cell: Counter(
-            b.answer.digest for b in sample.blocks if b.answer and b.answer.source != "none"
-        )
-        for cell, sample in runs.samples.items()
-    }
-    return Side(
-        record_id,
-        plan,
-        by_id,
-        {i.input_id: i for i in inputs},
-        host,
-        runs.samples,
-        {s.cell_id: s for s in runs.states},
-        started,
-        {cell: counts.most_common(1)[0][0] for cell, counts in digests.items() if counts},
-    )
+    builds = {build.id: build for build in contents.builds}
+    inputs = {given.input_id: given for given in contents.inputs}
+    runs = runs_of(plan, contents.blocks, builds)
+    states, answers = {s.cell_id: s for s in runs.states}, dict[str, str]()
+    for cell, sample in runs.samples.items():
+        given = [b.answer for b in sample.blocks if b.answer and b.answer.source != "none"]
+        if given:
+            answers[cell] = Counter(answer.digest for answer in given).most_common(1)[0][0]
+    return Side(record_id, plan, builds, inputs, host, runs.samples, states, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,30 +126,20 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
     code, command or input is "changed".
     """
     earlier = {cell.id: cell for cell in before.plan.cells if cell.role is not Role.CONTROL}
-    same = {
-        key: cell
-        for cell in reversed(earlier.values())
-        if (key := _identity(before, cell)) is not None
-    }
-    chosen = declared(before, after)
+    same = {key: c for c in reversed(earlier.values()) if (key := _identity(before, c)) is not None}
     pairs = []
-    for cell in after.plan.cells:
-        if cell.role is Role.CONTROL:
-            continue
+    for cell in (cell for cell in after.plan.cells if cell.role is not Role.CONTROL):
         key = _identity(after, cell)
-        namesake = earlier.get(cell.id)
-        twin: Cell | None = None
-        if namesake is None:
-            twin = same.get(key)
-        elif key is not None and _identity(before, namesake) == key:
-            twin = namesake
-        if twin is not None:
-            is_anchor = not chosen or cell.variant_id == after.plan.anchor_id
-            anchor, changed = Match(twin, cell, "anchor"), Match(twin, cell, "changed", "nothing")
-            pairs.append(anchor if is_anchor else changed)
-        elif namesake is not None:
-            change = _difference(before, namesake, after, cell)
-            pairs.append(Match(namesake, cell, "changed", change))
+        other = earlier.get(cell.id) or same.get(key)
+        if other is None:
+            continue
+        change = "nothing"
+        if key is None or _identity(before, other) != key:
+            change = _difference(before, other, after, cell)
+        elif not declared(before, after) or cell.variant_id == after.plan.anchor_id:
+            pairs.append(Match(other, cell, "anchor"))
+            continue
+        pairs.append(Match(other, cell, "changed", change))
     return tuple(pairs)
 
 
@@ -219,7 +189,7 @@ def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> str:
 
 def conditions(before: Host, after: Host) -> tuple[str, ...]:
     """Return the differences between two machines that make times not comparable."""
-    pairs = (
+    return _differences(
         ("CPU", before.cpu, after.cpu),
         ("cores", before.cores, after.cores),
         ("kernel", before.kernel.split(".", 1)[0], after.kernel.split(".", 1)[0]),
@@ -227,13 +197,12 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
         ("filesystem of the records", before.results_filesystem, after.results_filesystem),
         ("governor", before.governor, after.governor),
     )
-    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
 
 
 def remarks(before: Host, after: Host) -> tuple[str, ...]:
     """Return differences that prevent no comparison; the anchors must show no effect."""
     old, new = (format_variables(host.variables) or "nothing set" for host in (before, after))
-    pairs = (
+    return _differences(
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),
         ("hyperfine", before.hyperfine, after.hyperfine),
@@ -241,4 +210,7 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
         ("benchctl", before.benchctl, after.benchctl),
         ("environment", old, new),
     )
-    return tuple(f"{what}: {one} → {other}" for what, one, other in pairs if one != other)
+
+
+def _differences(*facts: tuple[str, object, object]) -> tuple[str, ...]:
+    return tuple(f"{what}: {one} → {other}" for what, one, other in facts if one != other)

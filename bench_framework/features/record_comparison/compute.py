@@ -9,30 +9,26 @@ than the margin. See docs/method.md#two-records.
 
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
-from bench_framework.features.record_comparison import anchors
-from bench_framework.features.record_comparison import sentences as record_comparison_sentences
+from bench_framework.features.record_comparison import anchors, sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Match, Side
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan import Cell
 from bench_framework.model.policies import Metric
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import expm1, log, t_quantile
 from bench_framework.stats.welch import Contrast
-
-Floats = npt.NDArray[np.float64]
 
 PLACEMENT: Final = 0.005
 """The standard deviation between sessions, on the log scale, that every cell has at least.
@@ -45,7 +41,6 @@ FEWEST: Final = 6
 PLAIN: Final = 0.95
 NORMAL_95: Final = 1.959964
 TIMES: Final = (WALL, CPU)
-EXACT: Final = ("binary_size", "stripped_size")
 NO_ANCHOR: Final = "no cell of this input is the same in both records"
 ANCHOR_CHANGED: Final = (
     "the anchor that the scenarios declare is not the same program, command and input in both"
@@ -53,30 +48,21 @@ ANCHOR_CHANGED: Final = (
 TOO_FEW: Final = f"fewer than {FEWEST} rounds in one of the records"
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A centre on the log scale with its standard error."""
-
-    centre: float
-    error: float
-    rounds: int
-
-
-def estimate(values: Sequence[float]) -> Estimate | None:
-    """Return the Hodges-Lehmann centre of a series, or `None` below six rounds.
+def estimate(logs: Sequence[float]) -> Contrast | None:
+    """Return the Hodges-Lehmann centre of a series of logarithms, or `None` below six rounds.
 
     The values must be in the order of the rounds. The error is the larger one of two: the error of
     the signed-rank interval, and the error of means over stretches of √n rounds. On a drifting
     machine, neighbouring rounds are not independent (batch means, Law & Kelton 2000, 9.5.3).
     """
-    n = len(values)
+    n = len(logs)
     if n < FEWEST:
         return None
-    bounds = intervals.typical(np.asarray(values, dtype=np.float64), PLAIN)
+    bounds = intervals.typical(np.asarray(logs, dtype=np.float64), PLAIN)
     stretch = math.isqrt(n)
-    means = [statistics.fmean(values[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
+    means = [statistics.fmean(logs[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
     by_stretch = statistics.stdev(means) / math.sqrt(len(means))
-    return Estimate(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n)
+    return Contrast(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n - 1, n)
 
 
 def bridge(
@@ -94,7 +80,7 @@ def bridge(
     times = [m for m in metrics if m in TIMES]
     rows = [row for metric in times for row in records.anchor_rows(metric)]
     rows += records.changed_rows(times, rows)
-    rows += [row for metric in metrics if metric in EXACT for row in records.exact_rows(metric)]
+    rows += [row for metric in metrics if is_exact(metric) for row in records.exact_rows(metric)]
     policy = after.plan.judge
     draft = Bridge(
         before.record_id,
@@ -108,7 +94,7 @@ def bridge(
         margin=policy.margin_of(times[0] if times else WALL),
         forced=bool(forced),
     )
-    return replace(draft, claims=record_comparison_sentences.claims(draft))
+    return replace(draft, claims=sentences.claims(draft))
 
 
 class _Records:
@@ -117,6 +103,7 @@ class _Records:
     def __init__(self, before: Side, after: Side, forced: Sequence[str] = ()) -> None:
         self.before, self.after = before, after
         self.matches = anchors.matches(before, after)
+        self.anchors = [match for match in self.matches if match.role == "anchor"]
         conditions = anchors.conditions(before.host, after.host)
         self.refused = () if forced else conditions
         known = {text.partition(":")[0] for text in forced}
@@ -126,9 +113,13 @@ class _Records:
     def _sides(self, match: Match) -> tuple[tuple[Side, Cell], tuple[Side, Cell]]:
         return (self.before, match.before), (self.after, match.after)
 
-    def _blank(self, match: Match, metric: Metric) -> Comparison:
+    def _draft(
+        self, match: Match, metric: Metric, refusal: tuple[Verdict, str] | None = None
+    ) -> Comparison:
         thresholds = self.after.plan.judge.thresholds_of(metric)
-        return Comparison.unjudged(match.after.id, match.before.id, metric, "bridge", thresholds)
+        ids = match.after.id, match.before.id
+        draft = Comparison.unjudged(*ids, metric, "bridge", thresholds)
+        return replace(draft, verdict=refusal[0], reason=refusal[1]) if refusal else draft
 
     def _refusal(self, match: Match) -> tuple[Verdict, str] | None:
         """Return why a pair is not compared, regardless of its anchors, or `None`."""
@@ -136,9 +127,9 @@ class _Records:
             listed = "; ".join(self.refused)
             return Verdict.NOT_COMPARABLE, f"measured under other conditions ({listed})"
         for one, cell in self._sides(match):
-            if not one.measured(cell):
-                state = one.states.get(cell.id)
-                reason = (state.reason or state.state) if state is not None else "not started"
+            state = one.states.get(cell.id)
+            if state is None or state.state != "measured":
+                reason = "not started" if state is None else state.reason or state.state
                 return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {reason}"
         earlier, later = (one.digest(cell) for one, cell in self._sides(match))
         if earlier is None or earlier != later:
@@ -148,35 +139,37 @@ class _Records:
             return Verdict.OTHER_OUTPUT, "its answer differs from the one in the earlier record"
         return None
 
+    def _log_times(self, match: Match, metric: Metric) -> tuple[list[float], list[float]]:
+        """Return the logarithms of the times of both cells, in the order of the rounds."""
+        (first, earlier), (second, later) = self._sides(match)
+        return _logs(first, [earlier.id], metric), _logs(second, [later.id], metric)
+
     def anchor_rows(self, metric: Metric) -> Iterator[BridgedCell]:
         """Yield the change of every anchor between the records, with its verdict.
 
         An anchor is equivalent if its unpaired 95 % interval is within the margin. All anchors must
         be equivalent, so their intervals need no adjustment for each other.
         """
-        for match in (m for m in self.matches if m.role == "anchor"):
-            draft = self._blank(match, metric)
-            if (refusal := self._refusal(match)) is not None:
-                yield self._row(match, replace(draft, verdict=refusal[0], reason=refusal[1]))
-                continue
+        for match in self.anchors:
+            refusal = self._refusal(match)
+            draft = self._draft(match, metric, refusal)
             first, second = (
-                estimate(_logs(one.samples[cell.id].values(metric)))
-                for one, cell in self._sides(match)
+                (None, None) if refusal else map(estimate, self._log_times(match, metric))
             )
-            if first is None or second is None:
-                yield self._row(match, replace(draft, reason=TOO_FEW))
-                continue
-            interval = _contrast(first, second).interval(PLAIN)
-            inside = within_margin(interval, draft.margin)
-            comparison = replace(
-                draft,
-                verdict=Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin),
-                shown=interval,
-                rounds=second.rounds,
-                runs=second.rounds,
-                runs_ref=first.rounds,
-            )
-            yield self._row(match, comparison)
+            if first is not None and second is not None:
+                interval = _contrast(first, second).interval(PLAIN)
+                inside = within_margin(interval, draft.margin)
+                draft = replace(
+                    draft,
+                    verdict=Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin),
+                    shown=interval,
+                    rounds=second.n,
+                    runs=second.n,
+                    runs_ref=first.n,
+                )
+            elif refusal is None:
+                draft = replace(draft, reason=TOO_FEW)
+            yield self._row(match, draft)
 
     def changed_rows(
         self, metrics: Sequence[Metric], anchor_rows: Sequence[BridgedCell]
@@ -184,62 +177,50 @@ class _Records:
         """Return changes relative to the anchors of their input, as one Holm family."""
         standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
         declared = anchors.declared(self.before, self.after)
-        rows: list[tuple[Match, Comparison]] = []
-        cases: dict[int, tuple[Comparison, Contrast]] = {}
+        rows: list[tuple[Match, Comparison, Contrast | None]] = []
         for match in (m for m in self.matches if m.role != "anchor"):
-            used = [
-                m
-                for m in self.matches
-                if m.role == "anchor" and m.after.input_id == match.after.input_id
-            ]
+            used = [m for m in self.anchors if m.after.input_id == match.after.input_id]
             for metric in metrics:
-                draft = self._blank(match, metric)
                 known = [standing[m.after.id, metric] for m in used]
                 refusal = self._refusal(match) or _unanchored(known, metric, declared=declared)
-                if refusal is not None:
-                    draft = replace(draft, verdict=refusal[0], reason=refusal[1])
-                elif (ends := self._relative(match, used, metric)) is None:
-                    draft = replace(draft, reason=TOO_FEW)
-                else:
+                draft, contrast = self._draft(match, metric, refusal), None
+                if refusal is None and (ends := self._relative(match, used, metric)) is not None:
                     first, second = ends
-                    draft = replace(draft, runs=second.rounds, runs_ref=first.rounds)
-                    cases[len(rows)] = draft, _contrast(first, second, self._scatter(used, metric))
-                rows.append((match, draft))
+                    draft = replace(draft, runs=second.n, runs_ref=first.n)
+                    contrast = _contrast(first, second, self._scatter(used, metric))
+                elif refusal is None:
+                    draft = replace(draft, reason=TOO_FEW)
+                rows.append((match, draft, contrast))
         level = self.after.plan.judge.level
-        judged = judge_by_t(list(cases.values()), size=len(rows), level=level)
-        done = {
-            n: _with_mde(c, contrast, level / (2 * len(rows)))
-            for n, c, (_, contrast) in zip(cases, judged, cases.values(), strict=True)
-        }
-        return [self._row(match, done.get(n, draft)) for n, (match, draft) in enumerate(rows)]
+        cases = [(draft, contrast) for _, draft, contrast in rows if contrast is not None]
+        judged = iter(judge_by_t(cases, size=len(rows), level=level))
+        return [
+            self._row(
+                match,
+                draft if case is None else _with_mde(next(judged), case, level / (2 * len(rows))),
+            )
+            for match, draft, case in rows
+        ]
 
     def _relative(
         self, match: Match, used: Sequence[Match], metric: Metric
-    ) -> tuple[Estimate, Estimate] | None:
+    ) -> tuple[Contrast, Contrast] | None:
         """Return a cell's time relative to its anchors in both records, or `None` if unknown."""
-        earlier, later = [m.before.id for m in used], [m.after.id for m in used]
-        first = estimate(_to_anchors(self.before, match.before.id, earlier, metric))
-        second = estimate(_to_anchors(self.after, match.after.id, later, metric))
+        matches = (match, *used)
+        first = estimate(_logs(self.before, [m.before.id for m in matches], metric))
+        second = estimate(_logs(self.after, [m.after.id for m in matches], metric))
         return None if first is None or second is None else (first, second)
 
     def _scatter(self, used: Sequence[Match], metric: Metric) -> float:
         """Return the standard deviation of the anchors between sessions, at least `PLACEMENT`."""
-        moves = []
-        for match in used:
-            first, second = (
-                statistics.median(_logs(one.samples[cell.id].values(metric)))
-                for one, cell in self._sides(match)
-            )
-            moves.append(second - first)
+        logs = (self._log_times(match, metric) for match in used)
+        moves = [statistics.median(later) - statistics.median(earlier) for earlier, later in logs]
         return max(PLACEMENT, statistics.stdev(moves) if len(moves) > 1 else 0.0)
 
     def _row(self, match: Match, comparison: Comparison) -> BridgedCell:
-        before, after = (
-            statistics.median(values.values())
-            if (values := _values(one, cell, comparison))
-            else None
-            for one, cell in self._sides(match)
-        )
+        samples = (one.samples.get(cell.id) for one, cell in self._sides(match))
+        series = [s.values(comparison.metric).values() if s is not None else () for s in samples]
+        before, after = (statistics.median(values) if values else None for values in series)
         plan, item = self.after.plan, self.after.plan.input(match.after.input_id).label
         label = plan.variant(match.after.variant_id).label
         item = item if len(plan.inputs) > 1 else ""
@@ -252,12 +233,9 @@ class _Records:
             of_variant.setdefault(match.after.variant_id, match)
         for match in of_variant.values():
             theirs, ours = (
-                cell_state.exact_value(
-                    cell_state.build_of(one.plan, cell.variant_id, one.builds), metric
-                )
-                for one, cell in self._sides(match)
+                cell_state.exact_value(one.build(cell), metric) for one, cell in self._sides(match)
             )
-            draft = self._blank(match, metric)
+            draft = self._draft(match, metric)
             if theirs and ours:
                 draft = medians.compare_exact(draft, ours, theirs)
             else:
@@ -275,27 +253,32 @@ def _unanchored(
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None
-    return Verdict.NOT_COMPARABLE, record_comparison_sentences.moved(
-        max(moved, key=lambda c: _reach(c.shown)), metric, len(moved), len(comparisons)
-    )
+
+    def reach(c: Comparison) -> float:
+        interval = c.shown
+        return (
+            math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
+        )
+
+    worst = max(moved, key=reach)
+    reason = sentences.moved(worst, metric, len(moved), len(comparisons))
+    return Verdict.NOT_COMPARABLE, reason
 
 
-def _reach(interval: Interval | None) -> float:
-    return math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
-
-
-def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:
+def _contrast(before: Contrast, after: Contrast, scatter: float = 0.0) -> Contrast:
     """Return the change between two estimates. The t distribution has the fewer rounds of both."""
-    rounds = min(before.rounds, after.rounds)
+    rounds = min(before.n, after.n)
     error = math.hypot(before.error, after.error, scatter)
-    return Contrast(after.centre - before.centre, error, rounds - 1, rounds)
+    return Contrast(after.estimate - before.estimate, error, rounds - 1, rounds)
 
 
-def _to_anchors(one: Side, cell: str, anchor_ids: Sequence[str], metric: Metric) -> list[float]:
-    """Return ln(time ÷ geometric mean of the anchors' times) of each common round."""
-    series = [one.samples[i].values(metric) for i in (cell, *anchor_ids)]
-    shared = sorted(set.intersection(*({r for r, v in s.items() if v > 0} for s in series)))
-    return [log(series[0][r]) - statistics.fmean(log(s[r]) for s in series[1:]) for r in shared]
+def _logs(one: Side, cell_ids: Sequence[str], metric: Metric) -> list[float]:
+    """Return ln(time of the first cell ÷ geometric mean of the others) of each common round."""
+    first, *others = (one.samples[cell_id].values(metric) for cell_id in cell_ids)
+    shared = [r for r in sorted(first) if all(s.get(r, 0.0) > 0 for s in (first, *others))]
+    if not others:
+        return [log(first[r]) for r in shared]
+    return [log(first[r]) - statistics.fmean(log(s[r]) for s in others) for r in shared]
 
 
 def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
@@ -305,12 +288,3 @@ def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison
         return judged
     reach = sum(t_quantile(p, contrast.freedom) for p in (1 - tail, DETECTION_POWER))
     return replace(judged, mde=expm1(MDE_FACTOR * reach * contrast.error))
-
-
-def _logs(series: Mapping[int, float]) -> list[float]:
-    return [log(series[r]) for r in sorted(series) if series[r] > 0]
-
-
-def _values(one: Side, cell: Cell, comparison: Comparison) -> Mapping[int, float]:
-    sample = one.samples.get(cell.id)
-    return sample.values(comparison.metric) if sample is not None else {}

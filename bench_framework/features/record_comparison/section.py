@@ -1,24 +1,14 @@
 """Comparison of two records of one machine, calibrated by the cells that did not change."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
-from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import verdict_text
-from bench_framework.report.blocks import (
-    Block,
-    Bullets,
-    Cell,
-    Column,
-    Document,
-    Fallback,
-    Row,
-    Section,
-    Table,
-    left,
-)
+from bench_framework.report import blocks
+from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.numbers import (
     DASH,
@@ -38,6 +28,13 @@ _ANCHOR_VERDICTS: Final = {
     Verdict.EQUIVALENT: "≡ unchanged",
     Verdict.INCONCLUSIVE: "? inconclusive",
 }
+_LEGEND: Final = (
+    (
+        "Anchor: a configuration with the same code, command and input in both records; its "
+        "ratio is the measured one."
+    ),
+    "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
+)
 _NAMES: Final = {
     WALL: "Time",
     CPU: "CPU time",
@@ -53,6 +50,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
     nothing = all(row.comparison.verdict in refused for row in judged)
     status = "not comparable" if judged and nothing else "exploratory"
     sessions = "two machines (--force)" if bridge.forced else "two sessions"
+    content = tuple(_blocks(bridge, unit_family))
     return Document(
         title=name,
         question=question,
@@ -62,39 +60,27 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         run_line=(
             f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"
         ),
-        sections=(
-            Section("S10", "bridge", "Comparison of two records", _blocks(bridge, unit_family)),
-        ),
+        sections=(Section("S10", "bridge", "Comparison of two records", content),),
         claims=bridge.claims,
         glossary=verdict_glossary(bridge.margin),
     )
 
 
-def _blocks(bridge: Bridge, unit_family: str) -> tuple[Block, ...]:
+def _blocks(bridge: Bridge, unit_family: str) -> Iterator[blocks.Block]:
     if not bridge.cells:
-        return (
-            Fallback("The records have no configuration in common: there is nothing to compare."),
-            *_rest(bridge),
+        yield blocks.Fallback(
+            "The records have no configuration in common: there is nothing to compare."
         )
-    blocks: list[Block] = []
-    claims = [claim for claim in bridge.claims if claim.text]
-    if claims:
-        blocks.append(Bullets(tuple(sentence(claim) for claim in claims)))
-    for metric in list(dict.fromkeys(row.comparison.metric for row in bridge.cells)):
+    elif claims := [claim for claim in bridge.claims if claim.text]:
+        yield blocks.Bullets(tuple(map(sentence, claims)))
+    for metric in dict.fromkeys(row.comparison.metric for row in bridge.cells):
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
-        blocks.append(_table(bridge, metric, rows, unit_family))
-    return (*blocks, *_rest(bridge))
-
-
-def _rest(bridge: Bridge) -> tuple[Block, ...]:
-    lines = []
+        yield _table(bridge, metric, rows, unit_family)
     if bridge.remarks:
-        lines.append(
-            f"Also different, and corrected only by the anchors: {'; '.join(bridge.remarks)}."
-        )
+        remarks = "; ".join(bridge.remarks)
+        yield blocks.Fallback(f"Also different, and corrected only by the anchors: {remarks}.")
     if bridge.unmatched:
-        lines.append(f"In one record only: {'; '.join(bridge.unmatched)}.")
-    return tuple(Fallback(line) for line in lines)
+        yield blocks.Fallback(f"In one record only: {'; '.join(bridge.unmatched)}.")
 
 
 def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family: str) -> Table:
@@ -112,41 +98,21 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
         Column("CI", drop=1),
         *left("Role", "Verdict"),
     )
-    return Table(
-        f"bridge-{metric}",
-        _caption(bridge, metric, rows),
-        columns,
-        tuple(_row(row, scale, metric, several=several) for row in rows),
-        _legend(metric),
-        sortable=False,
-        stub=_NAMES.get(metric, metric),
-    )
-
-
-def _caption(bridge: Bridge, metric: str, rows: Sequence[BridgedCell]) -> str:
     name = _NAMES.get(metric, metric)
     sets = f"A is {bridge.before_id}, B is {bridge.after_id}; ratios are B ÷ A"
-    if metric in ("binary_size", "stripped_size"):
-        return f"{name} of each variant's binary: {sets}. Exact values, without an interval."
-    anchored = sum(row.role == "anchor" for row in rows)
-    return (
-        f"{name}, medians of rounds: {sets}. Exploratory. "
-        f"{counted(anchored, 'anchor')} with unadjusted 95\u202f% CIs; "
-        f"{counted(bridge.family, 'comparison')} of changed configurations, Holm-adjusted, "
-        f"family-wise level {bridge.level * 100:g}\u202f%."
-    )
-
-
-def _legend(metric: str) -> tuple[str, ...]:
-    if metric in ("binary_size", "stripped_size"):
-        return ()
-    return (
-        (
-            "Anchor: a configuration with the same code, command and input in both records; its "
-            "ratio is the measured one."
-        ),
-        "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
-    )
+    caption = f"{name} of each variant's binary: {sets}. Exact values, without an interval."
+    if not is_exact(metric):
+        anchored = sum(row.role == "anchor" for row in rows)
+        caption = (
+            f"{name}, medians of rounds: {sets}. Exploratory. "
+            f"{counted(anchored, 'anchor')} with unadjusted 95\u202f% CIs; "
+            f"{counted(bridge.family, 'comparison')} of changed configurations, Holm-adjusted, "
+            f"family-wise level {bridge.level * 100:g}\u202f%."
+        )
+    cells = tuple(_row(row, scale, metric, several=several) for row in rows)
+    legend = () if is_exact(metric) else _LEGEND
+    anchor = f"bridge-{metric}"
+    return Table(anchor, caption, columns, cells, legend, sortable=False, stub=name)
 
 
 def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
@@ -159,8 +125,10 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
     return Row.build(
         name,
-        _median(row.before, scale),
-        _median(row.after, scale),
+        *(
+            Cell(DASH) if value is None else Cell(significant(value * scale, DIGITS), value)
+            for value in (row.before, row.after)
+        ),
         Cell(ratio.estimate, c.shown.ratio if c.shown else None) if ratio else DASH,
         ratio.bounds if ratio and c.statistic != "exact" else "",
         role,
@@ -168,7 +136,3 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
         verdict=c.verdict,
         reason=c.reason,
     )
-
-
-def _median(value: float | None, scale: float) -> Cell:
-    return Cell(significant(value * scale, DIGITS), value) if value is not None else Cell(DASH)

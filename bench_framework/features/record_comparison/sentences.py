@@ -12,6 +12,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_percent
 
+Values = dict[str, float | int | str]
 NOT_COMPARABLE: Final = "the times of these records are not comparable"
 
 
@@ -43,21 +44,16 @@ def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
 
 def _claims(bridge: Bridge) -> Iterator[Claim]:
     if bridge.conditions:
-        yield Claim(
-            "",
-            "conditions",
-            "the machine",
-            verdict=Verdict.NOT_COMPARABLE,
-            values={"differences": "; ".join(bridge.conditions), "forced": int(bridge.forced)},
-        )
-    for row in bridge.cells:
-        yield _claim(bridge, row)
+        values: Values = {"differences": "; ".join(bridge.conditions), "forced": int(bridge.forced)}
+        verdict = Verdict.NOT_COMPARABLE
+        yield Claim("", "conditions", "the machine", verdict=verdict, values=values)
+    yield from (_claim(bridge, row) for row in bridge.cells)
 
 
 def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
     c = row.comparison
     exact = c.statistic == "exact"
-    values: dict[str, float | int | str] = {"before": bridge.before_id, "after": bridge.after_id}
+    values: Values = {"before": bridge.before_id, "after": bridge.after_id}
     if c.reason:
         values["reason"] = c.reason
     if c.mde is not None:
@@ -100,10 +96,8 @@ def _anchor(claim: Claim) -> str:
     """Return the change of an anchor, and whether it is within the margin."""
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
-        reason = claim.values.get("reason", "no figures")
-        return (
-            f"{where(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}: {reason}"
-        )
+        text = f"{where(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}"
+        return f"{text}: {claim.values.get('reason', 'no figures')}"
     change = f"{_change(claim)}{phrases.aspect(claim)} between the records"
     text = f"{where(claim)}anchor {claim.subject} changed by {change}"
     if claim.verdict is Verdict.EQUIVALENT:
@@ -130,13 +124,10 @@ def _across(claim: Claim) -> str:
 
 def _inconclusive(claim: Claim) -> str:
     text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
-    if change := _change(claim):
-        text += f": {change}"
-    if reason := claim.values.get("reason"):
-        text += f"; {reason}"
-    if (mde := claim.values.get("mde")) is not None:
-        text += f"; {phrases.detectable(upward(float(mde)))}"
-    return text
+    mde, change = claim.values.get("mde"), _change(claim)
+    limit = phrases.detectable(upward(float(mde))) if mde is not None else ""
+    reason = str(claim.values.get("reason", ""))
+    return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, limit)))
 
 
 def _exact(claim: Claim) -> str:

@@ -15,7 +15,7 @@ from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
 from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Input, Plan
+from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
@@ -53,20 +53,19 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
             cell, members = table.end_cell_id, (table.end_cell_id,)
     label, base = at.label(cell), at.label(baseline.id)
     mine, theirs = at.amount(cell), at.amount(baseline.id)
+    memory = {c.id: m for c in at.compared(item.id) if (m := at.medians.get((c.id, PEAK_RSS)))}
     sentences = []
     if mine and theirs and cell != baseline.id:
-        memory = at.pair(cell, baseline.id, PEAK_RSS)
+        pair = at.pair(cell, baseline.id, PEAK_RSS)
+        text = f"{label} uses {mine} of memory, {base} uses {theirs}"
         if mine == theirs:
-            sentences.append(f"{label} and {base} both use {mine} of memory")
-        elif memory is not None and memory.verdict is Verdict.EQUIVALENT:
+            text = f"{label} and {base} both use {mine} of memory"
+        elif pair is not None and pair.verdict is Verdict.EQUIVALENT:
             text = f"{label} and {base} use about the same memory: {mine} and {theirs}"
-            sentences.append(text)
-        else:
-            sentences.append(f"{label} uses {mine} of memory, {base} uses {theirs}")
+        sentences.append(text)
     elif mine:
-        amounts = {c.id: at.medians.get((c.id, PEAK_RSS), 0.0) for c in at.compared(item.id)}
-        most = max(amounts, key=lambda c: amounts[c], default=cell)
-        more = amounts.get(most, 0.0) > LARGE * at.medians[cell, PEAK_RSS]
+        most = max(memory, key=memory.__getitem__, default=cell)
+        more = memory.get(most, 0.0) > LARGE * at.medians[cell, PEAK_RSS]
         other = f"; {at.label(most)} uses the most, {at.amount(most)}" if more else ""
         sentences.append(f"{label} uses {mine} of memory{other}")
     known = [c for c in members if (c, PEAK_RSS) in at.medians]
@@ -98,55 +97,20 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
             if d.measured and d.value is not None and d.cell_ids[0] in cells
         )
         figure = value_phrases.derived_figure(row.value or 0.0, row.lo, row.hi, "ratio", family)
-        figure = "× the rate ".join(figure.split(" ", 1))
-        label = at.label(gain.rate.cell_ids[0])
-        by_stages.setdefault(stages, []).append(f"{label} has {figure}")
-    if by_stages:
-        text = ". ".join(
-            f"Compared with {stages} one after the other, {listed(figures)}"
-            for stages, figures in by_stages.items()
-        )
-        yield statement("summary", "", text, lead="Gain from overlap")
+        figure = figure.replace(" ", "× the rate ", 1)
+        text = f"{at.label(gain.rate.cell_ids[0])} has {figure}"
+        by_stages.setdefault(stages, []).append(text)
+    sentences = [
+        f"Compared with {stages} one after the other, {listed(figures)}"
+        for stages, figures in by_stages.items()
+    ]
+    if sentences:
+        yield statement("summary", "", ". ".join(sentences), lead="Gain from overlap")
 
 
 def _inputs(at: Evidence) -> Iterator[Claim]:
     """Yield the best variants of other inputs if they differ, and how time grows with size."""
-    groups = [g for g in at.judgement.best if at.is_conclusive(g)]
-    sentences = []
-    if len(at.plan.inputs) > 1 and groups:
-        variants = {g.input_id: [at.cells[c].variant_id for c in at.leaders(g)] for g in groups}
-        shared = set.intersection(*(set(v) for v in variants.values()))
-        first = {v[0] for v in variants.values()}
-        count = len(at.plan.inputs)
-        best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
-        if len(groups) == count and len(first) == 1:
-            variant = at.plan.variant(first.pop())
-            places: dict[str, list[str]] = {}
-            for g in groups:
-                if others := at.leaders(g)[1:]:
-                    item_label = at.plan.input(g.input_id).label
-                    places.setdefault(listed(map(at.label, others)), []).append(item_label)
-            tied = [
-                names if len(where) == count else f"{names} on {listed(where)}"
-                for names, where in places.items()
-            ]
-            ties = f", with no significant difference from {'; '.join(tied)}" if tied else ""
-            sentences.append(f"{variant.label} is {best} on {every(count, 'input')}{ties}")
-            sentences += _gains(at, variant.id)
-            sentences += _order(at)
-        else:
-            each = (
-                f"{at.label(at.leaders(g)[0])} on {at.plan.input(g.input_id).label}" for g in groups
-            )
-            sentences.append(f"The {best} by the estimate: {listed(each, 6)}")
-            if shared and len(groups) == count:
-                names = listed(v.label for v in at.plan.variants if v.id in shared)
-                plural = "are" if len(shared) > 1 else "is"
-                sentences.append(
-                    f"{names} {plural} {best}, or not significantly worse, on every input"
-                )
-        if len(groups) < count:
-            sentences.append(f"Nothing is conclusive on {count - len(groups)} of {count} inputs")
+    sentences = [*_best_by_input(at)]
     item = at.leading_input()
     group = at.groups.get(item.id) if item else None
     if group is not None and group.cell_ids and len(at.judgement.scaling) > 1:
@@ -155,6 +119,40 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
     if sentences:
         starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
+
+
+def _best_by_input(at: Evidence) -> Iterator[str]:
+    groups = [g for g in at.judgement.best if at.is_conclusive(g)]
+    if len(at.plan.inputs) == 1 or not groups:
+        return
+    leaders = {at.plan.input(g.input_id).label: at.leaders(g) for g in groups}
+    variants = [[at.cells[c].variant_id for c in cells] for cells in leaders.values()]
+    count, first = len(at.plan.inputs), {v[0] for v in variants}
+    best = "fastest" if at.metric == WALL else f"best in {noun(at.metric)}"
+    if len(groups) == count and len(first) == 1:
+        variant = at.plan.variant(first.pop())
+        places: dict[str, list[str]] = {}
+        for where, (_, *others) in leaders.items():
+            if others:
+                places.setdefault(listed(map(at.label, others)), []).append(where)
+        tied = "; ".join(
+            names if len(where) == count else f"{names} on {listed(where)}"
+            for names, where in places.items()
+        )
+        ties = f", with no significant difference from {tied}" if tied else ""
+        yield f"{variant.label} is {best} on {every(count, 'input')}{ties}"
+        yield from _gains(at, variant.id)
+        yield from _order(at)
+        return
+    each = (f"{at.label(cells[0])} on {where}" for where, cells in leaders.items())
+    yield f"The {best} by the estimate: {listed(each, 6)}"
+    shared = set.intersection(*map(set, variants))
+    if len(groups) < count:
+        yield f"Nothing is conclusive on {count - len(groups)} of {count} inputs"
+    elif shared:
+        names = listed(v.label for v in at.plan.variants if v.id in shared)
+        are = "are" if len(shared) > 1 else "is"
+        yield f"{names} {are} {best}, or not significantly worse, on every input"
 
 
 def _gains(at: Evidence, variant_id: str) -> Iterator[str]:
@@ -196,24 +194,23 @@ def _order(at: Evidence) -> Iterator[str]:
 
 def _effects(at: Evidence, item: Input) -> Iterator[Claim]:
     """Yield the mean effect of each axis of a full product, over the other axes."""
-    effects = [
-        e for e in at.judgement.structure.effects if e.input_id == item.id and len(e.changes) == 1
-    ]
+    single = (e for e in at.judgement.structure.effects if len(e.changes) == 1)
+    effects = [e for e in single if e.input_id == item.id]
     if not effects or at.plan.design != "full":
         return
-    decided = [e for e in effects if e.mean.verdict.decided and e.pooled]
+    pooled = [e for e in effects if e.pooled]
+    decided = [e for e in pooled if e.mean.verdict.decided]
     decided.sort(key=lambda e: -abs((e.mean.shown.ratio if e.mean.shown else 1.0) - 1))
     sentences = [_effect(e, at) for e in decided[:MOST_EFFECTS]]
-    none = [_level(e) for e in effects if e not in decided and e.pooled]
-    if none:
+    if none := [_level(e) for e in pooled if e not in decided]:
         sentences.append(f"No significant mean effect: {listed(none)}")
-    mixed = [e for e in effects if not e.pooled]
+    mixed = [
+        f"{_level(e)} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
+        for e in effects
+        if not e.pooled
+    ]
     if mixed:
-        counts = (
-            f"{_level(e)} (better in {e.better}, worse in {e.worse} of {len(e.cells)})"
-            for e in mixed
-        )
-        sentences.append(f"The sign depends on the other axes: {listed(counts, MOST_EFFECTS)}")
+        sentences.append(f"The sign depends on the other axes: {listed(mixed, MOST_EFFECTS)}")
     subject = _level(decided[0]) if decided else ""
     claim = statement("summary", subject, ". ".join(sentences), lead=EFFECTS)
     yield replace(claim, values={**claim.values, "general": 1})
@@ -243,25 +240,26 @@ def not_adopted(at: Evidence, item: Input | None) -> Iterator[Claim]:
     pairs.sort(key=lambda pair: not (pair[1] is not None and pair[1].verdict.better))
     by_outcome: dict[str, list[str]] = {}
     for name, pair in pairs:
-        how, figures = _outcome(pair), ""
+        how, text = _outcome(pair), name
         if pair is not None and pair.verdict.decided:
-            effect = at.effect(pair).replace(f" {how}", "")
-            memory = at.costs.phrase(pair.verdict, pair.cell_id, pair.ref_cell_id, pair.metric)
-            figures = f" ({effect}{f', {memory}' if memory else ''})"
-        by_outcome.setdefault(how, []).append(f"{name}{figures}")
-    best, sentences = pairs[0][1], []
+            cost = at.costs.phrase(pair.verdict, pair.cell_id, pair.ref_cell_id, pair.metric)
+            figures = (at.effect(pair).replace(f" {how}", ""), cost)
+            text = f"{name} ({', '.join(filter(None, figures))})"
+        by_outcome.setdefault(how, []).append(text)
+    best = pairs[0][1]
     than = f" than {at.label(baseline.id)}" if best and best.verdict.decided else ""
+    sentences = []
     for how, names in by_outcome.items():
         sentences.append(f"{how[0].upper()}{how[1:]}{than}: {listed(names)}")
         than = ""
-    ids = tuple(cells[e.variant_id] for e in rejected if e.variant_id in cells)
-    claim = Claim("", "experiments", rejected[0].name, metric=at.metric, cells=ids)
     text = ". ".join(sentences)
     if len(at.plan.inputs) > 1:
         text = f"On {item.label}, {text[0].lower()}{text[1:]}"
     original = at.plan.published is not None and at.plan.published.decisions
     lead = f"Rejected by the {'original report' if original else 'author'}"
-    yield statement("experiments", rejected[0].name, text, claim, lead=lead)
+    ids = tuple(cells[e.variant_id] for e in rejected if e.variant_id in cells)
+    claim = statement("experiments", rejected[0].name, text, lead=lead)
+    yield replace(claim, metric=at.metric, cells=ids)
 
 
 def _outcome(c: Comparison | None) -> str:
@@ -280,14 +278,6 @@ def _no_verdict(c: Comparison) -> str:
     if c.reason == CONTROL_DIFFERS:
         return f"the A/A check of {noun(c.metric)} failed"
     return word(c.verdict, c.metric) if c.verdict is not Verdict.INCONCLUSIVE else "too few rounds"
-
-
-def _untested(plan: Plan) -> Iterator[str]:
-    yield "other machines"
-    if any(item.dataset for item in plan.inputs):
-        yield "other inputs"
-        if not any(cell.cache == "cold" for cell in plan.cells):
-            yield "a cold page cache"
 
 
 def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
@@ -352,7 +342,12 @@ def confidence(at: Evidence) -> Claim:
     elif at.plan.answer.check:
         how = at.plan.answer.how
         sentences.append(f"Outputs were {how}, and not compared with each other")
-    sentences.append(f"Not measured: {listed(_untested(at.plan))}")
+    untested = ["other machines"]
+    if any(item.dataset for item in at.plan.inputs):
+        untested.append("other inputs")
+        if not any(cell.cache == "cold" for cell in at.plan.cells):
+            untested.append("a cold page cache")
+    sentences.append(f"Not measured: {listed(untested)}")
     sentences.append("Verdicts are corrected for multiple comparisons")
-    claim = Claim("", "trust", "this record", noise_floor=most)
-    return statement("trust", "this record", ". ".join(sentences), claim, lead="Confidence")
+    claim = statement("trust", "this record", ". ".join(sentences), lead="Confidence")
+    return replace(claim, noise_floor=most)

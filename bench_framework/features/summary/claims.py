@@ -10,14 +10,9 @@ from typing import Final
 from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import comparison, detectable, effect
 from bench_framework.claims.value_phrases import where
-from bench_framework.features.summary import bullets, main
+from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.evidence import Evidence, listed, statement
-from bench_framework.features.summary.recommendation import (
-    recommendation,
-    recommendations,
-    used,
-)
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
@@ -39,12 +34,11 @@ def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     """
     plan = at.plan
     claims_of = {contrast: _claims(at, contrast) for contrast in plan.contrasts}
-    groups: set[str] = set()
+    groups: dict[str, list[Claim]] = {}
     for contrast, claims in claims_of.items():
-        if contrast.group and contrast.group not in groups:
-            groups.add(contrast.group)
-            same = [other for other in claims_of if other.group == contrast.group]
-            members = [claim for other in same for claim in claims_of[other]]
+        groups.setdefault(contrast.group, []).extend(claims)
+    for contrast, claims in claims_of.items():
+        if contrast.group and (members := groups.pop(contrast.group, [])):
             yield from _together(at, members, contrast.group)
         if len(claims) > 1:
             effects = (f"{effect(c)} on {dict(c.scope).get('input', '')}" for c in claims)
@@ -74,7 +68,7 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        text = where(members[0], ", ") + ". ".join(map(_without_place, members))
+        text = where(members[0], ", ") + ". ".join(contrast_text(c, "") for c in members)
         claim = statement("grouped", members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
 
@@ -83,19 +77,16 @@ def _with(claim: Claim, key: str) -> Claim:
     return replace(claim, values={**claim.values, key: 1})
 
 
-def contrast_text(claim: Claim) -> str:
+def contrast_text(claim: Claim, place: str | None = None) -> str:
     """Return the sentence about a contrast. Without a verdict: what could have been detected."""
-    return where(claim) + _without_place(claim)
-
-
-def _without_place(claim: Claim) -> str:
+    place = where(claim) if place is None else place
     values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
     if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
         reason = detectable(value_phrases.upward(float(values.pop("mde"))))
         short = replace(claim, values=values)
-        return f"{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
-    medians = f" ({claim.values['medians']})" if "medians" in claim.values else ""
-    return f"{comparison(claim)}{medians}"
+        return f"{place}{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
+    medians = f" ({values['medians']})" if "medians" in values else ""
+    return f"{place}{comparison(claim)}{medians}"
 
 
 def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
@@ -103,22 +94,20 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     group = at.groups.get(item.id) if item is not None else None
     if item is None or group is None or not at.is_conclusive(group):
         return
-    ranked = [c.id for c in at.compared(item.id)]
+    variants = {cell.variant_id: cell.id for cell in at.compared(item.id)}
     leader, baseline = at.leaders(group)[0], at.plan.baseline_cell(item.id)
-    best = "Fastest" if at.metric == WALL else "Best"
-    second = next((c for c in ranked if c != leader), None)
-    variants = {c.variant_id: c.id for c in at.compared(item.id)}
-    further = [variants[v] for v in at.plan.further_baselines if v in variants]
+    ahead = "Fastest" if at.metric == WALL else "Best"
+    second = next((cell for cell in variants.values() if cell != leader), leader)
     keeps = baseline is not None and leader == baseline.id
     # If the baseline is best, the answer compares it with the next variant.
-    pairs = [] if keeps and answered else [(leader, second, f"{best} against the next")]
+    pairs = [] if keeps and answered else [(leader, second, f"{ahead} against the next")]
     if baseline is not None and not answered:
-        pairs.append((leader, baseline.id, f"{best} against the baseline"))
-    pairs += [(cell, leader, f"{at.label(cell)} against the {best.lower()}") for cell in further]
-    done: set[frozenset[str | None]] = set()
+        pairs.append((leader, baseline.id, f"{ahead} against the baseline"))
+    further = [variants[v] for v in at.plan.further_baselines if v in variants]
+    pairs += [(cell, leader, f"{at.label(cell)} against the {ahead.lower()}") for cell in further]
+    done: set[frozenset[str]] = set()
     for cell, reference, name in pairs:
-        both: frozenset[str | None] = frozenset((cell, reference))
-        if reference is not None and len(both) > 1 and both not in done:
+        if cell != reference and (both := frozenset((cell, reference))) not in done:
             done.add(both)
             for claim in _claim(at, cell, reference, name, at.metric):
                 yield _with(claim, "default")
@@ -126,36 +115,37 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
 
 def _claim(at: Evidence, cell_id: str, ref_cell_id: str, name: str, metric: str) -> Iterator[Claim]:
     c = at.pair(cell_id, ref_cell_id, metric)
-    if c is not None:
-        claim = at.comparison(c, "contrast")
-        values: dict[str, float | int | str] = {**claim.values, "name": name}
-        mine, theirs = (at.amount(cell, metric) for cell in claim.cells)
-        if metric != at.metric and mine and theirs:
-            values["medians"] = f"medians {mine} and {theirs}"
-        other = at.plan.variant(at.cells[ref_cell_id].variant_id)
-        if at.plan.design == "one-at-a-time" and other.id != at.plan.baseline_id and other.describe:
-            # The label of a single change need not say what was changed.
-            claim = replace(claim, reference=f"{claim.reference} ({other.describe})")
-        yield replace(claim, values=values)
+    if c is None:
+        return
+    claim = at.comparison(c, "contrast")
+    values: dict[str, float | int | str] = {**claim.values, "name": name}
+    mine, theirs = (at.amount(cell, metric) for cell in claim.cells)
+    if metric != at.metric and mine and theirs:
+        values["medians"] = f"medians {mine} and {theirs}"
+    other = at.plan.variant(at.cells[ref_cell_id].variant_id)
+    if at.plan.design == "one-at-a-time" and other.id != at.plan.baseline_id and other.describe:
+        # The label of a single change need not say what was changed.
+        claim = replace(claim, reference=f"{claim.reference} ({other.describe})")
+    yield replace(claim, values=values)
 
 
 def summary_claims(at: Evidence) -> Iterator[Claim]:
     """Yield the result of each input, then the lines of the summary, then the recommendations."""
     item = at.leading_input()
     for group in at.judgement.best:
-        claim = main.main_claim(at, group)
+        claim = best.main_claim(at, group)
         leading = item is not None and group.input_id == item.id
         yield replace(claim, values={**claim.values, "leading": 1}) if leading else claim
     special: list[Claim] = []
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(at, item))), [])
         yield from special
-        yield from used(at, item)
+        yield from best.used(at, item)
         yield from bullets.lines(at, item)
     yield from contrast_claims(at, answered=not special)
     yield from bullets.not_adopted(at, item)
     yield bullets.confidence(at)
-    yield from recommendations(at)
+    yield from best.recommendations(at)
 
 
 def _text(claim: Claim) -> str:
@@ -163,8 +153,8 @@ def _text(claim: Claim) -> str:
 
 
 SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "main": main.main_sentence,
-    "nothing": main.nothing_sentence,
+    "main": best.main_sentence,
+    "nothing": best.nothing_sentence,
     "answer": _text,
     "use": _text,
     "summary": _text,
@@ -173,6 +163,6 @@ SUMMARY_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "contrast": contrast_text,
     "grouped": _text,
     "finding": _text,
-    "recommendation": recommendation,
+    "recommendation": best.recommendation,
 }
 """Kind of claim → the function that returns its sentence."""

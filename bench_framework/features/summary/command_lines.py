@@ -37,13 +37,13 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
         others = {o.metric: o for o in judgement.comparisons if o.cell_id == c.cell_id}
         facts = [_sentence(at, c)]
         if c.verdict.settled:
-            output = "different" if {c.cell_id, c.ref_cell_id} & differing else "same"
             if plan.answer.check:
                 facts.append("output accepted by the check")
             elif plan.answer.compare == "none":
                 facts.append("output not compared")
             else:
-                facts.append(f"{output} output")
+                differs = not differing.isdisjoint((c.cell_id, c.ref_cell_id))
+                facts.append("different output" if differs else "same output")
             cpu, memory = others.get(CPU), others.get(PEAK_RSS)
             if cpu is not None and cpu.verdict is Verdict.WORSE and not c.verdict.worse:
                 facts.append(amount(cpu))

@@ -43,13 +43,9 @@ class Evidence(ComparisonClaims):
         self._pairs[PEAK_RSS] = self._pairs.get(PEAK_RSS) or memory
         self.higher = any(c.direction == "higher" for c in every if c.metric == self.metric)
 
-    def pairs(self, metric: str) -> Mapping[tuple[str, str], Comparison]:
-        """Return (candidate id, reference id) → comparison on a metric, in both orders."""
-        return self._pairs.get(metric, {})
-
     def pair(self, cell_id: str, ref_cell_id: str, metric: str = "") -> Comparison | None:
         """Return the comparison of two cells, by default on the main metric."""
-        return self.pairs(metric or self.metric).get((cell_id, ref_cell_id))
+        return self._pairs.get(metric or self.metric, {}).get((cell_id, ref_cell_id))
 
     def compared(self, input_id: str) -> list[Cell]:
         """Return the measured cells of an input that the answer may choose, fastest first."""
@@ -93,48 +89,34 @@ class Evidence(ComparisonClaims):
         return sorted(group.cell_ids, key=self._place)
 
     def predicate(self, c: Comparison) -> str:
-        """Return what a comparison states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
-        if c.verdict.decided:
-            return phrases.predicate(self.comparison(c))
-        text = phrases.comparison(self._bare(c))
-        subject = self.label(c.cell_id)
-        return text.removeprefix(subject).strip() if text.startswith(subject) else text
+        """Return what a verdict states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
+        return phrases.predicate(self.comparison(c))
 
     def sentence(self, c: Comparison) -> str:
         """Return the sentence of a comparison, without its input, cost and detectable difference."""
-        return phrases.comparison(self._bare(c))
+        claim, left_out = self.comparison(c), ("cost", "mde", "rounds_needed")
+        values = {k: v for k, v in claim.values.items() if k not in left_out}
+        return phrases.comparison(replace(claim, values=values))
 
     def effect(self, c: Comparison, times_from: float = phrases.TIMES_FROM) -> str:
         """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
         return phrases.effect(self.comparison(c), times_from)
 
-    def _bare(self, c: Comparison) -> Claim:
-        claim = self.comparison(c)
-        values = {
-            k: v for k, v in claim.values.items() if k not in ("cost", "mde", "rounds_needed")
-        }
-        return replace(claim, values=values)
-
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
         """Return the median of a cell in bytes or seconds as text, or nothing without one."""
         value = self.medians.get((cell_id, metric))
-        if value is None:
-            return ""
-        kind = METRICS.get(metric)
         declared = next((m.unit for m in self.plan.metrics if m.name == metric), "")
-        match kind.unit if kind is not None else declared:
-            case "bytes":
-                return value_phrases.size(value, self.plan.unit_family)
-            case "s":
-                return format_duration(value)
-            case _:
-                return ""
+        unit = METRICS[metric].unit if metric in METRICS else declared
+        if value is None or unit not in ("bytes", "s"):
+            return ""
+        if unit == "s":
+            return format_duration(value)
+        return value_phrases.size(value, self.plan.unit_family)
 
     def choice(self) -> dict[str, str]:
         """Return the restriction of the choice for the values of a claim, empty without one."""
         given = (" ".join(f"{axis}={value}" for axis, value in v) for v in self.plan.choose_from)
-        text = " or ".join(given)
-        return {"among": text} if text else {}
+        return {"among": " or ".join(given)} if self.plan.choose_from else {}
 
     @property
     def best(self) -> str:
@@ -181,9 +163,7 @@ def listed(names: Iterable[str], most: int = 4) -> str:
     items = list(names)
     if len(items) > most + 1:
         items = [*items[:most], f"{len(items) - most} more"]
-    return (
-        " and ".join(part for part in (", ".join(items[:-1]), items[-1]) if part) if items else ""
-    )
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
 def leads(first: str, members: str, what: str) -> str:

@@ -21,7 +21,7 @@ from bench_framework.execution.progress import (
     PlanReady,
     Update,
 )
-from bench_framework.features.bisection import compute, sentences
+from bench_framework.features.bisection import compute
 from bench_framework.foreign import read_regular
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
 from bench_framework.model.fingerprint import fingerprint
@@ -188,11 +188,11 @@ class Search:
     def _do(self, step: Step) -> None:
         """Measure a planned step, and store its result."""
         try:
-            self.say(sentences.before(self.state, step))
+            self.say(compute.line_before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)
             self.state = replace(self.state, steps=(*self.state.steps, step))
             write_whole(self._file, wire.dump_bisection(self.state))
-            self.say(sentences.after(self.state, step))
+            self.say(compute.line_after(self.state, step))
             if self._stopped:
                 raise self._interrupted()
         except KeyboardInterrupt:  # between two measurements

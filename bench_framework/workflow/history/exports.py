@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench_framework.errors import UsageError
-from bench_framework.features.export.formats import FORMATS, export_table
+from bench_framework.features.export import FORMATS, export_table
 from bench_framework.store import finding, imports
 from bench_framework.store.source import Source
 from bench_framework.workflow.pages import judge_record, record_host

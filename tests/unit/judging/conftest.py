@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -28,6 +28,8 @@ from bench_framework.model.plan import (
 )
 from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
+from bench_framework.store import lines
+from bench_framework.store.journal import Contents
 
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
@@ -181,6 +183,18 @@ class Study:
             for i in [i for i in self.plan.inputs if i.dataset]
             if i.dataset
         ]
+
+    def contents(
+        self, blocks: Sequence[Block], builds: Iterable[Build] = (), *, day: str = ""
+    ) -> Contents:
+        """Return the journal of a record that started on a day."""
+        return Contents(
+            lines.Header(1, "id", self.plan.name, "", "", day, "0"),
+            builds=tuple(builds),
+            inputs=tuple(self.inputs()),
+            blocks=list(blocks),
+            looks=self.looks(),
+        )
 
     def judge(
         self, blocks: Sequence[Block], builds: Mapping[str, Build] | None = None

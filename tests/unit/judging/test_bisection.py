@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.features.bisection import compute, sentences
+from bench_framework.features.bisection import compute
 from bench_framework.model.bisection import Bisection, Outcome, Step
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison
 from bench_framework.model.revisions import Commit
@@ -78,7 +78,7 @@ def test_the_number_of_steps_is_announced() -> None:
     assert compute.steps_left(search) == 8
     first = compute.next_step(search)
     assert first is not None
-    assert sentences.before(search, first).startswith("step 1 of about 8: both ends, ")
+    assert compute.line_before(search, first).startswith("step 1 of about 8: both ends, ")
     done = run(search, oracle(40))
     assert len(done.steps) == 8
     assert compute.steps_left(search_of(2)) == 1
@@ -90,8 +90,8 @@ def test_skipped_commits_are_avoided_and_the_rest_is_a_range() -> None:
     assert (answer.status, answer.lo, answer.hi) == ("range", 6, 11)
     assert answer.evidence is not None
     assert answer.evidence.kind == "confirmation"
-    assert "in one of 5 commits" in sentences.answer(search)
-    assert ("commits", f"{search.commits[9].short} change 9") in sentences.facts(
+    assert "in one of 5 commits" in compute.answer(search)
+    assert ("commits", f"{search.commits[9].short} change 9") in compute.facts(
         search, Path("results")
     )
 
@@ -134,7 +134,7 @@ def test_skipped_commits_that_are_tried_again_can_decide_and_use_no_level() -> N
     answer = compute.conclude(run(compute.without_skipped(nothing), oracle(2)))
     assert (answer.status, answer.hi) == ("found", 2)
     assert "3 skipped (--retry-skipped measures them again)" in dict(
-        sentences.facts(nothing, Path("results"))
+        compute.facts(nothing, Path("results"))
     ).get("search", "")
 
 
@@ -155,9 +155,9 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
     same = run(search_of(9), oracle(99))
     assert [step.kind for step in same.steps] == ["ends"]
     assert compute.conclude(same).status == "unchanged"
-    facts = dict(sentences.facts(run(search_of(2), oracle(99)), Path("results")))
+    facts = dict(compute.facts(run(search_of(2), oracle(99)), Path("results")))
     assert facts["search"] == "0 measurements, 0 skipped, 1 commit"
-    assert "there is no regression from" in sentences.answer(same)
+    assert "there is no regression from" in compute.answer(same)
 
     noisy = run(search_of(9), oracle(4, noisy=(8,)))
     assert [step.attempt for step in noisy.steps] == [1, 2]
@@ -165,7 +165,7 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
         noisy, steps=tuple(replace(s, comparisons=(comparison(1.01, 0.05),)) for s in noisy.steps)
     )
     assert compute.conclude(noisy).status == "inconclusive"
-    assert "3.1" in sentences.answer(noisy)
+    assert "3.1" in compute.answer(noisy)
 
 
 def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:
@@ -174,7 +174,7 @@ def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:
 
     search = run(search_of(9), answer)
     assert compute.conclude(search).status == "unconfirmed"
-    assert "the answer is not known" in sentences.answer(search)
+    assert "the answer is not known" in compute.answer(search)
 
 
 def test_the_side_is_that_of_the_half_with_the_larger_shown_change() -> None:
@@ -218,19 +218,17 @@ def test_lines_name_the_commit_and_its_change() -> None:
     step = Step(
         "commit", 0, 8, 4, 0.01, outcome="good", comparisons=(comparison(1), comparison(1.3))
     )
-    text = sentences.after(search, step)
+    text = compute.line_after(search, step)
     assert text.startswith(f"{mid} is on the side of good, {low}: {high} has ")
     assert "30" in text
     assert text.endswith(f" against {mid}")
     step = replace(step, outcome="bad", comparisons=(comparison(1.3), comparison(1)))
-    assert f"{mid} has " in sentences.after(search, step)
+    assert f"{mid} has " in compute.line_after(search, step)
     step = Step("commit", 0, 8, 4, 0, outcome="bad", text="the same code")
-    assert sentences.after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
+    assert compute.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
     step = Step("commit", 0, 8, 4, 0, outcome="skipped", text="error: no such file")
-    assert sentences.after(search, step) == f"{mid} is skipped: error: no such file"
+    assert compute.line_after(search, step) == f"{mid} is skipped: error: no such file"
     search = run(search, oracle(6))
-    assert (
-        sentences.answer(search) == f"{search.commits[6].short} is the commit with the regression"
-    )
-    assert ("author", "Ada, 2026-05-01") in sentences.facts(search, Path("results"))
-    assert ("change", "record of confirmation.") in sentences.facts(search, Path("results"))
+    assert compute.answer(search) == f"{search.commits[6].short} is the commit with the regression"
+    assert ("author", "Ada, 2026-05-01") in compute.facts(search, Path("results"))
+    assert ("change", "record of confirmation.") in compute.facts(search, Path("results"))

@@ -17,7 +17,6 @@ from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
 from bench_framework.store import lines
-from bench_framework.store.journal import Contents
 from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing
 
 MIB = 1 << 20
@@ -25,7 +24,7 @@ MIB = 1 << 20
 
 def first(example: Study, wall: Timing, **more: Timing) -> Gating:
     blocks = example.blocks(wall, **more)
-    return gate.first_pass(example.plan, blocks, {}, example.inputs(), example.looks())
+    return gate.first_pass(example.plan, example.contents(blocks))
 
 
 def states(gating: Gating, example: Study) -> dict[tuple[str, str], str]:
@@ -125,15 +124,14 @@ class TestAContinuedRecord:
             c.id: c for c in plan.cells if c.role is Role.CANDIDATE and example.arm_of(c) in left
         }
         blocks = [b for b in example.blocks(wall) if b.round <= (12 if b.cell_id in out else 18)]
-        header = lines.Header(1, "id", plan.name, "", "", "2026-03-02T17:04:00.000Z", "0")
-        looks = [
-            replace(look, stopped=look.round == 18) for look in example.looks() if look.round <= 18
+        contents = example.contents(blocks)
+        contents.looks = [
+            replace(look, stopped=look.round == 18) for look in contents.looks if look.round <= 18
         ]
-        dropped = {
+        contents.dropped = {
             c.id: lines.Dropped(c.id, c.input_id, 12, warmup=False, state="idle", reason="")
             for c in out.values()
         }
-        contents = Contents(header, blocks=blocks, looks=looks, dropped=dropped)
         return measuring.reopening_looks(plan, contents)
 
     def test_what_the_gate_cannot_judge_is_measured_again(self, study: type[Study]) -> None:
@@ -183,7 +181,7 @@ def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study
         else b
         for b in example.blocks(log_normal_timing({"slow": 1.1}))
     ]
-    gating = gate.first_pass(example.plan, blocks, {}, example.inputs(), example.looks())
+    gating = gate.first_pass(example.plan, example.contents(blocks))
     assert states(gating, example) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
     assert gating.exit_code == 3
     assert len(gating.reasons) == 2
@@ -200,13 +198,12 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
         variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants),
         program=None,
     )
-    builds = {
-        specs["a"].id: Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
-        specs["b"].id: Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
-    }
-    gating = gate.first_pass(
-        plan, example.blocks(log_normal_timing({})), builds, example.inputs(), example.looks()
+    builds = (
+        Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
+        Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),
     )
+    contents = example.contents(example.blocks(log_normal_timing({})), builds)
+    gating = gate.first_pass(plan, contents)
     assert {(p.metric, p.state) for p in gating.pairs} == {
         ("wall", "passed"),
         ("binary_size", "worse"),
@@ -450,9 +447,9 @@ class TestCountedInstructions:
     @staticmethod
     def gated(example: Study, grown: float) -> Gating:
         plan, loud = example.plan, log_normal_timing({}, spread=0.4)
-        blocks, looks = example.blocks(loud), example.looks()
-        cells = measuring.cells_to_count(plan, blocks, {}, example.inputs(), looks)
-        observed = [
+        contents = example.contents(example.blocks(loud))
+        cells = measuring.cells_to_count(plan, contents)
+        contents.observations += [
             Observation(
                 cell.id,
                 "instructions",
@@ -466,7 +463,7 @@ class TestCountedInstructions:
             for run in range(measuring.COUNTS.runs)
             if cell.role is not Role.CONTROL
         ]
-        return gate.first_pass(plan, blocks, {}, example.inputs(), looks, observed=observed)
+        return gate.first_pass(plan, contents)
 
     def test_more_instructions_fail_the_gate(self, study: type[Study]) -> None:
         example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.03))))
@@ -488,7 +485,5 @@ class TestCountedInstructions:
 
     def test_nothing_is_counted_if_the_times_are_judged(self, study: type[Study]) -> None:
         example = study(policy=gate_policy(margins=(("wall", 0.02),)))
-        blocks = example.blocks(log_normal_timing({}))
-        assert not measuring.cells_to_count(
-            example.plan, blocks, {}, example.inputs(), example.looks()
-        )
+        contents = example.contents(example.blocks(log_normal_timing({})))
+        assert not measuring.cells_to_count(example.plan, contents)

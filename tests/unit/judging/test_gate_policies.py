@@ -10,7 +10,7 @@ import pytest
 
 from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate.budgets import LEVEL
+from bench_framework.features.gate.outcome import LEVEL
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
@@ -27,15 +27,15 @@ def gated(plan: Plan, **given: object) -> Plan:
     return replace(plan, judge=replace(plan.judge, gate=changed))
 
 
-def passed_first(example: Study, plan: Plan, factors: dict[str, float], **more: object) -> Gating:
-    return gate.first_pass(
-        plan,
-        example.blocks(log_normal_timing(factors)),
-        {},
-        example.inputs(),
-        example.looks(),
-        **more,  # type: ignore[arg-type]
-    )
+def passed_first(
+    example: Study,
+    plan: Plan,
+    factors: dict[str, float],
+    accepted: Sequence[Accepted] = (),
+    day: str = "",
+) -> Gating:
+    contents = example.contents(example.blocks(log_normal_timing(factors)), day=day)
+    return gate.first_pass(plan, contents, accepted=accepted)
 
 
 class TestChosenCells:
@@ -96,7 +96,9 @@ class TestInstructions:
             for arm, values in counts.items()
             for run, value in enumerate(values, start=1)
         ]
-        return passed_first(example, example.plan, {}, observed=observed, noted=noted)
+        contents = example.contents(example.blocks(log_normal_timing({})))
+        contents.observations, contents.events = observed, list(noted)
+        return gate.first_pass(example.plan, contents)
 
     @pytest.mark.parametrize(
         ("ours", "state", "code"),
@@ -142,17 +144,12 @@ class TestOneProgram:
             ),
             cells=tuple(replace(cell, command=()) for cell in example.plan.cells),
         )
-        builds = {
-            spec.id: Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
+        builds = [
+            Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
             for (name, spec), code in zip(specs.items(), codes, strict=True)
-        }
-        return gate.first_pass(
-            plan,
-            example.blocks(log_normal_timing(factors)),
-            builds,
-            example.inputs(),
-            example.looks(),
-        )
+        ]
+        contents = example.contents(example.blocks(log_normal_timing(factors)), builds)
+        return gate.first_pass(plan, contents)
 
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
         gating = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
@@ -173,7 +170,7 @@ class TestBudgets:
             log_normal_timing({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB
         )
         plan = gated(example.plan, budgets=(budget,))
-        return gate.first_pass(plan, blocks, {}, example.inputs(), example.looks())
+        return gate.first_pass(plan, example.contents(blocks))
 
     def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(
         self, study: type[Study]

@@ -60,9 +60,8 @@ class Session:
             arm = example.arms[0] if arm == "control" else arm
             return self.times[arm] * self.machine(number) * (1 + noise.expovariate(1 / self.spread))
 
-        return anchors.side(
-            self.name, plan(built), example.blocks(wall), builds, example.inputs(), host
-        )
+        contents = example.contents(example.blocks(wall), builds)
+        return anchors.side(self.name, plan(built), contents, host)
 
 
 def replace_rounds(example: Study, rounds: int) -> Study:

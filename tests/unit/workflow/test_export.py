@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 from bench_framework.cli.app import app
 from bench_framework.cli.commands.records.export import Format
 from bench_framework.errors import UsageError
-from bench_framework.features.export import formats
-from bench_framework.features.export.formats import ExportTable
+from bench_framework.features import export as formats
+from bench_framework.features.export import ExportTable
 from bench_framework.store.columns import listed
 from bench_framework.workflow.history.exports import export_record
 from bench_framework.workflow.records.imports import import_files

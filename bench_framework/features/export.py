@@ -13,7 +13,6 @@ from bench_framework.errors import UsageError
 from bench_framework.model.fingerprint import fingerprint
 from bench_framework.model.judgement import Comparison, Judgement, Summary
 from bench_framework.model.metrics import METRICS, WALL
-from bench_framework.model.plan import Plan
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import noun, word
@@ -47,16 +46,12 @@ def export_table(source: Source, host: Host) -> ExportTable:
     assert source.judgement is not None
     columns = (*listed("identity", "cell"), *source.axis_columns, *listed("export"))
     machine = fingerprint(host).digest if source.contents.imported is None else None
-    rows = [
-        {column.name: _raw(column.get(row | {"machine": machine})) for column in columns}
-        for row in _rows(source, source.judgement)
-    ]
-    flat = tuple(replace(column, value=(column.name,)) for column in columns)
-    return ExportTable(flat, rows)
-
-
-def _raw(value: Any) -> Any:
-    return from_field(value) if isinstance(value, str) else value
+    rows = []
+    for row in _rows(source, source.judgement):
+        values = {column.name: column.get(row | {"machine": machine}) for column in columns}
+        raw = {name: from_field(v) for name, v in values.items() if isinstance(v, str)}
+        rows.append(values | raw)
+    return ExportTable(tuple(replace(c, value=(c.name,)) for c in columns), rows)
 
 
 def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
@@ -75,7 +70,14 @@ def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
     units |= {metric.name: (metric.unit, metric.direction) for metric in source.plan.metrics}
     units |= {kind.name: (kind.unit, kind.direction) for kind in METRICS.values()}
     for key, at in source.cells.items():
-        for summary in (*summaries[key], *_of_build(source, key)):
+        build = at.binary["build"]
+        exact = {kind.name: cell_state.exact_value(build, kind.name) for kind in METRICS.values()}
+        of_build = [
+            Summary(key, name, 0, 0, 0, value, None, None, value, None, value, value, None)
+            for name, value in exact.items()
+            if value is not None
+        ]
+        for summary in (*summaries[key], *of_build):
             comparison = comparisons.get((key, summary.metric))
             unit, better = units.get(summary.metric, ("", "none"))
             yield {
@@ -87,18 +89,6 @@ def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
                 "comparison": comparison,
                 "reference": comparison and source.cells[comparison.ref_cell_id],
             }
-
-
-def _of_build(source: Source, cell_id: str) -> Iterator[Summary]:
-    """Yield the exact metrics of the binary of a cell."""
-    plan: Plan = source.plan
-    builds = {build.id: build for build in source.contents.builds}
-    build = cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds)
-    for kind in METRICS.values():
-        value = cell_state.exact_value(build, kind.name)
-        if value is not None:
-            rest = (value, None, None, value, None, value, value, None)
-            yield Summary(cell_id, kind.name, 0, 0, 0, *rest)
 
 
 def _name(row: Row) -> str:
@@ -168,43 +158,37 @@ def bmf(table: ExportTable) -> str:
 
 def github_action_benchmark(table: ExportTable) -> str:
     """Return entries of the tool `customSmallerIsBetter`, without metrics that should be larger."""
-    return _dump(
-        [
-            {
-                "name": f"{_name(row)}: {row['metric']}",
-                "unit": row["unit"],
-                "value": row["median"],
-                **(
-                    {"range": f"± {(row['hi'] - row['lo']) / 2:.3g}"}
-                    if row["lo"] is not None
-                    else {}
-                ),
-                "extra": f"{_count(row)}, record {row['record_id']}",
-            }
-            for row in _configurations(table)
-            if row["better"] == "lower"
-        ]
-    )
-
-
-def _count(row: Row) -> str:
-    rounds = row["rounds"]
-    return f"median of {counted(rounds, 'round')}" if rounds else "property of the binary"
+    entries = []
+    for row in _configurations(table):
+        if row["better"] != "lower":
+            continue
+        entry = {
+            "name": f"{_name(row)}: {row['metric']}",
+            "unit": row["unit"],
+            "value": row["median"],
+        }
+        if row["lo"] is not None:
+            entry["range"] = f"± {(row['hi'] - row['lo']) / 2:.3g}"
+        rounds = row["rounds"]
+        what = f"median of {counted(rounds, 'round')}" if rounds else "property of the binary"
+        entry["extra"] = f"{what}, record {row['record_id']}"
+        entries.append(entry)
+    return _dump(entries)
 
 
 def openmetrics(table: ExportTable) -> str:
     """Return OpenMetrics 1.0: a gauge per metric, with its median and the ends of its interval."""
     lines = []
     rows = sorted(table.rows, key=lambda row: row["metric"])
-    for metric, group in groupby(rows, key=lambda row: row["metric"]):
-        first, *others = group
-        unit = {"s": "seconds", "bytes": "bytes"}.get(first["unit"], "")
+    for metric, rows_of in groupby(rows, key=lambda row: row["metric"]):
+        group = list(rows_of)
+        unit = {"s": "seconds", "bytes": "bytes"}.get(group[0]["unit"], "")
         end = unit and f"_{unit}"
         family = f"benchctl_{re.sub('[^A-Za-z0-9_]', '_', metric).removesuffix(end)}{end}"
         about = METRICS[metric].about if metric in METRICS else f"metric {metric}"
         lines += [f"# TYPE {family} gauge", *([f"# UNIT {family} {unit}"] if unit else [])]
         lines.append(f"# HELP {family} {_escaped(about)}")
-        for row in (first, *others):
+        for row in group:
             names = ("scenario", "variant", "input")
             labels = ",".join(f'{name}="{_escaped(row[name])}"' for name in names)
             for key, label in (("median", "median"), ("lo", "lower"), ("hi", "upper")):

@@ -1,1 +1,0 @@
-"""Records in the formats of other tools."""
