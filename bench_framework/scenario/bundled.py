@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import BUILTIN
 
@@ -38,6 +37,12 @@ def description(scenario: Scenario) -> dict[str, Any]:
         return {}
     described: dict[str, Any] = workers().get(worker.bin, {})
     return described
+
+
+def announced(scenario: Scenario, axis: str) -> list[str]:
+    """Return the values of an axis of the worker, with those that it cannot run."""
+    described = description(scenario)
+    return [*described["axes"][axis], *described.get("unavailable", {}).get(axis, {})]
 
 
 def default_command(scenario: Scenario) -> list[str]:
@@ -85,16 +90,13 @@ def command_of(scenario: Scenario) -> list[str]:
     return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
 
 
-def unavailable_values(
-    scenario: Scenario, axes: tuple[AxisView, ...]
-) -> dict[tuple[str, str], str]:
+def unavailable_values(scenario: Scenario) -> dict[tuple[str, str], str]:
     """Return the reason for each (axis, value) that the bundled worker cannot run."""
     missing = description(scenario).get("unavailable", {})
     links = axis_links(scenario, command_of(scenario))
     return {
-        (axis.name, value): missing[links[axis.name]][value]
-        for axis in axes
-        if axis.name in links
-        for value in axis.values
-        if value in missing.get(links[axis.name], {})
+        (name, value): missing[theirs][value]
+        for name, theirs in links.items()
+        for value in scenario.axes[name].values
+        if value in missing.get(theirs, {})
     }

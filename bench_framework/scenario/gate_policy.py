@@ -4,7 +4,6 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,10 +28,10 @@ _EXAMPLE: Final = (
 )
 
 
-def with_gate(scenario: Scenario, plan: Plan) -> Plan:
-    """Return the plan with the scenario's gate policy."""
+def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
+    """Return the gate policy of a scenario, with the cells of its plan."""
     spec = scenario.spec.gate
-    policy = GatePolicy(
+    return GatePolicy(
         spec.margins(),
         spec.detect,
         spec.on_inconclusive,
@@ -53,7 +52,6 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
         ),
         accepted=scenario.resolve(spec.accepted) if spec.accepted else "",
     )
-    return replace(plan, judge=replace(plan.judge, gate=policy))
 
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:

@@ -3,15 +3,15 @@
 import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import Final
 
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import BUILD_KEYS, PROGRAM_KEYS, AxisView, axes_of
 from bench_framework.scenario.checks import commands
-from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.definition import BUILD_KEYS, PROGRAM_KEYS, AxisView, Scenario
+from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.units import counted, grouped, is_size, parse_size
@@ -24,7 +24,7 @@ _RELATIVE = "paths are relative to the scenario's file"
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of axis values and of `input`."""
-    for axis in axes_of(scenario):
+    for axis in scenario.axes.values():
         yield from _twice(scenario, axis)
         yield from _misplaced(scenario, axis)
     part = scenario.spec.input
@@ -61,13 +61,11 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
         return
     message = "`cache: cold` needs an `input`, whose pages are dropped from memory"
     advice = "add `input`, or write `cache: unknown` and drop the cache in `prepare`"
-    if scenario.spec.measure.cache == "cold":
-        yield scenario.value_problem(("measure", "cache"), "BC108", message, advice)
-    for axis in axes_of(scenario):
-        for value, setting in axis.settings.items():
-            if setting.cache == "cold":
-                path = ("axes", axis.name, "values", value, "cache")
-                yield scenario.value_problem(path, "BC108", message, advice)
+    caches: list[tuple[Path, str | None]] = [(("measure",), scenario.spec.measure.cache)]
+    caches += [(path, setting.cache) for path, setting in scenario.settings]
+    for path, cache in caches:
+        if cache == "cold":
+            yield scenario.value_problem((*path, "cache"), "BC108", message, advice)
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
@@ -115,24 +113,20 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 advice = f"use `{{{axis.name}}}` in `command`"
             if reason:
                 path = ("axes", axis.name, "values", value, name)
-                yield scenario.key_problem(
-                    path, "BC108", f"`{name}` has no effect here: {reason}", advice
-                )
+                message = f"`{name}` has no effect here: {reason}"
+                yield scenario.key_problem(path, "BC108", message, advice)
 
 
-def _fillings(
-    scenario: Scenario, path: tuple[str | int, ...], text: str
-) -> Iterator[tuple[str, str, Position]]:
+def _fillings(scenario: Scenario, path: Path, text: str) -> Iterator[tuple[str, str, Position]]:
     """Yield the text for each combination of its axes, with file and position to report."""
-    axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
+    used = template.names(text)
+    axes = {name: axis.values for name, axis in scenario.axes.items() if name in used}
     place = scenario.document.place.at(("input", *path))
-    for picked in itertools.islice(
-        itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS
-    ):
-        chosen = dict(zip((axis.name for axis in axes), picked, strict=True))
+    for picked in itertools.islice(itertools.product(*axes.values()), _MAX_FILLINGS):
+        chosen = dict(zip(axes, picked, strict=True))
         filled = template.fill_text(text, {**scenario.spec.fixed, **chosen})
         if len(axes) == 1:
-            yield filled, *scenario.value_at(axes[0].name, picked[0])
+            yield filled, *scenario.value_at(*chosen.popitem())
         else:
             yield filled, place.file, place.value
 
@@ -164,7 +158,7 @@ def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[P
 
 
 def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    path = Path(scenario.resolve(text))
+    path = FilePath(scenario.resolve(text))
     what = "" if scenario.spec.prepare else fault_of(path)
     if not what:
         return  # `prepare` may create it
@@ -175,7 +169,7 @@ def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Pr
 
 
 def _folder(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    what = fault_of(Path(scenario.resolve(text))) or "is a file"
+    what = fault_of(FilePath(scenario.resolve(text))) or "is a file"
     if what == "is a folder" or scenario.spec.prepare:
         return
     advice = f"write input: {{file: {text}}}" if what == "is a file" else _RELATIVE

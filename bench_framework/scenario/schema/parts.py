@@ -377,3 +377,8 @@ class ContrastPart(Part):
     """Metric to compare, one of `judge`. Default: the first of them."""
     group: ValueName | None = None
     """Heading of contrasts that the report states together, such as one change in two programs."""
+
+    @property
+    def sides(self) -> dict[str, dict[str, str]]:
+        """The two sides by their keys."""
+        return {"of": self.candidate, "against": self.reference}

@@ -78,7 +78,7 @@ def shape(value: Any) -> str:
     """Return the tag of a union's branch: list, mapping or scalar."""
     if isinstance(value, list):
         return "<list>"
-    return "<mapping>" if isinstance(value, dict) else "<scalar>"
+    return "<mapping>" if isinstance(value, (dict, BaseModel)) else "<scalar>"
 
 
 SCALAR: Final = {"type": ["string", "number", "boolean"]}

@@ -211,9 +211,9 @@ class AxisTable(Part):
 
 
 def _axis_form(value: Any) -> str:
-    if isinstance(value, dict):
-        return "<AxisTable>" if "values" in value else "<mapping>"
-    return "<list>"
+    if isinstance(value, AxisTable) or (isinstance(value, dict) and "values" in value):
+        return "<AxisTable>"
+    return "<mapping>" if isinstance(value, dict) else "<list>"
 
 
 AxisForm: TypeAlias = Annotated[
