@@ -12,7 +12,7 @@ from bench_framework.errors import Position, Problem
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Values
 from bench_framework.scenario import template
-from bench_framework.scenario.document import Document, Path
+from bench_framework.scenario.document import Document, Path, Place
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.worker import Setting, settings_of
@@ -127,11 +127,11 @@ class Scenario:
         """The values of the first baseline; empty if one is missing or unknown."""
         return dict(self.variant_values({}))
 
-    def key_problem(self, path: Path, *text: str | None, **more: Any) -> Problem:
+    def key_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
         """Return a problem at a key, see `Document.key_problem`."""
         return self.document.key_problem(path, *text, **more)
 
-    def value_problem(self, path: Path, *text: str | None, **more: Any) -> Problem:
+    def value_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
         """Return a problem at a value, see `Document.value_problem`."""
         return self.document.value_problem(path, *text, **more)
 
@@ -161,14 +161,15 @@ class Scenario:
         place = self.document.place.at(path)
         return f"{place.file}:{place.value.line}"
 
-    def value_at(self, axis: str, value: str) -> tuple[str, Position]:
-        """Return file and position of an axis value, for each form of an axis."""
-        place = self.document.place.at(("axes", axis))
-        data = self.document.data.get("axes", {}).get(axis)
+    def written_axis(self, axis: str) -> tuple[Any, Place]:
+        """Return the values of an axis as written, a list or a mapping, with their places."""
+        data, place = self.document.data["axes"][axis], self.document.place.at(("axes", axis))
         if isinstance(data, dict) and "values" in data:
-            place, data = place.at(("values",)), data["values"]
-        if isinstance(data, list):
-            place = place.at((next((i for i, item in enumerate(data) if item == value), 0),))
-            return place.file, place.value
-        place = place.at((value,))
+            return data["values"], place.at(("values",))
+        return data, place
+
+    def value_at(self, axis: str, value: str) -> tuple[str, Position]:
+        """Return file and position of an axis value."""
+        data, place = self.written_axis(axis)
+        place = place.at((data.index(value) if isinstance(data, list) else value,))
         return place.file, place.key or place.value
