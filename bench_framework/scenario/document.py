@@ -116,7 +116,8 @@ def parse(text: str, file: str, before: int = 0) -> Document:
     `before` is the number of characters before the text in its first line.
     """
     if len(text) > MAX_BYTES:
-        raise too_large(file, MAX_BYTES)
+        message = f"the file is larger than {MAX_BYTES // 1024} KiB"
+        raise Unreadable("BC006", message, file, fix="move data out of the scenario")
     lines = LineStarts(text, before)
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
@@ -309,12 +310,6 @@ def split_lines(text: str) -> list[str]:
 
 
 _TOO_DEEP: Final = ("BC006", "the document is nested too deeply")
-
-
-def too_large(file: str, limit: int) -> Unreadable:
-    """Return the error for a file above the size limit."""
-    message = f"the file is larger than {limit // 1024} KiB"
-    return Unreadable("BC006", message, file, fix="move data out of the scenario")
 
 
 def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Unreadable:

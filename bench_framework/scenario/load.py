@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -93,8 +92,6 @@ def _read(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Unreadable("BC003", f"`{file}` cannot be read: {reason}", file) from None
-    if len(raw) > documents.MAX_BYTES:
-        raise documents.too_large(file, documents.MAX_BYTES)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK)
@@ -154,9 +151,7 @@ def _name(document: Document, path: documents.Path) -> str:
 
 def _without(document: Document, doomed: set[documents.Path]) -> Document:
     data, place = _prune(document.data, document.place, (), doomed)
-    for key, value in _STAND_INS.items():
-        if (key,) in doomed:
-            data[key] = _plain(value)
+    data |= {key: _plain(value) for key, value in _STAND_INS.items() if (key,) in doomed}
     return Document(data, place, document.sources)
 
 
@@ -168,37 +163,28 @@ def _prune(
     data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
 ) -> tuple[Any, Place]:
     """Return data and places without the values at the doomed paths. List indexes shift."""
-    if isinstance(data, dict):
-        remaining = [key for key in data if (*path, key) not in doomed]
-        pairs = {
-            key: _prune(data[key], place.children[key], (*path, key), doomed)
-            for key in remaining
-            if key in place.children
-        }
-        return {key: pairs[key][0] if key in pairs else data[key] for key in remaining}, Place(
-            place.file, place.value, place.key, {key: pair[1] for key, pair in pairs.items()}
-        )
+    if not isinstance(data, (dict, list)):
+        return data, place
+    parts = {
+        key: _prune(value, place.at((key,)), (*path, key), doomed)
+        for key, value in (data.items() if isinstance(data, dict) else enumerate(data))
+        if (*path, key) not in doomed
+    }
     if isinstance(data, list):
-        items = [
-            _prune(item, place.children[index], (*path, index), doomed)
-            for index, item in enumerate(data)
-            if (*path, index) not in doomed
-        ]
-        children: dict[str | int, Place] = {index: item[1] for index, item in enumerate(items)}
-        return [item[0] for item in items], Place(place.file, place.value, place.key, children)
-    return data, place
+        parts = dict(enumerate(parts.values()))
+        data = [value for value, _ in parts.values()]
+    else:
+        data = {key: value for key, (value, _) in parts.items()}
+    return data, replace(place, children={key: inner for key, (_, inner) in parts.items()})
 
 
 def _in_order(problems: list[Problem], document: Document) -> tuple[Problem, ...]:
     files = list(document.sources)
 
     def place(problem: Problem) -> tuple[int, int, int]:
-        at = problem.at
-        return (
-            files.index(problem.file) if problem.file in files else len(files),
-            at.line if at else 0,
-            at.column if at else 0,
-        )
+        at = problem.at or Position(0, 0)
+        number = files.index(problem.file) if problem.file in files else len(files)
+        return number, at.line, at.column
 
     return tuple(sorted(problems, key=place))
 
@@ -237,20 +223,12 @@ def _nothing(file: str, before: int) -> Document:
 
 def _set(document: Document, path: list[str], value: Document) -> None:
     """Set the value at its path and create missing mappings."""
-    data, place = document.data, document.place
+    data, place, at = document.data, document.place, value.place.key
     for part in path[:-1]:
         key = _key(data, part)
-        if key not in place.children or not isinstance(data[key], (dict, list)):
-            fresh: dict[str, Any] = {}
-            _put(data, key, fresh)
-            place.children[key] = Place(
-                value.place.file, value.place.key or value.place.value, value.place.key
-            )
-        else:  # YAML merges share values, so copy to change this path only
-            data[key] = copy(data[key])
-            place.children[key] = replace(
-                place.children[key], children=dict(place.children[key].children)
-            )
+        if at and (key not in place.children or not isinstance(data[key], (dict, list))):
+            _put(data, key, {})
+            place.children[key] = Place(value.place.file, at, at)
         data, place = data[key], place.children[key]
     key = _key(data, path[-1])
     _put(data, key, value.data)
@@ -273,20 +251,9 @@ def _put(data: Any, key: str | int, value: Any) -> None:
 
 def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
     """Move the end of `measure.rounds` in the file if the other end is overridden past it."""
-    measure = document.data.get("measure") if isinstance(document.data, dict) else None
-    rounds = measure.get("rounds") if isinstance(measure, dict) else None
-    ends = [f"measure.rounds.{end}" in given for end in ("min", "max")]
-    if (
-        not isinstance(rounds, dict)
-        or sum(ends) != 1
-        or not all(
-            isinstance(value := rounds.get(end), Scalar)
-            and value.plain
-            and _NUMBER.fullmatch(value)
-            for end in ("min", "max")
-        )
-    ):
-        return
-    if int(rounds["min"]) > int(rounds["max"]):
-        changed, other = ("min", "max") if ends[0] else ("max", "min")
-        rounds[other] = rounds[changed]
+    match document.data:
+        case {"measure": {"rounds": {"min": str(least), "max": str(most)} as rounds}}:
+            ends = [end for end in ("min", "max") if f"measure.rounds.{end}" in given]
+            numbers = _NUMBER.fullmatch(least) and _NUMBER.fullmatch(most)
+            if len(ends) == 1 and numbers and int(least) > int(most):
+                rounds["min"] = rounds["max"] = rounds[ends[0]]

@@ -1,12 +1,15 @@
 """Problems of a scenario: from pydantic's validation errors, and as text with the source line."""
 
+import operator
 import unicodedata
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final
 
 from rich.cells import cell_len, set_cell_size
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.model import json_path
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Document, Path, split_lines
 from bench_framework.scenario.schema import ScenarioFile
@@ -88,17 +91,12 @@ def known_path(data: Any, loc: Sequence[Any]) -> Path:
 
 def document_value(data: Any, path: Path) -> Any:
     """Return the value at a path that exists in the document."""
-    for part in path:
-        data = data[part]
-    return data
+    return reduce(operator.getitem, path, data)
 
 
 def spell(path: Path) -> str:
     """Return a path as a user writes it: ``measure.rounds.min``, ``axes.io[2]``."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text or "the scenario"
+    return json_path.show(path) or "the scenario"
 
 
 _CONTAINERS: Final = (
@@ -141,9 +139,8 @@ def _refused_key(
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    keys = [field.alias or name for name, field in part_at(loc[:-1]).model_fields.items()]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
-    advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
+    advice = scalars.did_you_mean(key, sorted(part_at(loc[:-1]).by_key()), "keys allowed here")
     if path[:-1] == ("worker",) and key in {"image", "container"}:
         advice = _CONTAINERS
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
@@ -163,22 +160,17 @@ def part_at(loc: Sequence[str | int]) -> type[Part]:
 
 
 def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
-    return [
-        part
-        for kind in kinds
-        for name, field in kind.model_fields.items()
-        if (field.alias or name) == key
-        for part in parts_in(field.annotation)
-    ]
+    names = [(kind, kind.by_key()[key]) for kind in kinds if key in kind.by_key()]
+    return [part for kind, name in names for part in parts_in(kind.model_fields[name].annotation)]
 
 
 def _described(loc: Sequence[str | int]) -> str | None:
     """Return the description of a missing key."""
-    part = part_at(loc[:-1])
-    for name, field in part.model_fields.items():
-        if (field.alias or name) == loc[-1] and (text := docstrings(part).get(name)):
-            return f"add `{loc[-1]}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ")
-    return None
+    part, key = part_at(loc[:-1]), str(loc[-1])
+    text = docstrings(part).get(part.by_key().get(key, ""))
+    return (
+        f"add `{key}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ") if text else None
+    )
 
 
 def render(error: ScenarioError) -> str:

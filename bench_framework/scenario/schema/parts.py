@@ -81,8 +81,8 @@ class InputPart(Part):
 
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield every text that may contain placeholders, with its path within `input`."""
-        for name, field in type(self).model_fields.items():
-            key, value = field.alias or name, getattr(self, name)
+        for key, name in self.by_key().items():
+            value = getattr(self, name)
             if isinstance(value, list):
                 yield from (((key, index), text) for index, text in enumerate(value))
             elif value is not None:

@@ -156,6 +156,11 @@ class Part(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
+    @classmethod
+    def by_key(cls) -> dict[str, str]:
+        """Return the name of the field of each key."""
+        return {field.alias or name: name for name, field in cls.model_fields.items()}
+
     def need(self, given: object, message: str, advice: str = "") -> None:
         """Report a missing key (BC107) unless it is `given`."""
         if not given:
