@@ -7,7 +7,7 @@ from bench_framework.scenario.checks.metrics import IN_QUOTES, follows_protocol
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex
-from bench_framework.scenario.schema.answer import EDITS
+from bench_framework.scenario.schema.measure import EDITS
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

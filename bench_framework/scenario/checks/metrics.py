@@ -17,7 +17,7 @@ from bench_framework.model.metrics import (
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
-from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, MetricPart
+from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
 IN_QUOTES: Final = "write it in single quotes, in which a backslash is literal"
 GATED_COUNTS: Final = 2

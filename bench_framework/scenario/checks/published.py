@@ -11,7 +11,7 @@ from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.expansion import Expansion
-from bench_framework.scenario.schema.published import PublishedClaimPart
+from bench_framework.scenario.schema.parts import PublishedClaimPart
 
 CLAIMS: Path = ("published", "claims")
 
