@@ -51,7 +51,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
             message = "the text starts with a byte order mark"
-            raise Unreadable("BC004", message, file, fix=_WITHOUT_MARK)  # noqa: TRY301 -- as `parse` does
+            raise Unreadable(Problem("BC004", message, file, fix=_WITHOUT_MARK))  # noqa: TRY301 -- as `parse` does
         document = documents.parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
@@ -88,25 +88,25 @@ def _read(path: Path) -> str:
     except FileNotFoundError:
         near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         advice = near or "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable("BC003", f"there is no file `{file}`", file, fix=advice) from None
+        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file, fix=advice)) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable("BC003", f"`{file}` cannot be read: {reason}", file) from None
+        raise Unreadable(Problem("BC003", f"`{file}` cannot be read: {reason}", file)) from None
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK)
+            raise Unreadable(Problem("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
-        raise Unreadable("BC004", message, file, fix="save it as UTF-8") from None
+        raise Unreadable(Problem("BC004", message, file, fix="save it as UTF-8")) from None
 
 
 def _refuse_special(path: Path) -> bytes:
     what = "is a folder" if path.is_dir() else "is not a regular file"
     advice = "give the path of a file in it" if path.is_dir() else None
-    raise Unreadable("BC003", f"`{path}` {what}", str(path), fix=advice)
+    raise Unreadable(Problem("BC003", f"`{path}` {what}", str(path), fix=advice))
 
 
 def _validate(
