@@ -17,7 +17,6 @@ from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import gate_policy
 from bench_framework.scenario.schema.measure import Precision
-from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
 from bench_framework.units import is_size
 
@@ -158,8 +157,7 @@ def _command(scenario: Scenario, words: list[str] | None) -> tuple[str, ...]:
 
 
 def _answer(scenario: Scenario) -> policies.AnswerPolicy:
-    part, worker = scenario.spec.answer, scenario.spec.worker
-    contract = worker.contract if worker.contract is not None else worker.crate == BUILTIN
+    part, contract = scenario.spec.answer, scenario.spec.worker.follows_protocol
     stored = contract or part.file is not None or part.stdout == "file"
     share = part.differs if isinstance(part.differs, float) else 0.0
     return policies.AnswerPolicy(

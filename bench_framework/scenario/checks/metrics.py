@@ -14,7 +14,6 @@ from bench_framework.model.metrics import (
     DeclaredMetric,
     InstructionPolicy,
 )
-from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
@@ -60,12 +59,6 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     if judged:
         return InstructionPolicy()
     return InstructionPolicy(runs=GATED_COUNTS, optional=True) if gated else None
-
-
-def follows_protocol(scenario: Scenario) -> bool:
-    """Return whether the worker follows the protocol, so that it may report its own metrics."""
-    contract = scenario.spec.worker.contract
-    return bool(bundled.description(scenario)) if contract is None else contract
 
 
 def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
@@ -114,7 +107,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
     """Yield a problem if the scenario does not have the metric's source."""
     spec, answer = scenario.spec, scenario.spec.answer
     message, advice = "", ""
-    if part.source == "worker" and not follows_protocol(scenario):
+    if part.source == "worker" and not scenario.spec.worker.follows_protocol:
         message = "this worker does not follow the protocol"
         advice = "write from: stdout, or add worker: {contract: true} if it does"
     elif part.source == "answer" and answer.file is None:
@@ -152,14 +145,14 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
         return "" if part.direction != "none" else "it has no `direction`"
     if kind is None:
         unknown = "this worker reports no metrics, and `metrics` does not declare it"
-        return "" if follows_protocol(scenario) else unknown
+        return "" if scenario.spec.worker.follows_protocol else unknown
     if metric == "build_time":
         return "each variant is built only once"
     if kind.judged == "shown" and kind.source == DERIVED:
         return "it is computed from other metrics"
     if kind.judged == "shown":
         return "it is for information only"
-    if kind.kernel_key and not follows_protocol(scenario):
+    if kind.kernel_key and not scenario.spec.worker.follows_protocol:
         return "without the worker protocol it is counted in only one run"
     if kind.source == BUILD and scenario.spec.worker.command is not None:
         return "nothing is built, all variants run one program"
@@ -169,7 +162,7 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
 def _limits(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the names under `margin` and `epsilon`."""
     spec = scenario.spec
-    if follows_protocol(scenario):
+    if scenario.spec.worker.follows_protocol:
         return
     known = [*METRICS, *spec.metrics]
     for key in ("margin", "epsilon"):
