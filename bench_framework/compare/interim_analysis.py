@@ -16,7 +16,7 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.paired_test import examine_looks
 from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules, judge_family
-from bench_framework.model import pairs
+from bench_framework.model import looks as planned
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -137,14 +137,14 @@ def reference_pairs(stage: Stage, input_id: str) -> list[Request]:
     """Return candidate and further reference, for every judged metric, in plan order."""
     return [
         (stage, (cell, reference, metric))
-        for cell, reference in pairs.reference_pairs(stage.plan, input_id)
+        for cell, reference in planned.reference_pairs(stage.plan, input_id)
         for metric in stage.plan.judge.metrics
     ]
 
 
 def contrast_pairs(stage: Stage, input_id: str) -> list[Request]:
     """Return the pairs of the named contrasts that are no comparison with a baseline."""
-    return [(stage, pair) for pair in pairs.contrast_pairs(stage.plan, input_id)]
+    return [(stage, pair) for pair in planned.contrast_pairs(stage.plan, input_id)]
 
 
 def headline_pairs(stage: Stage, input_id: str) -> list[Request]:

@@ -14,8 +14,8 @@ import numpy as np
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.summaries import LEVEL, median_rank
 from bench_framework.model.judgement import Comparison, Gap
+from bench_framework.model.looks import reference_pairs
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
