@@ -209,31 +209,16 @@ def comparisons_planned(plan: Plan) -> int:
     return (candidates + further) * len(plan.judge.sampled) + contrasts
 
 
-def rivals_of(plan: Plan) -> int:
-    """Return K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group)."""
-    most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
-    return most * (most - 1) // 2
-
-
 def looks_of(plan: Plan) -> Looks:
     """Return the looks of a plan."""
-    measure = plan.measure
-    if measure.strategy == "race" and measure.until != "rounds":
-        return race_schedule(
-            measure.rounds_min,
-            measure.rounds_max,
-            comparisons_planned(plan),
-            rivals_of(plan),
-            plan.judge.level,
-            control=plan.measure.control,
-        )
-    return schedule(
-        plan.measure.rounds_min,
-        plan.measure.rounds_max,
-        comparisons_planned(plan),
-        plan.judge.level,
-        single=plan.measure.until == "rounds",
-    )
+    measure, family, level = plan.measure, comparisons_planned(plan), plan.judge.level
+    first, last, single = measure.rounds_min, measure.rounds_max, measure.until == "rounds"
+    if measure.strategy == "race" and not single:
+        # K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group).
+        most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
+        rivals = most * (most - 1) // 2
+        return race_schedule(first, last, family, rivals, level, control=measure.control)
+    return schedule(first, last, family, level, single=single)
 
 
 def decidable(plan: Plan) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.foreign import fault_of
 from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
@@ -82,16 +83,19 @@ def _mask(document: Document) -> None:
 
 
 def _read(path: Path) -> str:
-    file = str(path)
-    try:
-        raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
-    except FileNotFoundError:
+    file, raw = str(path), b""
+    if not (fault := fault_of(path)):
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            fault = f"cannot be read: {error.strerror}"
+    if fault == "does not exist":
         near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         advice = near or "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file, fix=advice)) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable(Problem("BC003", f"`{file}` cannot be read: {reason}", file)) from None
+        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file, fix=advice))
+    if fault:
+        advice = "give the path of a file in it" if path.is_dir() else ""
+        raise Unreadable(Problem("BC003", f"`{file}` {fault}", file, fix=advice or None))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(Problem("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK))
@@ -101,12 +105,6 @@ def _read(path: Path) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
         raise Unreadable(Problem("BC004", message, file, fix="save it as UTF-8")) from None
-
-
-def _refuse_special(path: Path) -> bytes:
-    what = "is a folder" if path.is_dir() else "is not a regular file"
-    advice = "give the path of a file in it" if path.is_dir() else None
-    raise Unreadable(Problem("BC003", f"`{path}` {what}", str(path), fix=advice))
 
 
 def _validate(

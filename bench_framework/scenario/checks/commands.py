@@ -63,16 +63,19 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     yield from ((path, text, False) for path, text in texts)
 
 
-def known_names(scenario: Scenario, path: Path) -> list[str]:
-    """Return the placeholders that are allowed at `path`, except ``{bin}`` and other slots."""
+def _known_names(scenario: Scenario, path: Path, *, slots: bool) -> list[str]:
+    """Return the placeholders that are allowed at `path`."""
+    spec = scenario.spec
+    names = ["bin"] if slots else []
     if path[:1] == ("tuning",):  # `tuning` runs once for all variants and inputs
-        return list(scenario.spec.fixed)
+        return [*names, *spec.fixed]
+    names += ["input"] * (slots and spec.input is not None)
     if path[-3:-1] == _TRAIN:  # one training serves all configurations that share the build
-        return []
-    names = [*scenario.spec.axes, *scenario.spec.fixed]
-    part = scenario.spec.input
-    if part is not None and path[:1] != ("input",):
-        names += [key for key in INPUT_NAMES if getattr(part, key) is not None]
+        return names
+    names += ["tuning"] * (slots and spec.tuning is not None)
+    names += [*spec.axes, *spec.fixed]
+    if spec.input is not None and path[:1] != ("input",):
+        names += [key for key in INPUT_NAMES if getattr(spec.input, key) is not None]
     if path[:2] == ("input", "command"):
         names.append("output")
     return list(dict.fromkeys(names))
@@ -81,46 +84,32 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
 def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> Iterator[Problem]:
     if text == template.ARGS and path[-2:-1] == ("command",):
         return
-    names = known_names(scenario, path)
-    if slots:
-        names = [*_slots_at(scenario, path), *names]
+    names = _known_names(scenario, path, slots=slots)
     for item in template.placeholders(text):
         if item.name in names or item.name in scenario.lost:
             continue
-        written = text[item.start : item.end]
+        written, advice = text[item.start : item.end], ""
+        if item.name is None:
+            message = f"`{written}` is not a placeholder"
+            advice = "write `{{` and `}}` for literal braces"
+        elif item.name in _SLOTS:
+            reason = f"this scenario has no `{item.name}`"
+            if not slots:
+                reason = "it is available only in commands"
+            elif path[:1] == ("tuning",):
+                reason = "`tuning` runs once, before all inputs"
+            elif item.name == "tuning" and path[-3:-1] == _TRAIN:
+                reason = "`tuning` runs after all builds"
+            message = f"`{written}` cannot be used here: {reason}"
+        else:
+            message = f"unknown placeholder `{written}`"
+            near = suggest(item.name, names)
+            advice = f"did you mean `{{{near}}}`?  " if near else ""
+            if len(names) <= MAX_LISTED:
+                advice += f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
         place = scenario.document.place.at(path)
         at = _inside(place.value, text, item)
-        if item.name is None:
-            advice = "write `{{` and `}}` for literal braces"
-            message = f"`{written}` is not a placeholder"
-            yield Problem("BC109", message, place.file, at, fix=advice)
-        elif item.name in _SLOTS:
-            reason = "it is available only in commands"
-            if slots:
-                reason = _unavailable_slot(str(item.name), path)
-            yield Problem("BC109", f"`{written}` cannot be used here: {reason}", place.file, at)
-        else:
-            near = suggest(item.name, names)
-            suggestion = f"did you mean `{{{near}}}`?  " if near else ""
-            listed = ", ".join(f"{{{name}}}" for name in names) or "none"
-            advice = suggestion + (f"available: {listed}" if len(names) <= MAX_LISTED else "")
-            message = f"unknown placeholder `{written}`"
-            yield Problem("BC109", message, place.file, at, fix=advice)
-
-
-def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
-    yield "bin"
-    if path[:1] != ("tuning",):
-        yield from ["input"] * (scenario.spec.input is not None)
-        yield from ["tuning"] * (scenario.spec.tuning is not None and path[-3:-1] != _TRAIN)
-
-
-def _unavailable_slot(slot: str, path: Path) -> str:
-    if path[:1] == ("tuning",):
-        return "`tuning` runs once, before all inputs"
-    if slot == "tuning" and path[-3:-1] == _TRAIN:
-        return "`tuning` runs after all builds"
-    return f"this scenario has no `{slot}`"
+        yield Problem("BC109", message, place.file, at, fix=advice or None)
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
