@@ -1,8 +1,6 @@
 """Descriptions of the bundled workers, generated from their `describe` into ``bundled.json``.
 
-A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and,
-optionally, ``unavailable`` (axis to value to reason). Values that the worker announces but cannot
-run become holes of the plan.
+A worker maps to ``axes`` (axis to its values) and ``flags`` (flag to the axis that it sets).
 """
 
 import json
@@ -33,16 +31,8 @@ def workers() -> dict[str, Any]:
 def description(scenario: Scenario) -> dict[str, Any]:
     """Return the description of the scenario's worker, empty if it is not bundled."""
     worker = scenario.spec.worker
-    if worker.crate != BUILTIN or worker.bin is None:
-        return {}
-    described: dict[str, Any] = workers().get(worker.bin, {})
-    return described
-
-
-def announced(scenario: Scenario, axis: str) -> list[str]:
-    """Return the values of an axis of the worker, with those that it cannot run."""
-    described = description(scenario)
-    return [*described["axes"][axis], *described.get("unavailable", {}).get(axis, {})]
+    described: dict[str, Any] = workers().get(worker.bin or "", {})
+    return described if worker.crate == BUILTIN else {}
 
 
 def default_command(scenario: Scenario) -> list[str]:
@@ -88,15 +78,3 @@ def command_of(scenario: Scenario) -> list[str]:
     if description(scenario):
         return default_command(scenario)
     return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
-
-
-def unavailable_values(scenario: Scenario) -> dict[tuple[str, str], str]:
-    """Return the reason for each (axis, value) that the bundled worker cannot run."""
-    missing = description(scenario).get("unavailable", {})
-    links = axis_links(scenario, command_of(scenario))
-    return {
-        (name, value): missing[theirs][value]
-        for name, theirs in links.items()
-        for value in scenario.axes[name].values
-        if value in missing.get(theirs, {})
-    }

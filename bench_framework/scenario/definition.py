@@ -156,11 +156,6 @@ class Scenario:
         single = isinstance(data, list) and not any(isinstance(item, list) for item in data)
         return (key, *rest) if single else (key, index, *rest)
 
-    def rule(self, *path: str | int) -> str:
-        """Return ``file:line`` of the value at `path`."""
-        place = self.document.place.at(path)
-        return f"{place.file}:{place.value.line}"
-
     def written_axis(self, axis: str) -> tuple[Any, Place]:
         """Return the values of an axis as written, a list or a mapping, with their places."""
         data, place = self.document.data["axes"][axis], self.document.place.at(("axes", axis))

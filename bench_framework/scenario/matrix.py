@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bench_framework.model.plan import Hole, Values
-from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 
@@ -44,16 +43,12 @@ class _Rules:
         self.scenario = scenario
         self.baseline = scenario.baseline
         self.ladder = self._ladder_steps() if scenario.spec.design == "ladder" else set()
-        self.unavailable = bundled.unavailable_values(scenario)
 
     def hole(self, values: Values) -> Hole | None:
         """Return the hole with its first reason, or `None` for a measured combination."""
-        if (first := next(self._reasons(dict(values)), None)) is not None:
-            return Hole(values, first[0], self.scenario.rule(*first[1]))
-        for name, value in values:
-            if (name, value) in self.unavailable:
-                file, at = self.scenario.value_at(name, value)
-                return Hole(values, self.unavailable[name, value], f"{file}:{at.line}")
+        for reason, path in self._reasons(dict(values)):
+            place = self.scenario.document.place.at(path)
+            return Hole(values, reason, f"{place.file}:{place.value.line}")
         return None
 
     def excluding(self, chosen: Mapping[str, str]) -> Iterator[int]:

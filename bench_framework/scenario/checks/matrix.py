@@ -37,7 +37,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield _too_many(scenario, f"too many configurations: {text}")
         return
     if not matrix.measured:
-        message = "no configuration to measure: all are excluded or unavailable"
+        message = "no configuration to measure: all are excluded"
         yield scenario.key_problem(("axes",), "BC208", message, "change the rules, or add values")
         return
     expansion = Expansion(scenario, matrix)

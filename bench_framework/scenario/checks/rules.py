@@ -26,7 +26,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def known_values(scenario: Scenario, axis: AxisView) -> list[str]:
     """Return the values of an axis that the worker knows, for use in messages."""
     theirs = bundled.axis_links(scenario, bundled.command_of(scenario)).get(axis.name)
-    known = bundled.announced(scenario, theirs) if theirs is not None else []
+    known = bundled.description(scenario)["axes"][theirs] if theirs is not None else []
     return [value for value in axis.values if value in known] or list(axis.values)
 
 
