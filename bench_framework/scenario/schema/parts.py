@@ -12,6 +12,7 @@ from bench_framework.scenario.schema.types import (
     ONE_OF,
     SCALAR,
     SCALARS,
+    Flag,
     Part,
     Positive,
     Text,
@@ -339,7 +340,7 @@ class PublishedPart(Part):
     """Address of the report."""
     date: Text = ""
     """Date of the report."""
-    decisions: bool = False
+    decisions: Flag = False
     """True if each `decision` of an experiment is that of the report. The table of experiments then
     says so next to the measured result."""
     claims: Annotated[list[PublishedClaimPart], Field(min_length=1)]
