@@ -35,20 +35,6 @@ def description(scenario: Scenario) -> dict[str, Any]:
     return described if worker.crate == BUILTIN else {}
 
 
-def default_command(scenario: Scenario) -> list[str]:
-    """Return ``{bin} run``, a flag for each axis and fixed key of the worker, and the input.
-
-    It is sufficient for `tally` only. The other workers need further arguments, and
-    `checks.commands` requires a command for them.
-    """
-    spec = scenario.spec
-    words = ["{bin}", "run"]
-    for flag, axis in description(scenario).get("flags", {}).items():
-        if axis in spec.axes or axis in spec.fixed:
-            words += [flag, f"{{{axis}}}"]
-    return [*words, "{input}"] if spec.input is not None else words
-
-
 def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str, str]]:
     """Yield index, worker's axis and value of each flag: ``--io X`` or ``--io=X``."""
     flags = description(scenario).get("flags", {})
@@ -67,14 +53,26 @@ def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
 
 
 def command_of(scenario: Scenario) -> list[str]:
-    """Return the command with placeholders. A shell command is a single item."""
-    spec = scenario.spec
+    """Return the command with placeholders. A shell command is a single item.
+
+    The default of a bundled worker is ``{bin} run``, a flag for each axis and fixed key that it has,
+    and the input. It is sufficient for `tally` only; `checks.commands` requires one for the others.
+    """
+    spec, described = scenario.spec, description(scenario)
     if isinstance(spec.command, str):
         return [spec.command]
     if spec.command is not None:
         return spec.command
     if spec.worker.command is not None:
         return ["{bin}", *spec.worker.command[1:]]
-    if description(scenario):
-        return default_command(scenario)
-    return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
+    given = ["{input}"] if spec.input is not None else []
+    if described:
+        names = {*spec.axes, *spec.fixed}
+        flags = {flag: axis for flag, axis in described["flags"].items() if axis in names}
+        words = [
+            "{bin}",
+            "run",
+            *(w for flag, axis in flags.items() for w in (flag, f"{{{axis}}}")),
+        ]
+        return [*words, *given]
+    return ["{bin}", *(given if spec.stdin is None else [])]

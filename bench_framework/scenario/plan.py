@@ -10,7 +10,7 @@ from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContr
 from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.profile import Bucket, ProfilePolicy
-from bench_framework.model.published import Published, PublishedClaim, TestKind
+from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.definition import Scenario
@@ -137,7 +137,7 @@ def _published(expansion: Expansion) -> Published | None:
             PublishedClaim(
                 claim.claim,
                 claim.figure or "",
-                cast("TestKind", claim.test),
+                claim.test,
                 claim.contrast or claim.derived or claim.not_testable or "",
                 variant.id if variant is not None else "",
                 expansion.input_ids(claim.input),

@@ -1,9 +1,8 @@
 """The parts of a scenario that measure and judge: rounds, gate, answers, profile and metrics."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
-    BeforeValidator,
     Discriminator,
     Field,
     Tag,
@@ -12,14 +11,14 @@ from pydantic import (
     model_validator,
 )
 
-from bench_framework.model.metrics import GATED, UNITS
-from bench_framework.model.profile import OTHER
+from bench_framework.model.metrics import GATED, UNITS, Direction
+from bench_framework.model.policies import AnswerKind
+from bench_framework.model.profile import OTHER, SamplerWanted, UnwindingWanted
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     MAX_ROUNDS,
     ONE_OF,
-    SCALARS,
     CacheName,
     CpuList,
     Duration,
@@ -31,6 +30,7 @@ from bench_framework.scenario.schema.types import (
     Percent,
     Positive,
     RoundCount,
+    Several,
     Text,
     ValueName,
     WarmupCount,
@@ -194,14 +194,6 @@ EDITS: Final = ("compare", "filter", "extract", "ignore", "json", "tolerance", "
 """Keys that have no effect together with `check`."""
 
 
-Several: TypeAlias = Annotated[
-    list[ValueName],
-    BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-    WithJsonSchema(SCALARS),
-]
-"""One text, or a list of texts."""
-
-
 class JsonPart(Part):
     """Outputs that are compared as JSON values."""
 
@@ -215,9 +207,9 @@ class AnswerPart(Part):
     One word is the value of `compare`.
     """
 
-    model_config = also_as(enum=["exact", "sorted-lines", "json", "none"])
+    model_config = also_as(enum=[*get_args(AnswerKind)])
 
-    compare: Annotated[Literal["exact", "sorted-lines", "json", "none"], ONE_OF] = "exact"
+    compare: Annotated[AnswerKind, ONE_OF] = "exact"
     """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
     `none`: outputs are not compared."""
     filter: Words = []
@@ -275,7 +267,7 @@ class AnswerPart(Part):
         return name in self.model_fields_set and getattr(self, name) not in ([], None, "refuse")
 
     @property
-    def kind(self) -> Literal["exact", "sorted-lines", "json", "none"]:
+    def kind(self) -> AnswerKind:
         """Return the kind of comparison."""
         return "json" if self.json_part is not None else self.compare
 
@@ -306,10 +298,10 @@ class ProfilePart(Part):
     """Profiled runs of each configuration. Confidence intervals are computed over them."""
     frequency: Positive = 997
     """Samples per second of CPU time."""
-    sampler: Annotated[Literal["auto", "perf", "callgrind"], ONE_OF] = "auto"
+    sampler: Annotated[SamplerWanted, ONE_OF] = "auto"
     """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
     without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
-    stacks: Annotated[Literal["auto", "frame-pointers", "dwarf"], ONE_OF] = "auto"
+    stacks: Annotated[UnwindingWanted, ONE_OF] = "auto"
     """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
     others."""
     timeout: Duration = 600.0
@@ -356,7 +348,7 @@ class MetricPart(Part):
         str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
     ] = "count"
     """Unit of the printed number. Tables convert it to seconds or bytes."""
-    direction: Annotated[Literal["lower", "higher", "none"], ONE_OF] = "none"
+    direction: Annotated[Direction, ONE_OF] = "none"
     """Better direction. `none`: the metric is shown and gets no verdict."""
     about: Text = ""
     """Description of the metric in reports."""

@@ -1,11 +1,11 @@
 """The parts of a scenario that declare: input, experiments, rules, contrasts, notes and claims."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.published import EXAMPLES
+from bench_framework.model.published import EXAMPLES, TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -15,6 +15,7 @@ from bench_framework.scenario.schema.types import (
     Flag,
     Part,
     Positive,
+    Several,
     Text,
     ValueName,
     also_as,
@@ -221,18 +222,9 @@ def _rows(value: Any) -> Any:
     return value
 
 
-Rule: TypeAlias = dict[
-    Text,
-    Annotated[
-        list[Text],
-        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-        WithJsonSchema(SCALARS),
-    ],
-]
-"""Axis name to the value or values to which the rule applies."""
 _RULE = {"type": "object", "additionalProperties": SCALARS, "minProperties": 1}
 Rules: TypeAlias = Annotated[
-    list[Annotated[Rule, Field(min_length=1)]],
+    list[Annotated[dict[Text, Several], Field(min_length=1)]],
     read_by(scalars.mappings),
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
@@ -274,7 +266,7 @@ class ContrastPart(Part):
         return {"of": self.candidate, "against": self.reference}
 
 
-TESTS: Final = ("contrast", "variant", "derived", "scaling", "not-testable")
+TESTS: Final[tuple[TestKind, ...]] = get_args(TestKind)
 """Keys of which each claim has one."""
 
 
@@ -307,7 +299,7 @@ class PublishedClaimPart(Part):
     """Metric of `variant` or `scaling`. Default: the first of `judge`."""
 
     @property
-    def test(self) -> str:
+    def test(self) -> TestKind:
         """The key that says what tests the claim."""
         return next(key for key in TESTS if self._given(key))
 
