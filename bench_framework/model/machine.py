@@ -1,4 +1,4 @@
-"""What identifies a machine, and the environment variables that change measured programs.
+"""The fingerprint of a machine, and the environment variables that change measured programs.
 
 Times of machines with the same fingerprint may be put in one series. Variables of the calling shell
 apply to every cell whose scenario does not set them. A record stores them, so that records can be

@@ -67,12 +67,9 @@ def command_of(scenario: Scenario) -> list[str]:
         return ["{bin}", *spec.worker.command[1:]]
     given = ["{input}"] if spec.input is not None else []
     if described:
-        names = {*spec.axes, *spec.fixed}
-        flags = {flag: axis for flag, axis in described["flags"].items() if axis in names}
-        words = [
-            "{bin}",
-            "run",
-            *(w for flag, axis in flags.items() for w in (flag, f"{{{axis}}}")),
-        ]
+        words = ["{bin}", "run"]
+        for flag, axis in described["flags"].items():
+            if axis in spec.axes or axis in spec.fixed:
+                words += [flag, f"{{{axis}}}"]
         return [*words, *given]
     return ["{bin}", *(given if spec.stdin is None else [])]

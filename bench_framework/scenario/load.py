@@ -24,9 +24,9 @@ __all__ = ["Scenario", "load", "render"]
 _PASSES = 4
 """Passes of validating and removing invalid parts. Each may show further problems."""
 _STAND_INS: dict[str, Any] = {
-    "version": "1",
-    "name": "unnamed",
-    "question": "?",
+    "version": Scalar("1", plain=True),
+    "name": Scalar("unnamed"),
+    "question": Scalar("?"),
     "worker": {"command": ["true"]},
 }
 """Replacements for missing required keys, so that the rest can be checked."""
@@ -126,10 +126,8 @@ def _validate(
         doomed = {path for _, path in faults if path}
         gone |= doomed
         lost |= {_name(document, path) for path in doomed}
-        document = _without(document, doomed)
-        for error in errors:
-            if error["type"] == "missing" and len(error["loc"]) == 1:
-                document.data[error["loc"][0]] = _plain(_STAND_INS[str(error["loc"][0])])
+        data, place = _prune(document.data, document.place, (), doomed)
+        document = Document(_STAND_INS | data, place, document.sources)
     return None, document, problems, frozenset(lost)
 
 
@@ -145,16 +143,6 @@ def _follows(error: Any, path: documents.Path, gone: set[documents.Path]) -> boo
 def _name(document: Document, path: documents.Path) -> str:
     """Return the name that is removed at a path: the key, or the item of a list."""
     return path[-1] if isinstance(path[-1], str) else str(document_value(document.data, path))
-
-
-def _without(document: Document, doomed: set[documents.Path]) -> Document:
-    data, place = _prune(document.data, document.place, (), doomed)
-    data |= {key: _plain(value) for key, value in _STAND_INS.items() if (key,) in doomed}
-    return Document(data, place, document.sources)
-
-
-def _plain(value: Any) -> Any:
-    return Scalar(value, plain=True) if isinstance(value, str) else value
 
 
 def _prune(

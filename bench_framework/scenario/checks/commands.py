@@ -49,9 +49,9 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     texts += [(("cwd",), spec.cwd)] if spec.cwd is not None else []
     for path, setting in scenario.settings:
         # The first word is the program, as in `worker.command`.
-        own = ["", *setting.command[1:]] if setting.command else []
+        arguments = ["", *setting.command[1:]] if setting.command else []
         train = (setting.pgo and setting.pgo.train) or []
-        lists += [((*path, "command"), own), ((*path, "args"), setting.args)]
+        lists += [((*path, "command"), arguments), ((*path, "args"), setting.args)]
         lists.append(((*path, *_TRAIN), train))
         texts += [((*path, "env", name), text) for name, text in setting.env.items()]
     if spec.stdin is not None:

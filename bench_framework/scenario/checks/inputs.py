@@ -161,8 +161,8 @@ def _size_fault(text: str) -> Problem:
 def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
     """Return the problem of files of the user that cannot be the input."""
     if key == "files":
-        found = matching_files(scenario.folder, text)
-        return None if found else Problem("BC404", f"no file matches `{text}`", fix=_RELATIVE)
+        files = matching_files(scenario.folder, text)
+        return None if files else Problem("BC404", f"no file matches `{text}`", fix=_RELATIVE)
     kind = fault_of(FilePath(scenario.resolve(text))) or "is a file"
     advice = {
         ("file", "is a folder"): f"for all of its files, write input: {{folder: {text}}}",
