@@ -16,7 +16,7 @@ from bench_framework.compare import same_programs, stopping
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model import pairs
+from bench_framework.model import looks as planned
 from bench_framework.model.judgement import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -139,12 +139,12 @@ def planned_pairs(stage: Stage, input_id: str) -> dict[Family, list[Request]]:
     plan, baseline = stage.plan, stage.plan.baseline_cell(input_id)
     candidates = [c for c in plan.cells_of(input_id) if c.role is Role.CANDIDATE]
     headline = [(cell, baseline) for cell in candidates] if baseline is not None else []
-    further = pairs.reference_pairs(plan, input_id)
+    further = planned.reference_pairs(plan, input_id)
     metrics = plan.judge.metrics
     return {
         "headline": [(stage, (*cells, metric)) for cells in headline for metric in metrics],
         "reference": [(stage, (*cells, metric)) for cells in further for metric in metrics],
-        "contrast": [(stage, pair) for pair in pairs.contrast_pairs(plan, input_id)],
+        "contrast": [(stage, pair) for pair in planned.contrast_pairs(plan, input_id)],
     }
 
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from bench_framework.compare import cell_state
 from bench_framework.errors import UsageError
-from bench_framework.model.fingerprint import fingerprint
 from bench_framework.model.judgement import Comparison, Judgement, Summary
+from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict

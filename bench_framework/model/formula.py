@@ -6,6 +6,7 @@ nodes of the syntax tree that are accepted. Units are checked, and `eval` is not
 
 import ast
 import math
+import operator
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,12 +32,13 @@ _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
     # The total rate of stages that run one after the other.
     "harmonic": lambda values: 1 / math.fsum(1 / value for value in values),
 }
-_ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Div: lambda a, b: a / b,
+_ARITHMETIC: Final[dict[type[ast.operator], tuple[Callable[[float, float], float], int]]] = {
+    ast.Add: (operator.add, 0),
+    ast.Sub: (operator.sub, 0),
+    ast.Mult: (operator.mul, 1),
+    ast.Div: (operator.truediv, -1),
 }
+"""Functions, and the sign with which the exponents of the second dimension are added."""
 
 
 class FormulaError(ValueError):
@@ -138,33 +140,27 @@ class _Reader:
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 dimension, compute = self.read(operand)
                 return dimension, lambda values: -compute(values)
-            case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
-                return self._arithmetic(operator, left, right)
+            case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
+                return self._arithmetic(*_ARITHMETIC[type(sign)], left, right)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._call(name, args)
         raise FormulaError(f"`{ast.unparse(node)}` is not allowed in a formula")
 
     def _row(self, name: str) -> Dimension:
         if name not in self._rows:
-            raise FormulaError(
-                f"`{name}` is not a formula above this one; write rate({name}) or time({name}) "
-                "for a cell"
-            )
+            advice = f"write rate({name}) or time({name}) for a cell"
+            raise FormulaError(f"`{name}` is not a formula above this one; {advice}")
         self.used[name] = None
         return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
 
     def _arithmetic(
-        self, operator: ast.operator, left: ast.expr, right: ast.expr
+        self, function: Callable[[float, float], float], sign: int, left: ast.expr, right: ast.expr
     ) -> tuple[Dimension, Compute]:
         (a, first), (b, second) = self.read(left), self.read(right)
-        function = _ARITHMETIC[type(operator)]
-        if isinstance(operator, ast.Mult):
-            dimension = (a[0] + b[0], a[1] + b[1])
-        elif isinstance(operator, ast.Div):
-            if isinstance(right, ast.Constant) and not right.value:
-                raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
-            dimension = (a[0] - b[0], a[1] - b[1])
-        else:
+        if sign < 0 and isinstance(right, ast.Constant) and not right.value:
+            raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
+        dimension = (a[0] + sign * b[0], a[1] + sign * b[1])
+        if not sign:
             dimension = _same([left, right], [a, b])
         return dimension, lambda values: function(first(values), second(values))
 
@@ -177,9 +173,8 @@ class _Reader:
                     key = phase_key(cell, phase)
                     self.phases[cell, phase] = None
                 case _:
-                    raise FormulaError(
-                        f"{name}() takes the name of one cell, and optionally a phase"
-                    )
+                    message = f"{name}() takes the name of one cell, and optionally a phase"
+                    raise FormulaError(message)
             self.cells[cell] = None
             return _OF_CELLS[name], lambda values: values[name][key]
         if name not in _FUNCTIONS:

@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from bench_framework.model.fingerprint import Fingerprint
+from bench_framework.model.machine import Fingerprint
 
 SCHEMA_VERSION: Final = 1
 

@@ -1,4 +1,7 @@
-"""The interim analyses, fixed before the start (docs/method.md#interim-analyses)."""
+"""The comparisons of a plan, and its interim analyses (docs/method.md#interim-analyses).
+
+Both are fixed before the start.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import Plan
+from bench_framework.model.declarations import NamedContrast
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import Metric
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
@@ -138,31 +142,83 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
     return tuple(rounds)
 
 
-def rivals_of(plan: Plan) -> int:
-    """Return K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group)."""
-    most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
-    return most * (most - 1) // 2
+def reference_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
+    """Return the pairs of candidate and further reference, each pair of cells once.
+
+    The pair of a further reference and the first baseline is a headline comparison and is not
+    repeated here in the opposite direction. Two further references are paired only once.
+    """
+    cells = [cell for cell in plan.cells_of(input_id) if cell.role is Role.CANDIDATE]
+    pairs: list[tuple[Cell, Cell]] = []
+    for place, variant_id in enumerate(plan.further_baselines):
+        reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
+        if reference is not None:
+            earlier = plan.further_baselines[: place + 1]
+            pairs += [(cell, reference) for cell in cells if cell.variant_id not in earlier]
+    return tuple(pairs)
+
+
+def contrast_cells(plan: Plan, input_id: str) -> tuple[tuple[NamedContrast, Cell, Cell], ...]:
+    """Return the named contrasts of an input, each with its candidate and its reference."""
+    cells = _compared_cells(plan, input_id)
+    return tuple(
+        (contrast, cells[contrast.variant_id], cells[contrast.reference_id])
+        for contrast in plan.contrasts
+        if input_id in contrast.input_ids
+        and contrast.metric in plan.judge.metrics
+        and {contrast.variant_id, contrast.reference_id} <= cells.keys()
+    )
+
+
+def contrast_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
+    """Return the pairs of named contrasts and hypotheses without a baseline, each pair once."""
+    baseline = plan.baseline_cell(input_id)
+    further = {frozenset(pair) for pair in reference_pairs(plan, input_id)}
+    pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
+    cells = _compared_cells(plan, input_id)
+    requested = [(cell, ref, c.metric) for c, cell, ref in contrast_cells(plan, input_id)]
+    requested += [
+        (cells[h.variant_id], cells[h.reference_id], h.metric or plan.judge.headline)
+        for h in plan.hypotheses
+        if {h.variant_id, h.reference_id} <= cells.keys()
+    ]
+    for cell, reference, metric in requested:
+        both = frozenset((cell, reference))
+        if baseline not in both and both not in further:
+            pairs.setdefault((both, metric), (cell, reference, metric))
+    return tuple(pairs.values())
+
+
+def _compared_cells(plan: Plan, input_id: str) -> dict[str, Cell]:
+    """Return variant id → cell of the cells of an input that are compared."""
+    return {cell.variant_id: cell for cell in plan.compared_cells(input_id)}
+
+
+def comparisons_planned(plan: Plan) -> int:
+    """Return the number M of comparisons: candidate × reference × metric × input, and named contrasts."""
+    candidates = sum(
+        cell.role is Role.CANDIDATE and plan.baseline_cell(cell.input_id) is not None
+        for cell in plan.cells
+    )
+    further = sum(len(reference_pairs(plan, item.id)) for item in plan.inputs)
+    contrasts = sum(
+        metric in plan.judge.sampled
+        for item in plan.inputs
+        for _, _, metric in contrast_pairs(plan, item.id)
+    )
+    return (candidates + further) * len(plan.judge.sampled) + contrasts
 
 
 def looks_of(plan: Plan) -> Looks:
     """Return the looks of a plan."""
-    measure = plan.measure
-    if measure.strategy == "race" and measure.until != "rounds":
-        return race_schedule(
-            measure.rounds_min,
-            measure.rounds_max,
-            comparisons_planned(plan),
-            rivals_of(plan),
-            plan.judge.level,
-            control=plan.measure.control,
-        )
-    return schedule(
-        plan.measure.rounds_min,
-        plan.measure.rounds_max,
-        comparisons_planned(plan),
-        plan.judge.level,
-        single=plan.measure.until == "rounds",
-    )
+    measure, family, level = plan.measure, comparisons_planned(plan), plan.judge.level
+    first, last, single = measure.rounds_min, measure.rounds_max, measure.until == "rounds"
+    if measure.strategy == "race" and not single:
+        # K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group).
+        most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
+        rivals = most * (most - 1) // 2
+        return race_schedule(first, last, family, rivals, level, control=measure.control)
+    return schedule(first, last, family, level, single=single)
 
 
 def decidable(plan: Plan) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
@@ -35,7 +36,6 @@ class MetricKind:
         countable: true if sentences use "fewer" and "many" instead of "less" and "much".
         title: column heading in the report. If it is empty, the noun is used.
         gated: true if the gate of a scenario accepts a tolerated growth for it.
-        receipt_key: key in the answer line of a worker that follows the protocol.
         kernel_key: name in getrusage(2) or /proc/PID/io, where the kernel counts it for every
             program.
         formula: numerator and denominator of a derived metric, both metrics of a round.
@@ -43,15 +43,14 @@ class MetricKind:
 
     name: str
     noun: str
+    about: str
     unit: Unit
     direction: Direction
     judged: Judged
     source: str
-    about: str
     countable: bool = False
     title: str = ""
     gated: bool = False
-    receipt_key: str = ""
     kernel_key: str = ""
     formula: tuple[str, str] | None = None
 
@@ -66,57 +65,24 @@ class MetricKind:
         return self.unit == "s" and self.name not in (CPU, "user", "sys")
 
 
-def _time(name: str, noun: str, about: str, title: str = "") -> MetricKind:
-    return MetricKind(
-        name, noun, "s", "lower", "rounds", "hyperfine", about, title=title, gated=True
-    )
-
-
-def _rate(
-    name: str,
-    noun: str,
-    unit: Unit,
-    direction: Direction,
-    about: str,
-    formula: tuple[str, str] | None = None,
-) -> MetricKind:
-    return MetricKind(
-        name, noun, unit, direction, "shown", DERIVED, about, unit != "bytes/s", formula=formula
-    )
-
-
-def _memory(name: str, noun: str, about: str) -> MetricKind:
-    return MetricKind(name, noun, "bytes", "lower", "shown", "a run outside timing", about)
-
-
-def _system_counter(
-    name: str, noun: str, about: str, kernel_key: str, unit: Unit = "count", title: str = ""
-) -> MetricKind:
-    """Return a kernel counter, from a worker's answer line or from one run outside timing."""
-    return MetricKind(
-        name,
-        noun,
-        unit,
-        "lower",
-        "rounds",
-        "the worker, else one run outside timing",
-        about,
-        countable=True,
-        title=title,
-        receipt_key=name,
-        kernel_key=kernel_key,
-    )
-
-
-def _of_build(
-    name: str, noun: str, about: str, unit: Unit = "bytes", *, gated: bool = False
-) -> MetricKind:
-    judged: Judged = "shown" if unit == "s" else "exact"
-    return MetricKind(name, noun, unit, "lower", judged, BUILD, about, unit == "count", gated=gated)
-
-
 DERIVED: Final = "derived"
 BUILD: Final = "the build"
+_time = partial(
+    MetricKind, unit="s", direction="lower", judged="rounds", source="hyperfine", gated=True
+)
+_rate = partial(MetricKind, judged="shown", source=DERIVED)
+_memory = partial(
+    MetricKind, unit="bytes", direction="lower", judged="shown", source="a run outside timing"
+)
+_counter = partial(
+    MetricKind,
+    unit="count",
+    direction="lower",
+    judged="rounds",
+    source="the worker, else one run outside timing",
+    countable=True,
+)
+_of_build = partial(MetricKind, unit="bytes", direction="lower", judged="exact", source=BUILD)
 
 METRICS: Final[dict[str, MetricKind]] = {
     kind.name: kind
@@ -125,43 +91,43 @@ METRICS: Final[dict[str, MetricKind]] = {
         _time(
             CPU, "CPU time", "processor time of a run and of what it waited for: user plus system"
         ),
-        _time("user", "user CPU time", "processor time in the program", "User"),
-        _time("sys", "system CPU time", "processor time in the kernel", "System"),
+        _time("user", "user CPU time", "processor time in the program", title="User"),
+        _time("sys", "system CPU time", "processor time in the kernel", title="System"),
         MetricKind(
             "outside",
             "time outside the work",
-            "s",
-            "lower",
-            "rounds",
-            "hyperfine and the worker",
             "elapsed time of a run minus the time that the worker reports for its work "
             "(`synced_s`, else `elapsed_s`): start and end of the program",
+            unit="s",
+            direction="lower",
+            judged="rounds",
+            source="hyperfine and the worker",
         ),
         _rate(
             "cores_used",
             "cores used",
-            "ratio",
-            "none",
             "CPU time divided by elapsed time, of the two medians",
+            unit="ratio",
+            direction="none",
+            countable=True,
         ),
         _rate(
             "throughput",
             "throughput",
-            "bytes/s",
-            "higher",
             "size of the input, or bytes that the worker reports, divided by the median time; "
             "judged as `wall`",
+            unit="bytes/s",
+            direction="higher",
         ),
         MetricKind(
             PEAK_RSS,
             "memory",
-            "bytes",
-            "lower",
-            "medians",
-            "the worker (VmHWM), else hyperfine",
             "largest resident set, mapped file pages included",
+            unit="bytes",
+            direction="lower",
+            judged="medians",
+            source="the worker (VmHWM), else hyperfine",
             gated=True,
-            receipt_key="peak_rss_bytes",
         ),
         _memory(
             "anon_bytes",
@@ -173,59 +139,63 @@ METRICS: Final[dict[str, MetricKind]] = {
             "mapped file memory",
             "pages of files and shared memory (RssFile, RssShmem) at the peak of the resident set",
         ),
-        _system_counter(
+        _counter(
             "minor_faults",
             "minor page faults",
             "pages that the kernel mapped without reading",
-            "ru_minflt",
+            kernel_key="ru_minflt",
         ),
-        _system_counter(
-            "major_faults", "major page faults", "pages that had to be read first", "ru_majflt"
+        _counter(
+            "major_faults",
+            "major page faults",
+            "pages that had to be read first",
+            kernel_key="ru_majflt",
         ),
         _rate(
             "major_faults_per_s",
             "major page faults per second",
-            "1/s",
-            "none",
             "major page faults divided by elapsed time",
-            ("major_faults", WALL),
+            unit="1/s",
+            direction="none",
+            countable=True,
+            formula=("major_faults", WALL),
         ),
-        _system_counter(
+        _counter(
             "ctx_vol",
             "voluntary context switches",
             "times that the program gave up its core to wait",
-            "ru_nvcsw",
+            kernel_key="ru_nvcsw",
         ),
-        _system_counter(
+        _counter(
             "ctx_invol",
             "involuntary context switches",
             "times that the kernel gave its core to another thread",
-            "ru_nivcsw",
+            kernel_key="ru_nivcsw",
         ),
-        _system_counter(
+        _counter(
             "read_bytes",
             "bytes read from storage",
             "bytes that came from storage, not from the page cache",
-            "read_bytes",
-            "bytes",
-            "Read from storage",
+            unit="bytes",
+            title="Read from storage",
+            kernel_key="read_bytes",
         ),
-        _system_counter(
+        _counter(
             "write_bytes",
             "bytes written to storage",
             "bytes that were sent towards storage",
-            "write_bytes",
-            "bytes",
-            "Written to storage",
+            unit="bytes",
+            title="Written to storage",
+            kernel_key="write_bytes",
         ),
         MetricKind(
             INSTRUCTIONS,
             "instructions",
-            "count",
-            "lower",
-            "exact",
-            "valgrind or perf, outside timing",
             "instructions of the program in user code; excludes I/O, locks and waiting",
+            unit="count",
+            direction="lower",
+            judged="exact",
+            source="valgrind or perf, outside timing",
             countable=True,
             gated=True,
         ),
@@ -236,13 +206,15 @@ METRICS: Final[dict[str, MetricKind]] = {
             "dependencies",
             "packages compiled for the binary with its features, including those of build scripts, "
             "without its own",
-            "count",
+            unit="count",
+            countable=True,
         ),
         _of_build(
             "build_time",
             "build time",
             "elapsed time of one cargo build; missing if the binary existed already",
-            "s",
+            unit="s",
+            judged="shown",
             gated=True,
         ),
     )
@@ -255,12 +227,13 @@ MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""
 OF_A_BLOCK: Final = tuple(
-    kind.name
-    for kind in METRICS.values()
-    if kind.judged in {"rounds", "medians"} or kind.receipt_key or kind.formula
+    kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.formula
 )
 """Metrics that a block of timed runs may have."""
-RECEIPT_KEYS: Final = {kind.name: kind.receipt_key for kind in METRICS.values() if kind.receipt_key}
+RECEIPT_KEYS: Final = {
+    PEAK_RSS: "peak_rss_bytes",
+    **{kind.name: kind.name for kind in METRICS.values() if kind.kernel_key},
+}
 """Key in the answer line of each metric that a worker with the contract counts in every run."""
 KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
 """Kernel name of each metric that is counted outside timing for a program without the contract."""

@@ -1,8 +1,6 @@
 """Descriptions of the bundled workers, generated from their `describe` into ``bundled.json``.
 
-A worker maps to ``axes`` (axis to its values), ``flags`` (flag to the axis that it sets) and,
-optionally, ``unavailable`` (axis to value to reason). Values that the worker announces but cannot
-run become holes of the plan.
+A worker maps to ``axes`` (axis to its values) and ``flags`` (flag to the axis that it sets).
 """
 
 import json
@@ -12,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import BUILTIN
 
@@ -34,24 +31,8 @@ def workers() -> dict[str, Any]:
 def description(scenario: Scenario) -> dict[str, Any]:
     """Return the description of the scenario's worker, empty if it is not bundled."""
     worker = scenario.spec.worker
-    if worker.crate != BUILTIN or worker.bin is None:
-        return {}
-    described: dict[str, Any] = workers().get(worker.bin, {})
-    return described
-
-
-def default_command(scenario: Scenario) -> list[str]:
-    """Return ``{bin} run``, a flag for each axis and fixed key of the worker, and the input.
-
-    It is sufficient for `tally` only. The other workers need further arguments, and
-    `checks.commands` requires a command for them.
-    """
-    spec = scenario.spec
-    words = ["{bin}", "run"]
-    for flag, axis in description(scenario).get("flags", {}).items():
-        if axis in spec.axes or axis in spec.fixed:
-            words += [flag, f"{{{axis}}}"]
-    return [*words, "{input}"] if spec.input is not None else words
+    described: dict[str, Any] = workers().get(worker.bin or "", {})
+    return described if worker.crate == BUILTIN else {}
 
 
 def flag_uses(scenario: Scenario, command: list[str]) -> Iterator[tuple[int, str, str]]:
@@ -72,29 +53,23 @@ def axis_links(scenario: Scenario, command: list[str]) -> dict[str, str]:
 
 
 def command_of(scenario: Scenario) -> list[str]:
-    """Return the command with placeholders. A shell command is a single item."""
-    spec = scenario.spec
+    """Return the command with placeholders. A shell command is a single item.
+
+    The default of a bundled worker is ``{bin} run``, a flag for each axis and fixed key that it has,
+    and the input. It is sufficient for `tally` only; `checks.commands` requires one for the others.
+    """
+    spec, described = scenario.spec, description(scenario)
     if isinstance(spec.command, str):
         return [spec.command]
     if spec.command is not None:
         return spec.command
     if spec.worker.command is not None:
         return ["{bin}", *spec.worker.command[1:]]
-    if description(scenario):
-        return default_command(scenario)
-    return ["{bin}", "{input}"] if spec.input is not None and spec.stdin is None else ["{bin}"]
-
-
-def unavailable_values(
-    scenario: Scenario, axes: tuple[AxisView, ...]
-) -> dict[tuple[str, str], str]:
-    """Return the reason for each (axis, value) that the bundled worker cannot run."""
-    missing = description(scenario).get("unavailable", {})
-    links = axis_links(scenario, command_of(scenario))
-    return {
-        (axis.name, value): missing[links[axis.name]][value]
-        for axis in axes
-        if axis.name in links
-        for value in axis.values
-        if value in missing.get(links[axis.name], {})
-    }
+    given = ["{input}"] if spec.input is not None else []
+    if described:
+        words = ["{bin}", "run"]
+        for flag, axis in described["flags"].items():
+            if axis in spec.axes or axis in spec.fixed:
+                words += [flag, f"{{{axis}}}"]
+        return [*words, *given]
+    return ["{bin}", *(given if spec.stdin is None else [])]

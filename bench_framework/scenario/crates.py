@@ -1,10 +1,16 @@
-"""Features and binaries of a crate, read from Cargo.toml without cargo."""
+"""The crate of a scenario, read from Cargo.toml without cargo, and what is built of it."""
 
+import contextlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from bench_framework.model.plan import BuildSpec
+from bench_framework.scenario import template
+from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting
 
 _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 
@@ -35,16 +41,17 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
     """Return the crate in `folder`, or that package of its workspace. Raises `CrateMissing`."""
     manifest = _manifest(folder)
     try:
-        name = _package_name(manifest)
-        if name is not None and package in {None, name}:
-            return _crate(folder, name, manifest)
-        members = dict(_members(folder, manifest))
-        known = tuple(sorted(members))
-        if package is None:
-            raise CrateMissing("the workspace has several packages", package=True, known=known)
-        if package not in members:
-            raise CrateMissing(f"no package `{package}`", package=True, known=known)
-        return _crate(members[package], package, _manifest(members[package]))
+        name = manifest.get("package", {}).get("name")
+        if name is None or package not in {None, name}:
+            members = dict(_members(folder, manifest))
+            if package not in members:
+                message = (
+                    f"no package `{package}`" if package else "the workspace has several packages"
+                )
+                raise CrateMissing(message, package=True, known=tuple(sorted(members)))
+            name, (folder, manifest) = package, members[package]
+        features, bins = _features(manifest), _bins(folder, name, manifest)
+        return Crate(name, tuple(sorted(features)), tuple(sorted(bins)))
     except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
         raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
@@ -61,25 +68,16 @@ def _manifest(folder: Path) -> dict[str, Any]:
         raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
 
-def _package_name(manifest: dict[str, Any]) -> str | None:
-    name: str | None = manifest.get("package", {}).get("name")
-    return name
-
-
-def _members(folder: Path, manifest: dict[str, Any]) -> Iterator[tuple[str, Path]]:
+def _members(
+    folder: Path, manifest: dict[str, Any]
+) -> Iterator[tuple[str, tuple[Path, dict[str, Any]]]]:
+    """Yield the name, folder and manifest of each package of a workspace."""
     for pattern in manifest.get("workspace", {}).get("members", []):
         for member in sorted(folder.glob(pattern)):
-            try:
-                name = _package_name(_manifest(member))
-            except CrateMissing:
-                continue
-            if name is not None:
-                yield name, member
-
-
-def _crate(folder: Path, name: str, manifest: dict[str, Any]) -> Crate:
-    features, bins = _features(manifest), _bins(folder, name, manifest)
-    return Crate(name, tuple(sorted(features)), tuple(sorted(bins)))
+            with contextlib.suppress(CrateMissing):
+                inner = _manifest(member)
+                if name := inner.get("package", {}).get("name"):
+                    yield name, (member, inner)
 
 
 def _features(manifest: dict[str, Any]) -> set[str]:
@@ -111,3 +109,69 @@ def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
     names |= {path.stem for path in (folder / "src" / "bin").glob("*.rs")}
     names |= {path.parent.name for path in (folder / "src" / "bin").glob("*/main.rs")}
     return names
+
+
+def bin_name(scenario: Scenario) -> str:
+    """Return the given binary target or the crate's only one, empty without a crate."""
+    worker = scenario.spec.worker
+    if worker.bin is not None or worker.registry is not None or worker.crate is None:
+        return worker.bin or worker.registry or ""
+    try:
+        bins = read_crate(Path(scenario.resolve(worker.crate)), worker.package).bins
+    except CrateMissing:
+        return ""
+    return bins[0] if len(bins) == 1 else ""
+
+
+def build_of(scenario: Scenario, binary: str, settings: Sequence[Setting]) -> BuildSpec | None:
+    """Return the build of a variant, or its own program; `None` for the program of the plan."""
+    worker = scenario.spec.worker
+    allocators = [s.preload_allocator for s in settings if s.preload_allocator is not None]
+    preload = allocators[-1] if allocators and allocators[-1] != "system" else ""
+    preload = scenario.resolve(preload) if "/" in preload else preload
+    if worker.command is not None:
+        if not any(a.changes(("command", "preload_allocator")) for a in scenario.axes.values()):
+            return None
+        words = next((s.command for s in settings if s.command), worker.command)
+        return BuildSpec(crate="", bin=scenario.resolve_program(words[0]), preload=preload)
+    profile, keys = "release", dict[str, str]()
+    default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
+    features, flags, version = set(worker.features), list(worker.rustflags), worker.version
+    dependencies: dict[str, str] = {}
+    pgo: Pgo | None = None
+    for change in (worker.profile, *(setting.profile for setting in settings)):
+        if isinstance(change, dict):
+            keys |= change
+        elif isinstance(change, str):
+            profile = change
+    for setting in settings:
+        default = default and not setting.no_default_features
+        toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
+        version = setting.version or version
+        pgo = setting.pgo if "pgo" in setting.model_fields_set else pgo
+        features |= set(setting.features)
+        dependencies |= setting.dependencies
+        flags += setting.rustflags
+        flags += [f"-Ctarget-cpu={setting.target_cpu}"] if setting.target_cpu else []
+        flags += [f"-Clink-arg=-fuse-ld={setting.linker}"] if setting.linker else []
+    crate = worker.crate or ""
+    return BuildSpec(
+        crate=crate if crate in {"", BUILTIN} else scenario.resolve(crate),
+        bin=binary,
+        git=worker.git,
+        package=worker.package,
+        features=tuple(sorted(features)),
+        default_features=default,
+        profile=profile,
+        profile_keys=tuple(sorted(keys.items())),
+        rustflags=tuple(flags),
+        toolchain=toolchain,
+        revision=revision,
+        registry=worker.registry or "",
+        version=version or "",
+        preload=preload,
+        dependencies=tuple(sorted(dependencies.items())),
+        patches=tuple(scenario.resolve(s.patch) for s in settings if s.patch),
+        pgo=pgo is not None,
+        train=template.fill_words((pgo and pgo.train) or (), {}),
+    )

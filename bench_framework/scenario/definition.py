@@ -1,33 +1,67 @@
-"""A loaded scenario: the models, the places in the file, and the folder of relative paths."""
+"""A loaded scenario: the models, the places in the file, and its axes in one form."""
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, Literal
 
 from bench_framework.errors import Position, Problem
-from bench_framework.scenario.document import Document, Path
+from bench_framework.model.declarations import Axis, AxisValue
+from bench_framework.model.plan import Values
+from bench_framework.scenario import template
+from bench_framework.scenario.document import Document, Path, Place
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import Part
+from bench_framework.scenario.schema.worker import Setting, settings_of
+from bench_framework.units import is_size, parse_size
 
-
-def _without_defaults(value: Any) -> Any:
-    """Return a part without default values, as JSON values."""
-    if isinstance(value, Part):
-        fields = type(value).model_fields.items()
-        pairs = [(field, getattr(value, name), field.alias or name) for name, field in fields]
-        return {
-            key: _without_defaults(content)
-            for field, content, key in pairs
-            if content != field.get_default(call_default_factory=True)
-        }
-    if isinstance(value, dict):
-        return {key: _without_defaults(content) for key, content in value.items()}
-    return [_without_defaults(item) for item in value] if isinstance(value, list) else value
+BUILD_KEYS = (
+    *("features", "no_default_features", "profile", "rustflags", "target_cpu", "linker", "pgo"),
+    *("toolchain", "revision", "version", "dependencies", "patch"),
+)
+PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
+"""Keys that change the program, also those for programs that are not built."""
+RUN_KEYS = ("command", "args", "env", "cpus", "cache")
 
 
 @dataclass(frozen=True, slots=True)
+class AxisView:
+    """An axis, normalized from each of its forms in YAML."""
+
+    name: str
+    kind: Literal["build", "run", "input"]
+    settings: Mapping[str, Setting]
+    label: str
+    note: str
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """Names of the values, in the order of the scenario."""
+        return tuple(self.settings)
+
+    @property
+    def is_size(self) -> bool:
+        """True if every value is a size."""
+        return all(map(is_size, self.settings))
+
+    def changes(self, keys: tuple[str, ...]) -> bool:
+        """Return whether any value sets one of these keys."""
+        return any(not s.model_fields_set.isdisjoint(keys) for s in self.settings.values())
+
+    def plan_axis(self) -> Axis:
+        """Return the axis in the form of a plan."""
+        sized = self.is_size
+        values = tuple(
+            AxisValue(name, given.label or name, given.about, parse_size(name) if sized else None)
+            for name, given in self.settings.items()
+        )
+        return Axis(self.name, self.kind, values, self.label or self.name, self.note)
+
+
+@dataclass(frozen=True)
 class Scenario:
     """A valid scenario. `expand` turns it into a plan."""
 
@@ -43,13 +77,70 @@ class Scenario:
     """Names of keys and values that were removed as invalid while the rest is checked. References
     to them are not reported. Empty in a scenario that `load` returns."""
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """Digest of the content, independent of comments, layout, order of keys and defaults."""
-        text = json.dumps(
-            _without_defaults(self.spec), sort_keys=True, ensure_ascii=False, separators=(",", ":")
-        )
+        content = self.spec.model_dump(by_alias=True, exclude_defaults=True)
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def axes(self) -> dict[str, AxisView]:
+        """The axes by name, in the order of the scenario. Their settings decide their kind."""
+        part = self.spec.input
+        texts = [text for _, text in part.texts()] if part is not None else []
+        of_input = {name for text in texts for name in template.names(text)}
+        axes = {}
+        for name, form in self.spec.axes.items():
+            axis = AxisView(name, "input" if name in of_input else "run", *settings_of(form))
+            builds = axis.kind == "run" and axis.changes(PROGRAM_KEYS)
+            axes[name] = replace(axis, kind="build") if builds else axis
+        return axes
+
+    @property
+    def variant_axes(self) -> list[AxisView]:
+        """The build and run axes."""
+        return [axis for axis in self.axes.values() if axis.kind != "input"]
+
+    @property
+    def settings(self) -> Iterator[tuple[Path, Setting]]:
+        """The settings of each axis value, with their path."""
+        for axis in self.axes.values():
+            for value, setting in axis.settings.items():
+                yield ("axes", axis.name, "values", value), setting
+
+    def variant_values(self, given: Mapping[str, str]) -> Values:
+        """Return the values of a variant; empty if one is missing or unknown.
+
+        An omitted axis has the value of the first baseline, or its only value.
+        """
+        chosen = {**(self.spec.baseline[0] if self.spec.baseline else {}), **given}
+        values = {
+            axis.name: chosen.get(axis.name, axis.values[0] if len(axis.settings) == 1 else "")
+            for axis in self.variant_axes
+        }
+        known = all(value in self.axes[name].settings for name, value in values.items())
+        return tuple(values.items()) if known else ()
+
+    @cached_property
+    def baseline(self) -> dict[str, str]:
+        """The values of the first baseline; empty if one is missing or unknown."""
+        return dict(self.variant_values({}))
+
+    def key_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
+        """Return a problem at a key, see `Document.key_problem`."""
+        return self.document.key_problem(path, *text, **more)
+
+    def value_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
+        """Return a problem at a value, see `Document.value_problem`."""
+        return self.document.value_problem(path, *text, **more)
+
+    def unknown(
+        self, path: Path, name: str, known: Sequence[str], what: str, message: str
+    ) -> Iterator[Problem]:
+        """Yield a problem if a name is not known. `what` names the known ones in the fix."""
+        if name not in known and name not in self.lost:
+            yield self.value_problem(path, "BC206", message, did_you_mean(name, known, what))
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""
@@ -59,37 +150,21 @@ class Scenario:
         """Return a name without a slash, which is searched on PATH, or the absolute path."""
         return self.resolve(name) if "/" in name else name
 
-    def key_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
-    ) -> Problem:
-        """Return a problem that points at the key at `path`, or at its value in a list."""
-        return self.document.key_problem(path, code, message, fix, **more)
-
-    def value_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
-    ) -> Problem:
-        """Return a problem that points at the value at `path`."""
-        return self.document.value_problem(path, code, message, fix, **more)
-
-    def row(self, key: str, index: int, *rest: str | int) -> tuple[str | int, ...]:
+    def row(self, key: str, index: int, *rest: str | int) -> Path:
         """Return the path of a row of `key`, which may be written without the outer list."""
         data = self.document.data.get(key)
         single = isinstance(data, list) and not any(isinstance(item, list) for item in data)
         return (key, *rest) if single else (key, index, *rest)
 
-    def rule(self, *path: str | int) -> str:
-        """Return ``file:line`` of the value at `path`."""
-        place = self.document.place.at(path)
-        return f"{place.file}:{place.value.line}"
+    def written_axis(self, axis: str) -> tuple[Any, Place]:
+        """Return the values of an axis as written, a list or a mapping, with their places."""
+        data, place = self.document.data["axes"][axis], self.document.place.at(("axes", axis))
+        if isinstance(data, dict) and "values" in data:
+            return data["values"], place.at(("values",))
+        return data, place
 
     def value_at(self, axis: str, value: str) -> tuple[str, Position]:
-        """Return file and position of an axis value, for each form of an axis."""
-        place = self.document.place.at(("axes", axis))
-        data = self.document.data.get("axes", {}).get(axis)
-        if isinstance(data, dict) and "values" in data:
-            place, data = place.at(("values",)), data["values"]
-        if isinstance(data, list):
-            place = place.at((next((i for i, item in enumerate(data) if item == value), 0),))
-            return place.file, place.value
-        place = place.at((value,))
+        """Return file and position of an axis value."""
+        data, place = self.written_axis(axis)
+        place = place.at((data.index(value) if isinstance(data, list) else value,))
         return place.file, place.key or place.value

@@ -11,7 +11,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
@@ -97,17 +97,9 @@ class Document:
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
     """A text that is not a YAML document, so that nothing else can be checked."""
 
-    def __init__(
-        self,
-        code: str,
-        message: str,
-        file: str,
-        at: Position | None = None,
-        fix: str | None = None,
-        also: tuple[tuple[Position, str], ...] = (),
-    ) -> None:
-        super().__init__(message)
-        self.problem = Problem(code, message, file, at, also=also, fix=fix)
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
 
 
 def parse(text: str, file: str, before: int = 0) -> Document:
@@ -116,8 +108,18 @@ def parse(text: str, file: str, before: int = 0) -> Document:
     `before` is the number of characters before the text in its first line.
     """
     if len(text) > MAX_BYTES:
-        raise too_large(file, MAX_BYTES)
-    lines = LineStarts(text, before)
+        message = f"the file is larger than {MAX_BYTES // 1024} KiB"
+        raise Unreadable(Problem("BC006", message, file, fix="move data out of the scenario"))
+    builder = _Builder(file, LineStarts(text, before))
+    try:
+        data, place = builder.build(_composed(text, file, builder.lines))
+    except RecursionError:
+        message = "the document is nested too deeply"
+        raise Unreadable(Problem("BC006", message, file, fix="use fewer levels")) from None
+    return Document(data, place, {file: text}, builder.problems)
+
+
+def _composed(text: str, file: str, lines: LineStarts) -> Any:
     try:
         # Not thread-safe and not reusable after an error: one reader per document.
         reader = YAML(typ="safe", pure=True)
@@ -125,23 +127,16 @@ def parse(text: str, file: str, before: int = 0) -> Document:
         reader.composer.warn_double_anchors = False
         root = reader.compose(text)
     except ReaderError as error:
-        raise _bad_character(error, file, lines) from None
+        raise Unreadable(_bad_character(error, file, lines)) from None
     except MarkedYAMLError as error:
-        raise _broken(error, text, file, lines) from None
-    except RecursionError:
-        raise Unreadable(*_TOO_DEEP, file, fix="use fewer levels") from None
+        raise Unreadable(_broken(error, text, file, lines)) from None
     except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
         # The YAML reader raises these for some invalid texts.
-        raise Unreadable("BC001", f"this is not YAML: {error}", file) from None
+        raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file)) from None
     if root is None:
         fix = "write a scenario with `benchctl init`"
-        raise Unreadable("BC005", "the file is empty", file, fix=fix)
-    builder = _Builder(file, lines)
-    try:
-        data, place = builder.build(root)
-    except RecursionError:
-        raise Unreadable(*_TOO_DEEP, file, fix="use fewer levels") from None
-    return Document(data, place, {file: text}, builder.problems)
+        raise Unreadable(Problem("BC005", "the file is empty", file, fix=fix))
+    return root
 
 
 class _Builder:
@@ -159,22 +154,25 @@ class _Builder:
         if self._nodes > MAX_NODES:
             msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
             advice = "use fewer nested aliases"
-            raise Unreadable("BC006", msg, self.file, place.value, advice)
+            raise Unreadable(Problem("BC006", msg, self.file, place.value, fix=advice))
         if id(node) in self._open:
             msg = "an alias refers to a value that contains it"
-            raise Unreadable("BC001", msg, self.file, place.value)
+            raise Unreadable(Problem("BC001", msg, self.file, place.value))
         if str(node.tag) not in _CORE_TAGS:
             msg = f"the tag `{node.tag}` is not supported"
             advice = "remove it; the key decides the type"
-            self.problems.append(Problem("BC001", msg, self.file, place.value, fix=advice))
+            self._report("BC001", msg, place.value, fix=advice)
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
         self._open.add(id(node))
-        data: Any = None
+        data: Any
         if isinstance(node, MappingNode):
             data = self._mapping(node, place, name)
-        elif isinstance(node, SequenceNode):
-            data = self._sequence(node, place, name)
+        else:
+            data = []
+            for index, child in enumerate(node.value):
+                item, place.children[index] = self.build(child, f"{name}[{index}]")
+                data.append(item)
         self._open.discard(id(node))
         return data, place
 
@@ -185,22 +183,12 @@ class _Builder:
         )
         if _UNWRITABLE.search(text):
             msg = "a NUL character or a surrogate is not allowed in a command line"
-            self.problems.append(Problem("BC001", msg, self.file, at))
+            self._report("BC001", msg, at)
             text = _UNWRITABLE.sub("?", text)
-        return Scalar(text, plain=node.style is None and not self._tagged(node))
-
-    @staticmethod
-    def _tagged(node: ScalarNode) -> bool:
         # `!!str 5`: the tag for text has the effect of quotes.
         length = node.end_mark.index - node.start_mark.index
-        return str(node.tag) == "tag:yaml.org,2002:str" and length != len(str(node.value))
-
-    def _sequence(self, node: SequenceNode, place: Place, name: str) -> list[Any]:
-        items = []
-        for index, child in enumerate(node.value):
-            data, place.children[index] = self.build(child, f"{name}[{index}]")
-            items.append(data)
-        return items
+        tagged = str(node.tag) == "tag:yaml.org,2002:str" and length != len(str(node.value))
+        return Scalar(text, plain=node.style is None and not tagged)
 
     def _mapping(self, node: MappingNode, place: Place, name: str) -> dict[str, Any]:
         data: dict[str, Any] = {}
@@ -209,7 +197,7 @@ class _Builder:
             at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
             if not isinstance(key_node, ScalarNode):
                 msg = "a key must be text, not a list or a mapping"
-                self.problems.append(Problem("BC102", msg, self.file, at, "expected text"))
+                self._report("BC102", msg, at, label="expected text")
                 continue
             key = str(self._scalar(key_node, at))
             value, child = self.build(value_node, f"{name}.{key}" if name else key)
@@ -235,22 +223,22 @@ class _Builder:
         if all(isinstance(part, dict) for part, _ in parts):
             return parts
         msg = "`<<` takes a mapping, or a list of mappings"
-        self.problems.append(Problem("BC102", msg, self.file, child.value, "expected a mapping"))
+        self._report("BC102", msg, child.value, label="expected a mapping")
         return []
 
     def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:
-        self.problems.append(
-            Problem(
-                "BC104",
-                f"key `{key}` is given twice" + (f" in `{parent}`" if parent else ""),
-                file=self.file,
-                at=second.key,
-                label="second definition",
-                also=((first.key or first.value, "first definition"),),
-                fix="remove one of the two",
-                note="most YAML readers silently ignore the first one",
-            )
+        self._report(
+            "BC104",
+            f"key `{key}` is given twice" + (f" in `{parent}`" if parent else ""),
+            second.key,
+            label="second definition",
+            also=((first.key or first.value, "first definition"),),
+            fix="remove one of the two",
+            note="most YAML readers silently ignore the first one",
         )
+
+    def _report(self, code: str, message: str, at: Position | None, **more: Any) -> None:
+        self.problems.append(Problem(code, message, self.file, at, **more))
 
 
 def suggest(word: str, known: Sequence[str]) -> str | None:
@@ -308,55 +296,36 @@ def split_lines(text: str) -> list[str]:
     return _LINE_END.split(text)
 
 
-_TOO_DEEP: Final = ("BC006", "the document is nested too deeply")
-
-
-def too_large(file: str, limit: int) -> Unreadable:
-    """Return the error for a file above the size limit."""
-    message = f"the file is larger than {limit // 1024} KiB"
-    return Unreadable("BC006", message, file, fix="move data out of the scenario")
-
-
-def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Unreadable:
-    """Return the error for a control character or an unpaired surrogate."""
+def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
+    """Return the problem of a control character or an unpaired surrogate."""
     character = error.character
     code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
+    message = f"the character U+{code:04X} is not allowed in YAML"
     advice = "remove it, or write it as an escape in double quotes"
-    return Unreadable(
-        "BC001", f"the character U+{code:04X} is not allowed in YAML", file, at, advice
-    )
+    return Problem("BC001", message, file, at, fix=advice)
 
 
-def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Unreadable:
-    """Return the error for invalid syntax, with the place where the broken part starts."""
+def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
+    """Return the problem of invalid syntax, with the place where the broken part starts."""
     mark, context = error.problem_mark or error.context_mark, error.context_mark
-    problem = error.problem or error.context or "this is not YAML"
+    problem = message = error.problem or error.context or "this is not YAML"
+    for theirs, ours in _WORDS.items():
+        message = message.replace(theirs, ours)
     if mark is None:
-        return Unreadable("BC001", _plain_words(problem), file)
+        return Problem("BC001", message, file)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
-        before = text[: mark.index].rsplit("\n", 1)[-1]
-        message = (
-            "a tab is used between values" if before.strip() else "a tab is used for indentation"
-        )
-        return Unreadable("BC002", message, file, at, "use spaces")
+        before = text[: mark.index].rsplit("\n", 1)[-1].strip()
+        message = f"a tab is used {'between values' if before else 'for indentation'}"
+        return Problem("BC002", message, file, at, fix="use spaces")
     if (error.context or "").startswith("expected a single document"):
         fix = "write one scenario per file"
-        return Unreadable("BC007", "a second document starts here", file, at, fix)
+        return Problem("BC007", "a second document starts here", file, at, fix=fix)
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
-        also = ((lines.position(context.index, context.index + 1), _opened(error.context or "")),)
+        parts = (word for key, word in _PARTS.items() if key in (error.context or ""))
+        opened = lines.position(context.index, context.index + 1)
+        also = ((opened, f"the {next(parts, 'part')} starts here"),)
     advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Unreadable("BC001", _plain_words(problem), file, at, advice, also)
-
-
-def _opened(context: str) -> str:
-    part = next((word for key, word in _PARTS.items() if key in context), "part")
-    return f"the {part} starts here"
-
-
-def _plain_words(problem: str) -> str:
-    for theirs, ours in _WORDS.items():
-        problem = problem.replace(theirs, ours)
-    return problem
+    return Problem("BC001", message, file, at, also=also, fix=advice)

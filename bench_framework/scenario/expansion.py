@@ -1,283 +1,261 @@
 """Variants, inputs and cells of a scenario, with placeholders replaced."""
 
+import itertools
+import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from bench_framework.model import plan
-from bench_framework.model.declarations import Experiment, Hypothesis, NamedCell
-from bench_framework.scenario import axes, bundled, template
-from bench_framework.scenario.crates import CrateMissing, read_crate
-from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.inputs import input_of
-from bench_framework.scenario.matrix import Matrix
-from bench_framework.scenario.schema.parts import ExperimentPart
-from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting
+from bench_framework.model.declarations import Experiment, Hypothesis
+from bench_framework.scenario import bundled, template
+from bench_framework.scenario.crates import bin_name, build_of
+from bench_framework.scenario.definition import AxisView, Scenario
+from bench_framework.scenario.matrix import Matrix, combine
+from bench_framework.scenario.schema.parts import INPUT_NAMES, ExperimentPart, InputPart
+from bench_framework.scenario.schema.worker import Setting
+from bench_framework.units import parse_size
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class VariantParts:
-    """A variant with the values and settings of its cells."""
-
-    variant: plan.Variant
-    values: Mapping[str, str]
-    """Axis values and fixed keys, with the experiment's change."""
-    settings: tuple[Setting, ...]
-    change: tuple[str, str] | None
-    """The experiment's change, as key and value."""
+EXPERIMENT: Final = "experiment"
+"""The key that selects the variant of an experiment in place of axis values."""
+_UNLABELLED: Final = "default"
+_PLAIN: Final = re.compile(r"[-+]?[0-9.]+|true|false|yes|no|on|off", re.IGNORECASE)
+"""Values that a label shows with their axis."""
 
 
 class Expansion:
     """The parts of a plan. The scenario's names and values are valid."""
 
-    def __init__(self, scenario: Scenario, matrix: Matrix) -> None:
+    def __init__(self, scenario: Scenario, matrix: Matrix | None = None) -> None:
         self.scenario = scenario
-        self.matrix = matrix
-        self.axes = matrix.axes
-        self._measured = set(matrix.measured)
-        self.by_name = {axis.name: axis for axis in matrix.axes}
+        self.matrix = matrix if matrix is not None else combine(scenario)
+        self.axes = scenario.axes
+        self._measured = set(self.matrix.measured)
         self.command = bundled.command_of(scenario)
-        self.bin = bin_name(scenario)
-        first = scenario.spec.baseline[0] if scenario.spec.baseline else {}
-        chosen = tuple((axes.baseline_values(self.axes, first) or {}).items())
-        parts = unique([*(matrix.variant_part(values) for values in matrix.measured), chosen])
-        self._first = dict(chosen)
-        labels = axes.labels_of(parts, self.axes, scenario.spec, self._first)
-        self.parts = {values: self._make(values, labels[values]) for values in parts}
-        self.baseline = self.parts[chosen].variant
-        self.further_baselines = [
-            self.parts[values].variant
-            for given in scenario.spec.baseline[1:]
-            if (values := tuple((axes.baseline_values(self.axes, given) or {}).items()))
-            in self.parts
-        ]
-        self.inputs = self._inputs()
+        self._bin = bin_name(scenario)
+        names = {axis.name for axis in scenario.variant_axes}
+        chosen = tuple(scenario.baseline.items())
+        measured = self.matrix.measured
+        parts = unique([*(tuple(p for p in m if p[0] in names) for m in measured), chosen])
+        labels = self._labels(parts)
+        self._taken = {*labels.values(), plan.CONTROL_LABEL}
+        self.variants = {values: self._variant(values, labels[values]) for values in parts}
+        """The variants of the matrix and the baseline, by their values."""
+        self.baseline = self.variants[chosen]
+        further = (scenario.variant_values(given) for given in scenario.spec.baseline[1:])
+        self.further_baselines = [self.variants[v] for v in further if v in self.variants]
+        self.inputs = {
+            values: self._input(values)
+            for values in unique(tuple(p for p in m if p[0] not in names) for m in measured)
+        }
+        """Each input with the values of its placeholders, by its axis values."""
         self.experiments: list[Experiment] = []
-        self.experiment_parts: dict[str, VariantParts] = {}
+        self.experiment_variants: dict[str, plan.Variant] = {}
+        """The variants that are not in the matrix, by the name of their experiment."""
         self.hypotheses: list[Hypothesis] = []
         for part in scenario.spec.experiments:
-            self._add_experiment(part, set(labels.values()))
-        self.anchor_parts = self._make_anchor(set(labels.values()))
-        self.anchor = self.anchor_parts.variant if self.anchor_parts is not None else None
+            self._add_experiment(part)
+        self.anchor = self._anchor()
 
-    def _make_anchor(self, taken: set[str]) -> VariantParts | None:
+    def _anchor(self) -> plan.Variant | None:
         """Return the anchor variant, which may be a variant of the matrix."""
         part = self.scenario.spec.anchor
         if part is None:
             return None
-        values = axes.named_values(self.axes, self.scenario.spec.baseline, part.variant or {})
+        values = self.scenario.variant_values(part.variant or {})
         label = f"anchor {part.rev}" if part.rev else "anchor"
-        anchor = self._make(values, label if label not in taken else f"{label} (anchor)")
-        if part.rev is None or anchor.variant.build is None:
-            return self.parts.get(values, anchor)
-        build = replace(anchor.variant.build, revision=part.rev)
+        anchor = self._variant(values, label if label not in self._taken else f"{label} (anchor)")
+        if part.rev is None or anchor.build is None:
+            return self.variants.get(values, anchor)
+        build = replace(anchor.build, revision=part.rev)
         if build == self.baseline.build:
-            return self.parts[self.baseline.values]
-        variant = replace(anchor.variant, build=build, anchor=part.rev, describe="")
-        return replace(anchor, variant=variant)
+            return self.baseline
+        return replace(anchor, build=build, anchor=part.rev, describe="")
 
-    def _make(
-        self, values: plan.Values, label: str, experiment: ExperimentPart | None = None
-    ) -> VariantParts:
-        chosen = {
-            **self.scenario.spec.fixed,
-            **dict(values),
-            **(experiment.change if experiment else {}),
-        }
-        settings = tuple(self.by_name[name].settings[value] for name, value in values)
+    def _labels(self, parts: Iterable[plan.Values]) -> dict[plan.Values, str]:
+        """Return a unique label for each variant: the scenario's label, or the varying axis values.
+
+        For the designs `one-at-a-time` and `ladder`, a label has only the values that differ from
+        the baseline, because a list of eight values would hide the one that differs.
+        """
+        spec, baseline = self.scenario.spec, self.scenario.baseline
+        labels: dict[plan.Values, str] = {}
+        taken = {plan.CONTROL_LABEL}
+        for values in parts:
+            varied = [(name, value) for name, value in values if len(self.axes[name].settings) > 1]
+            departing = [(name, value) for name, value in varied if baseline.get(name) != value]
+            short = bool(departing) and spec.design != "full"
+            with_axis = short and spec.design == "one-at-a-time"
+            texts = [
+                label_of(self.axes[name], value, with_axis=with_axis)
+                for name, value in (departing if short else varied)
+            ]
+            described = (d.label for d in spec.describe if d.label and _has(values, d.variant))
+            label = next(described, "") or " + ".join(texts) or _UNLABELLED
+            if label in taken:  # labels of the scenario may be equal
+                label = " ".join(f"{name}={value}" for name, value in varied) or _UNLABELLED
+            numbered = (f"{label} ({count})" for count in itertools.count(2))
+            labels[values] = next(t for t in itertools.chain([label], numbered) if t not in taken)
+            taken.add(labels[values])
+        return labels
+
+    def _variant(
+        self, values: plan.Values, label: str, experiment: str | None = None
+    ) -> plan.Variant:
+        first, spec = self.scenario.baseline, self.scenario.spec
         # A variant with one change needs only the description of that change.
-        whole = experiment is None and (
-            self.scenario.spec.design == "full" or dict(values) == self._first
-        )
+        whole = experiment is None and (spec.design == "full" or dict(values) == first)
         about = [
-            setting.about
-            for (axis, value), setting in zip(values, settings, strict=True)
-            if setting.about and (whole or self._first.get(axis) != value)
+            text
+            for axis, value in values
+            if (text := self.axes[axis].settings[value].about)
+            and (whole or first.get(axis) != value)
         ]
-        about += [
-            part.text
-            for part in self.scenario.spec.describe
-            if experiment is None and part.text and axes.is_about(part, values)
-        ]
-        name = experiment.name if experiment else None
-        variant = plan.Variant(label, values, self._build(settings), "; ".join(about), name)
-        return VariantParts(
-            variant, chosen, settings, next(iter(experiment.change.items())) if experiment else None
-        )
+        if experiment is None:
+            about += [d.text for d in spec.describe if d.text and _has(values, d.variant)]
+        build = build_of(self.scenario, self._bin, self._settings(values))
+        return plan.Variant(label, values, build, "; ".join(about), experiment)
 
-    def _build(self, settings: Sequence[Setting]) -> plan.BuildSpec | None:
-        worker = self.scenario.spec.worker
-        allocators = [s.preload_allocator for s in settings if s.preload_allocator is not None]
-        preload = allocators[-1] if allocators and allocators[-1] != "system" else ""
-        preload = self.scenario.resolve(preload) if "/" in preload else preload
-        if worker.command is not None:
-            if not any(axis.changes(("command", "preload_allocator")) for axis in self.axes):
-                return None
-            words = next((s.command for s in settings if s.command), worker.command)
-            return plan.BuildSpec(
-                crate="", bin=self.scenario.resolve_program(words[0]), preload=preload
-            )
-        profile, keys = _profile("release", {}, worker.profile)
-        default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
-        features, flags, version = set(worker.features), list(worker.rustflags), worker.version
-        dependencies: dict[str, str] = {}
-        pgo: Pgo | None = None
-        for setting in settings:
-            profile, keys = _profile(profile, keys, setting.profile)
-            default = default and not setting.no_default_features
-            toolchain, revision = setting.toolchain or toolchain, setting.revision or revision
-            version = setting.version or version
-            pgo = setting.pgo if "pgo" in setting.model_fields_set else pgo
-            features |= set(setting.features)
-            dependencies |= setting.dependencies
-            flags += setting.rustflags
-            flags += [f"-Ctarget-cpu={setting.target_cpu}"] if setting.target_cpu else []
-            flags += [f"-Clink-arg=-fuse-ld={setting.linker}"] if setting.linker else []
-        crate = worker.crate or ""
-        return plan.BuildSpec(
-            crate=crate if crate in {"", BUILTIN} else self.scenario.resolve(crate),
-            bin=self.bin,
-            git=worker.git,
-            package=worker.package,
-            features=tuple(sorted(features)),
-            default_features=default,
-            profile=profile,
-            profile_keys=tuple(sorted(keys.items())),
-            rustflags=tuple(flags),
-            toolchain=toolchain,
-            revision=revision,
-            registry=worker.registry or "",
-            version=version or "",
-            preload=preload,
-            dependencies=tuple(sorted(dependencies.items())),
-            patches=tuple(self.scenario.resolve(s.patch) for s in settings if s.patch),
-            pgo=pgo is not None,
-            train=template.fill_words((pgo and pgo.train) or (), {}),
-        )
+    def _settings(self, values: plan.Values) -> list[Setting]:
+        return [self.axes[name].settings[value] for name, value in values]
 
-    def _inputs(self) -> dict[plan.Values, tuple[plan.Input, Mapping[str, str]]]:
-        inputs: dict[plan.Values, tuple[plan.Input, Mapping[str, str]]] = {}
-        of_variants = self.matrix.variant_axes
-        parts = (tuple(v for v in m if v[0] not in of_variants) for m in self.matrix.measured)
-        for values in unique(parts):
-            inputs[values] = input_of(self.scenario, values, self.by_name)
-        return inputs
+    def _input(self, values: plan.Values) -> tuple[plan.Input, dict[str, str]]:
+        """Return an input and the values of its placeholders."""
+        label = ", ".join(label_of(self.axes[name], value) for name, value in values)
+        part = self.scenario.spec.input
+        if part is None:
+            return plan.Input(label or "no input", values, None), {}
+        chosen = {**self.scenario.spec.fixed, **dict(values)}
+        given = {key: getattr(part, key) for key in INPUT_NAMES}
+        texts = {key: template.fill_text(t, chosen) for key, t in given.items() if t is not None}
+        dataset, name = self._dataset(part, texts, chosen)
+        if part.sha256:
+            dataset = replace(dataset, sha256=template.fill_text(part.sha256, chosen).lower())
+        return plan.Input(label or name, values, dataset), texts
 
-    def _add_experiment(self, part: ExperimentPart, taken: set[str]) -> None:
+    def _dataset(
+        self, part: InputPart, texts: Mapping[str, str], values: Mapping[str, str]
+    ) -> tuple[plan.Dataset, str]:
+        """Return the dataset of an input and its label."""
+        for kind in ("file", "folder"):
+            if kind in texts:
+                path = self.scenario.resolve(texts[kind])
+                return plan.Dataset(kind, Path(path).name, path=path), Path(path).name
+        start = str(self.scenario.folder)
+        if part.files is not None:
+            patterns = tuple(template.fill_text(text, values) for text in part.files)
+            family = ", ".join(patterns)
+            return plan.Dataset("files", family, path=start, patterns=patterns), family
+        if part.command is not None:
+            program = template.fill_text(part.command[0], values)
+            program = self.scenario.resolve_program(program)
+            words = ((program,), *template.fill_words(part.command[1:], values))
+            most = parse_size(template.fill_text(part.max_size, values))
+            family = Path(program).name
+            dataset = plan.Dataset("command", family, path=start, command=words, max_bytes=most)
+            return dataset, f"output of {family}"
+        family = "prose" if texts["dataset"] == "text" else texts["dataset"]
+        size, seed = parse_size(texts["size"]), int(texts["seed"])
+        return plan.Dataset("generated", family, size, seed), f"{family} {texts['size']}"
+
+    def _add_experiment(self, part: ExperimentPart) -> None:
         ((key, value),) = part.change.items()
-        start = axes.named_values(self.axes, self.scenario.spec.baseline, part.at)
+        start = self.scenario.variant_values(part.at)
         changed = tuple((axis, value if axis == key else old) for axis, old in start)
         variant_id = ""
-        if key in self.by_name and changed in self.parts:
-            variant_id = self.parts[changed].variant.id
+        if key in self.axes and changed in self.variants:
+            variant_id = self.variants[changed].id
         elif not part.at:
-            free = part.name not in taken and part.name != plan.CONTROL_LABEL
-            label = part.name if free else f"{part.name} (experiment)"
-            taken.add(label)
-            self.experiment_parts[part.name] = self._make(changed, label, part)
-            variant_id = self.experiment_parts[part.name].variant.id
+            label = part.name if part.name not in self._taken else f"{part.name} (experiment)"
+            self._taken.add(label)
+            variant = self._variant(changed, label, part.name)
+            self.experiment_variants[part.name] = variant
+            variant_id = variant.id
         if not part.at:
+            change = ((key, value),)
             self.experiments.append(
-                Experiment(part.name, variant_id, ((key, value),), part.why, part.decision)
+                Experiment(part.name, variant_id, change, part.why, part.decision)
             )
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
-            reference_id = self.parts[start].variant.id if start in self.parts else ""
+            text, metric = f"{key}: {before} → {value}", part.metric or ""
+            reference_id = self.variants[start].id if start in self.variants else ""
             self.hypotheses.append(
-                Hypothesis(
-                    part.hypothesis,
-                    f"{key}: {before} → {value}",
-                    variant_id,
-                    reference_id,
-                    part.expect,
-                    part.metric or "",
-                )
+                Hypothesis(part.hypothesis, text, variant_id, reference_id, part.expect, metric)
             )
+
+    def selected(self, given: Mapping[str, str]) -> plan.Variant | None:
+        """Return the variant that a side of a contrast selects, or `None` if it does not exist."""
+        if EXPERIMENT in given:
+            ids = [e.variant_id for e in self.experiments if e.name == given[EXPERIMENT]]
+            variants = (*self.variants.values(), *self.experiment_variants.values())
+            return next((variant for variant in variants if variant.id in ids), None)
+        return self.variants.get(self.scenario.variant_values(given))
+
+    def input_ids(self, selection: Mapping[str, str]) -> tuple[str, ...]:
+        """Return the ids of the inputs that have these values of input axes."""
+        return tuple(
+            given.id for values, (given, _) in self.inputs.items() if _has(values, selection)
+        )
 
     def pairs(self) -> list[tuple[plan.Variant, plan.Input]]:
         """Return the measured pairs by input: variants of the matrix, then experiments."""
-        measured = self._measured
         pairs: list[tuple[plan.Variant, plan.Input]] = []
-        for given_values, (given, _) in self.inputs.items():
-            for values, parts in self.parts.items():
-                if self._whole(values, given_values) in measured:
-                    pairs.append((parts.variant, given))
-            if self._whole(self.baseline.values, given_values) in measured:
+        for given, _ in self.inputs.values():
+            pairs += [(v, given) for v in self.variants.values() if self._is_measured(v, given)]
+            if self._is_measured(self.baseline, given):
                 # An experiment is not in the matrix. It is measured on the baseline's inputs.
-                pairs += [(parts.variant, given) for parts in self.experiment_parts.values()]
+                pairs += [(variant, given) for variant in self.experiment_variants.values()]
             if self.anchor is not None and (self.anchor, given) not in pairs:
                 pairs.append((self.anchor, given))
         return pairs
 
-    def _whole(self, variant: plan.Values, given: plan.Values) -> plan.Values:
-        chosen = {**dict(variant), **dict(given)}
-        return tuple((axis.name, chosen[axis.name]) for axis in self.axes)
-
     def values_of(self, variant: plan.Variant, given: plan.Input) -> plan.Values:
         """Return the combination of a cell, in the order of the axes."""
-        return self._whole(variant.values, given.values)
+        chosen = dict((*variant.values, *given.values))
+        return tuple((name, chosen[name]) for name in self.axes)
 
-    def parts_of(self, variant: plan.Variant) -> VariantParts:
-        """Return the parts of a variant."""
-        if self.anchor_parts is not None and variant == self.anchor:
-            return self.anchor_parts
-        if variant.experiment is None:
-            return self.parts[variant.values]
-        return self.experiment_parts[variant.experiment]
+    def _is_measured(self, variant: plan.Variant, given: plan.Input) -> bool:
+        return self.values_of(variant, given) in self._measured
 
-    def cells(self, pairs: Iterable[tuple[plan.Variant, plan.Input]]) -> Iterable[plan.Cell]:
+    def cells(self, pairs: Iterable[tuple[plan.Variant, plan.Input]]) -> Iterator[plan.Cell]:
         """Yield the cells. The A/A control is the last one on each input that has the baseline."""
-        control: plan.Cell | None = None
-        input_id = None
-        for variant, given in pairs:
-            if given.id != input_id:
-                if control is not None:
-                    yield control
-                control, input_id = None, given.id
-            role = self._role(variant, given)
-            yield self.cell(variant, given, role, variant.label)
-            if role is plan.Role.BASELINE and self.scenario.spec.measure.control:
-                control = self.cell(variant, given, plan.Role.CONTROL, plan.CONTROL_LABEL)
-        if control is not None:
-            yield control
+        for _, of_input in itertools.groupby(pairs, key=lambda pair: pair[1].id):
+            controls = []
+            for variant, given in of_input:
+                role = self._role(variant, given)
+                yield self.cell(variant, given, role, variant.label)
+                if role is plan.Role.BASELINE and self.scenario.spec.measure.control:
+                    controls = [self.cell(variant, given, plan.Role.CONTROL, plan.CONTROL_LABEL)]
+            yield from controls
 
     def _role(self, variant: plan.Variant, given: plan.Input) -> plan.Role:
-        if variant == self.anchor and (
-            variant.anchor or self.values_of(variant, given) not in self._measured
-        ):
+        if variant == self.anchor and (variant.anchor or not self._is_measured(variant, given)):
             return plan.Role.ANCHOR
         if variant == self.baseline:
             return plan.Role.BASELINE
-        values = dict(variant.values).items()
-        bound = variant.experiment is None and any(
-            given.items() <= values for given in self.scenario.spec.bounds
-        )
+        bounds = self.scenario.spec.bounds if variant.experiment is None else []
+        bound = any(_has(variant.values, given) for given in bounds)
         return plan.Role.BOUND if bound else plan.Role.CANDIDATE
-
-    def named_cells(self) -> tuple[NamedCell, ...]:
-        """Return the named variants of formulas."""
-        spec = self.scenario.spec
-        return tuple(
-            NamedCell(name, self.parts[values].variant.id)
-            for name, given in spec.cells.items()
-            if (values := axes.named_values(self.axes, spec.baseline, given)) in self.parts
-        )
 
     def cell(
         self, variant: plan.Variant, given: plan.Input, role: plan.Role, label: str
     ) -> plan.Cell:
         """Return one cell with its placeholders replaced."""
         spec = self.scenario.spec
-        parts = self.parts_of(variant)
-        values = {**self.inputs[given.values][1], **parts.values, **dict(given.values)}
-        settings = (
-            *parts.settings,
-            *(self.by_name[name].settings[value] for name, value in given.values),
-        )
+        changes = {part.name: part.change for part in spec.experiments}
+        change = changes[variant.experiment] if variant.experiment is not None else {}
+        values = {
+            **self.inputs[given.values][1],
+            **spec.fixed,
+            **dict(variant.values),
+            **change,
+            **dict(given.values),
+        }
+        settings = self._settings((*variant.values, *given.values))
         env = {name: template.fill_text(value, values) for name, value in spec.env.items()}
         cpus, cache = spec.measure.cpus, spec.measure.cache
         for setting in settings:
@@ -288,7 +266,7 @@ class Expansion:
                 "cell",
                 sorted(variant.values),
                 sorted(given.values),
-                parts.change,
+                next(iter(change.items()), None),
                 role is plan.Role.CONTROL,
                 *((variant.anchor,) if variant.anchor else ()),
             ),
@@ -316,11 +294,9 @@ class Expansion:
         command = self.command
         for setting in settings:
             command = ["{bin}", *setting.command[1:]] if setting.command else command
-        words: list[str] = []
-        for word in command:
-            words += added if word == template.ARGS else [word]
         if template.ARGS not in command:
-            words += added
+            command = [*command, template.ARGS]
+        words = [w for word in command for w in (added if word == template.ARGS else [word])]
         return template.fill_words(words, values)
 
     def _stdin(self, values: Mapping[str, str]) -> plan.Word | None:
@@ -328,23 +304,15 @@ class Expansion:
         if text is None:
             return None
         word = template.fill(text, values)
-        if all(isinstance(piece, str) for piece in word):
-            return (self.scenario.resolve("".join(str(piece) for piece in word)),)
-        return word
+        if any(isinstance(piece, plan.Slot) for piece in word):
+            return word
+        return (self.scenario.resolve(plan.filled(word)),)
 
 
-def bin_name(scenario: Scenario) -> str:
-    """Return the given binary target or the crate's only one, empty without a crate."""
-    worker = scenario.spec.worker
-    if worker.registry is not None:
-        return worker.bin or worker.registry
-    if worker.bin is not None or worker.crate is None:
-        return worker.bin or ""
-    try:
-        bins = read_crate(Path(scenario.resolve(worker.crate)), worker.package).bins
-    except CrateMissing:
-        return ""
-    return bins[0] if len(bins) == 1 else ""
+def label_of(axis: AxisView, value: str, *, with_axis: bool = False) -> str:
+    """Return the label of a value. A number or a yes or no is labelled with its axis."""
+    bare = not with_axis and not _PLAIN.fullmatch(value)
+    return axis.settings[value].label or (value if bare else f"{axis.name}={value}")
 
 
 def unique(items: Iterable[_T]) -> tuple[_T, ...]:
@@ -352,9 +320,6 @@ def unique(items: Iterable[_T]) -> tuple[_T, ...]:
     return tuple(dict.fromkeys(items))
 
 
-def _profile(
-    name: str, keys: dict[str, str], change: str | dict[str, str] | list[str] | None
-) -> tuple[str, dict[str, str]]:
-    if isinstance(change, dict):
-        return name, keys | change
-    return (change, keys) if isinstance(change, str) else (name, keys)
+def _has(values: plan.Values, selection: Mapping[str, str]) -> bool:
+    """Return whether axis values include all of a selection."""
+    return selection.items() <= dict(values).items()

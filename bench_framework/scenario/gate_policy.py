@@ -4,7 +4,6 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from bench_framework.model.metrics import METRICS, UNITS
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import MAX_BYTES, Document, Place, Scalar, Unreadable, parse
+from bench_framework.scenario.document import MAX_BYTES, Document, Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.schema.measure import BudgetPart
 from bench_framework.scenario.selection import select_cells
@@ -29,10 +28,10 @@ _EXAMPLE: Final = (
 )
 
 
-def with_gate(scenario: Scenario, plan: Plan) -> Plan:
-    """Return the plan with the scenario's gate policy."""
+def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
+    """Return the gate policy of a scenario, with the cells of its plan."""
     spec = scenario.spec.gate
-    policy = GatePolicy(
+    return GatePolicy(
         spec.margins(),
         spec.detect,
         spec.on_inconclusive,
@@ -53,7 +52,6 @@ def with_gate(scenario: Scenario, plan: Plan) -> Plan:
         ),
         accepted=scenario.resolve(spec.accepted) if spec.accepted else "",
     )
-    return replace(plan, judge=replace(plan.judge, gate=policy))
 
 
 def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
@@ -110,21 +108,20 @@ def accepted_text(path: Path) -> str:
         return read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        raise _fault(
-            path, f"the file of accepted changes cannot be read: {reason}", None
-        ) from error
+        message = f"the file of accepted changes cannot be read: {reason}"
+        raise _fault(path, message, None) from error
 
 
 def _parsed(path: Path, text: str, plan: Plan) -> tuple[Accepted, ...]:
     try:
         document = parse(text, str(path))
+        problems = document.problems
     except Unreadable as unreadable:
-        at = unreadable.problem.at
-        raise _fault(path, unreadable.problem.message, at.line if at else None) from None
-    for problem in document.problems:
+        problems = [unreadable.problem]
+    for problem in problems:
         raise _fault(path, problem.message, problem.at.line if problem.at else None)
     return tuple(
-        _entry(path, item, document.place.at(("accepted", index)), plan)
+        _entry(path, item, document.place.at(("accepted", index)).value.line, plan)
         for index, item in enumerate(_items(path, document))
     )
 
@@ -198,48 +195,34 @@ def _items(path: Path, document: Document) -> list[Any]:
     return entries
 
 
-def _entry(path: Path, item: Any, place: Place, plan: Plan) -> Accepted:
-    line = place.value.line
+def _entry(path: Path, item: Any, line: int, plan: Plan) -> Accepted:
     if not isinstance(item, dict):
         raise _fault(path, "an accepted change must be a mapping", line)
-    unknown = [key for key in item if key not in KEYS]
-    missing = [
-        key for key in KEYS[:4] if not isinstance(item.get(key), str) or not item[key].strip()
-    ]
-    if unknown or missing:
-        what = f"has the unknown key `{unknown[0]}`" if unknown else f"needs `{missing[0]}`"
-        raise _fault(path, f"an accepted change {what}", line)
+    texts = {key: str(text) for key, text in item.items() if isinstance(text, str) and text.strip()}
+    for fault in (
+        *(f"has the unknown key `{key}`" for key in item if key not in KEYS),
+        *(f"needs `{key}`" for key in KEYS[:4] if key not in texts),
+    ):
+        raise _fault(path, f"an accepted change {fault}", line)
+    until = item.get("until", "")
     try:
-        level = parse_percent(item["level"])
-        until = item.get("until", "")
+        level = parse_percent(texts["level"])
         if until and dt.date.fromisoformat(until).isoformat() != until:
             raise ValueError(until)  # noqa: TRY301 -- 20261231 is a date, too, but it is compared as text
     except (ValueError, TypeError):
-        raise _fault(
-            path, "`level` must be a percentage and `until` a date such as 2026-12-31", line
-        ) from None
-    words, unknown_here = str(item["cell"]), ""
+        message = "`level` must be a percentage and `until` a date such as 2026-12-31"
+        raise _fault(path, message, line) from None
+    unknown = ""
     try:
-        ids = tuple(cell.id for cell in selected(plan, words))
+        ids = tuple(cell.id for cell in selected(plan, texts["cell"]))
     except ScenarioError as error:
-        ids, unknown_here = (), error.problems[0].message
-    return Accepted(
-        words,
-        str(item["metric"]),
-        level,
-        str(item["reason"]),
-        str(until),
-        f"{path.name}:{line}",
-        ids,
-        unknown_here,
-    )
+        ids, unknown = (), error.problems[0].message
+    place = f"{path.name}:{line}"
+    metric, reason = texts["metric"], texts["reason"]
+    return Accepted(texts["cell"], metric, level, reason, str(until), place, ids, unknown)
 
 
 def _fault(path: Path, message: str, line: int | None) -> UsageError:
-    return UsageError(
-        message,
-        code="BX112",
-        details=(("file", f"{path}:{line}" if line else str(path)),),
-        effect="the gate has no result",
-        fix=_EXAMPLE,
-    )
+    file = f"{path}:{line}" if line else str(path)
+    effect = "the gate has no result"
+    return UsageError(message, code="BX112", details=(("file", file),), effect=effect, fix=_EXAMPLE)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.foreign import fault_of
 from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
@@ -24,9 +24,9 @@ __all__ = ["Scenario", "load", "render"]
 _PASSES = 4
 """Passes of validating and removing invalid parts. Each may show further problems."""
 _STAND_INS: dict[str, Any] = {
-    "version": "1",
-    "name": "unnamed",
-    "question": "?",
+    "version": Scalar("1", plain=True),
+    "name": Scalar("unnamed"),
+    "question": Scalar("?"),
     "worker": {"command": ["true"]},
 }
 """Replacements for missing required keys, so that the rest can be checked."""
@@ -52,7 +52,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
             message = "the text starts with a byte order mark"
-            raise Unreadable("BC004", message, file, fix=_WITHOUT_MARK)  # noqa: TRY301 -- as `parse` does
+            raise Unreadable(Problem("BC004", message, file, fix=_WITHOUT_MARK))  # noqa: TRY301 -- as `parse` does
         document = documents.parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
@@ -83,33 +83,28 @@ def _mask(document: Document) -> None:
 
 
 def _read(path: Path) -> str:
-    file = str(path)
-    try:
-        raw = path.read_bytes() if path.is_file() or not path.exists() else _refuse_special(path)
-    except FileNotFoundError:
+    file, raw = str(path), b""
+    if not (fault := fault_of(path)):
+        try:
+            raw = path.read_bytes()
+        except OSError as error:
+            fault = f"cannot be read: {error.strerror}"
+    if fault == "does not exist":
         near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         advice = near or "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable("BC003", f"there is no file `{file}`", file, fix=advice) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Unreadable("BC003", f"`{file}` cannot be read: {reason}", file) from None
-    if len(raw) > documents.MAX_BYTES:
-        raise documents.too_large(file, documents.MAX_BYTES)
+        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file, fix=advice))
+    if fault:
+        advice = "give the path of a file in it" if path.is_dir() else ""
+        raise Unreadable(Problem("BC003", f"`{file}` {fault}", file, fix=advice or None))
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK)
+            raise Unreadable(Problem("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
-        raise Unreadable("BC004", message, file, fix="save it as UTF-8") from None
-
-
-def _refuse_special(path: Path) -> bytes:
-    what = "is a folder" if path.is_dir() else "is not a regular file"
-    advice = "give the path of a file in it" if path.is_dir() else None
-    raise Unreadable("BC003", f"`{path}` {what}", str(path), fix=advice)
+        raise Unreadable(Problem("BC004", message, file, fix="save it as UTF-8")) from None
 
 
 def _validate(
@@ -131,10 +126,8 @@ def _validate(
         doomed = {path for _, path in faults if path}
         gone |= doomed
         lost |= {_name(document, path) for path in doomed}
-        document = _without(document, doomed)
-        for error in errors:
-            if error["type"] == "missing" and len(error["loc"]) == 1:
-                document.data[error["loc"][0]] = _plain(_STAND_INS[str(error["loc"][0])])
+        data, place = _prune(document.data, document.place, (), doomed)
+        document = Document(_STAND_INS | data, place, document.sources)
     return None, document, problems, frozenset(lost)
 
 
@@ -152,53 +145,32 @@ def _name(document: Document, path: documents.Path) -> str:
     return path[-1] if isinstance(path[-1], str) else str(document_value(document.data, path))
 
 
-def _without(document: Document, doomed: set[documents.Path]) -> Document:
-    data, place = _prune(document.data, document.place, (), doomed)
-    for key, value in _STAND_INS.items():
-        if (key,) in doomed:
-            data[key] = _plain(value)
-    return Document(data, place, document.sources)
-
-
-def _plain(value: Any) -> Any:
-    return Scalar(value, plain=True) if isinstance(value, str) else value
-
-
 def _prune(
     data: Any, place: Place, path: documents.Path, doomed: set[documents.Path]
 ) -> tuple[Any, Place]:
     """Return data and places without the values at the doomed paths. List indexes shift."""
-    if isinstance(data, dict):
-        remaining = [key for key in data if (*path, key) not in doomed]
-        pairs = {
-            key: _prune(data[key], place.children[key], (*path, key), doomed)
-            for key in remaining
-            if key in place.children
-        }
-        return {key: pairs[key][0] if key in pairs else data[key] for key in remaining}, Place(
-            place.file, place.value, place.key, {key: pair[1] for key, pair in pairs.items()}
-        )
+    if not isinstance(data, (dict, list)):
+        return data, place
+    parts = {
+        key: _prune(value, place.at((key,)), (*path, key), doomed)
+        for key, value in (data.items() if isinstance(data, dict) else enumerate(data))
+        if (*path, key) not in doomed
+    }
     if isinstance(data, list):
-        items = [
-            _prune(item, place.children[index], (*path, index), doomed)
-            for index, item in enumerate(data)
-            if (*path, index) not in doomed
-        ]
-        children: dict[str | int, Place] = {index: item[1] for index, item in enumerate(items)}
-        return [item[0] for item in items], Place(place.file, place.value, place.key, children)
-    return data, place
+        parts = dict(enumerate(parts.values()))
+        data = [value for value, _ in parts.values()]
+    else:
+        data = {key: value for key, (value, _) in parts.items()}
+    return data, replace(place, children={key: inner for key, (_, inner) in parts.items()})
 
 
 def _in_order(problems: list[Problem], document: Document) -> tuple[Problem, ...]:
     files = list(document.sources)
 
     def place(problem: Problem) -> tuple[int, int, int]:
-        at = problem.at
-        return (
-            files.index(problem.file) if problem.file in files else len(files),
-            at.line if at else 0,
-            at.column if at else 0,
-        )
+        at = problem.at or Position(0, 0)
+        number = files.index(problem.file) if problem.file in files else len(files)
+        return number, at.line, at.column
 
     return tuple(sorted(problems, key=place))
 
@@ -237,20 +209,12 @@ def _nothing(file: str, before: int) -> Document:
 
 def _set(document: Document, path: list[str], value: Document) -> None:
     """Set the value at its path and create missing mappings."""
-    data, place = document.data, document.place
+    data, place, at = document.data, document.place, value.place.key
     for part in path[:-1]:
         key = _key(data, part)
-        if key not in place.children or not isinstance(data[key], (dict, list)):
-            fresh: dict[str, Any] = {}
-            _put(data, key, fresh)
-            place.children[key] = Place(
-                value.place.file, value.place.key or value.place.value, value.place.key
-            )
-        else:  # YAML merges share values, so copy to change this path only
-            data[key] = copy(data[key])
-            place.children[key] = replace(
-                place.children[key], children=dict(place.children[key].children)
-            )
+        if at and (key not in place.children or not isinstance(data[key], (dict, list))):
+            _put(data, key, {})
+            place.children[key] = Place(value.place.file, at, at)
         data, place = data[key], place.children[key]
     key = _key(data, path[-1])
     _put(data, key, value.data)
@@ -273,20 +237,9 @@ def _put(data: Any, key: str | int, value: Any) -> None:
 
 def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
     """Move the end of `measure.rounds` in the file if the other end is overridden past it."""
-    measure = document.data.get("measure") if isinstance(document.data, dict) else None
-    rounds = measure.get("rounds") if isinstance(measure, dict) else None
-    ends = [f"measure.rounds.{end}" in given for end in ("min", "max")]
-    if (
-        not isinstance(rounds, dict)
-        or sum(ends) != 1
-        or not all(
-            isinstance(value := rounds.get(end), Scalar)
-            and value.plain
-            and _NUMBER.fullmatch(value)
-            for end in ("min", "max")
-        )
-    ):
-        return
-    if int(rounds["min"]) > int(rounds["max"]):
-        changed, other = ("min", "max") if ends[0] else ("max", "min")
-        rounds[other] = rounds[changed]
+    match document.data:
+        case {"measure": {"rounds": {"min": str(least), "max": str(most)} as rounds}}:
+            ends = [end for end in ("min", "max") if f"measure.rounds.{end}" in given]
+            numbers = _NUMBER.fullmatch(least) and _NUMBER.fullmatch(most)
+            if len(ends) == 1 and numbers and int(least) > int(most):
+                rounds["min"] = rounds["max"] = rounds[ends[0]]

@@ -1,25 +1,22 @@
 """Expansion of a scenario to a plan: variants, inputs, builds, cells and holes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
-from bench_framework.model.declarations import DerivedRow, Note
+from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.profile import Bucket, ProfilePolicy
+from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import AxisView
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
-from bench_framework.scenario.contrasts import named_contrasts, published_of
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion, unique
-from bench_framework.scenario.gate_policy import with_gate
-from bench_framework.scenario.matrix import combine
+from bench_framework.scenario.gate_policy import gate_policy
 from bench_framework.scenario.schema.measure import Precision
-from bench_framework.scenario.schema.parts import ProfilePart
-from bench_framework.scenario.schema.worker import BUILTIN
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
 from bench_framework.units import is_size
 
@@ -35,7 +32,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 
     Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
     """
-    expansion = Expansion(scenario, combine(scenario))
+    spec, expansion = scenario.spec, Expansion(scenario)
     everything = pairs = expansion.pairs()
     holes = list(expansion.matrix.holes)
     if only is not None:
@@ -43,115 +40,126 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         holes += left_out
     measured = unique(variant for variant, _ in pairs)
     variants = measured if expansion.baseline in measured else (expansion.baseline, *measured)
+    ids = {variant.id for variant in variants}
+    anchor_id = expansion.anchor.id if expansion.anchor is not None else ""
     plan = Plan(
-        name=scenario.spec.name,
-        question=scenario.spec.question,
+        name=spec.name,
+        question=spec.question,
         scenario_path=scenario.path,
         scenario_sha256=scenario.sha256,
-        axes=tuple(axis.plan_axis() for axis in expansion.axes),
+        axes=tuple(axis.plan_axis() for axis in scenario.axes.values()),
         builds=unique(variant.build for variant in measured if variant.build is not None),
         variants=variants,
         inputs=unique(given for _, given in pairs),
         cells=tuple(expansion.cells(pairs)),
         holes=tuple(holes),
         baseline_id=expansion.baseline.id,
-        further_baselines=tuple(v.id for v in expansion.further_baselines if v in variants),
-        choose_from=tuple(tuple(given.items()) for given in scenario.spec.choose_from),
-        anchor_id=expansion.anchor.id
-        if expansion.anchor is not None and expansion.anchor in variants
-        else "",
-        experiments=tuple(
-            experiment
-            for experiment in expansion.experiments
-            if any(v.id == experiment.variant_id for v in variants)
-        ),
-        program=_program(scenario),
+        further_baselines=tuple(v.id for v in expansion.further_baselines if v.id in ids),
+        choose_from=tuple(tuple(given.items()) for given in spec.choose_from),
+        anchor_id=anchor_id if anchor_id in ids else "",
+        experiments=tuple(e for e in expansion.experiments if e.variant_id in ids),
+        program=_command(scenario, spec.worker.command) or None,
         answer=_answer(scenario),
         measure=_measure(scenario),
         judge=_judge(scenario),
         notes=_notes(scenario),
         named=tuple(
-            cell
-            for cell in expansion.named_cells()
-            if any(v.id == cell.variant_id for v in variants)
+            NamedCell(name, variant.id)
+            for name, given in spec.cells.items()
+            if (variant := expansion.selected(given)) is not None and variant.id in ids
         ),
         derived=tuple(
-            DerivedRow(name, part.formula, part.assuming)
-            for name, part in scenario.spec.derived.items()
+            DerivedRow(n, part.formula, part.assuming) for n, part in spec.derived.items()
         ),
         hypotheses=tuple(expansion.hypotheses),
-        contrasts=tuple(named_contrasts(expansion)),
-        published=published_of(expansion),
-        learnings=tuple(scenario.spec.learnings),
-        next_steps=tuple(scenario.spec.next_steps),
-        unit_family=_unit_family(scenario, expansion.axes),
+        contrasts=tuple(_contrasts(expansion)),
+        published=_published(expansion),
+        learnings=tuple(spec.learnings),
+        next_steps=tuple(spec.next_steps),
+        unit_family=_unit_family(scenario),
         profile=_profile_policy(scenario, variants, expansion.baseline.id),
         metrics=declared_metrics(scenario),
         instructions=instruction_policy(scenario),
-        tuning=tuple(
-            template.fill(word, scenario.spec.fixed) for word in scenario.spec.tuning or ()
+        tuning=template.fill_words(spec.tuning or (), spec.fixed),
+        data_dir=scenario.resolve(spec.data_dir) if spec.data_dir else None,
+        design=spec.design,
+        training=tuple(
+            TrainingRun(v.build.program, expansion.cell(v, given, Role.CANDIDATE, v.label), given)
+            for v, given in everything
+            if v.build is not None and v.build.pgo
         ),
-        data_dir=scenario.resolve(scenario.spec.data_dir) if scenario.spec.data_dir else None,
-        design=scenario.spec.design,
-        training=_training(expansion, everything),
         hosts=_hosts(scenario),
     )
-    return with_gate(scenario, plan)
+    return replace(plan, judge=replace(plan.judge, gate=gate_policy(scenario, plan)))
 
 
 def _select(
     expansion: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
-    selects = parse_selection(only, {axis.name: axis.values for axis in expansion.axes})
-
-    chosen = {
-        (variant.id, given.id) for variant, given in pairs if selects(words_of(variant, given))
-    }
+    selects = parse_selection(only, {name: axis.values for name, axis in expansion.axes.items()})
+    chosen = {(v.id, given.id) for v, given in pairs if selects(words_of(v, given))}
     if not chosen:
         message = "the selection matches no configuration of this plan"
         fix = "remove a condition, or separate alternatives with |"
         problem = Problem("BC207", message, file=OPTION, at=whole(only), fix=fix)
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
-    required = {expansion.baseline.id, *(variant.id for variant in expansion.further_baselines)}
-    required |= {expansion.anchor.id} if expansion.anchor is not None else set()
+    required = (expansion.baseline, *expansion.further_baselines, expansion.anchor)
     selected, left_out = [], []
     for variant, given in pairs:
-        if (variant.id, given.id) in chosen or (variant.id in required and given.id in inputs):
+        if (variant.id, given.id) in chosen or (variant in required and given.id in inputs):
             selected.append((variant, given))
         elif variant.experiment is None:
             left_out.append(Hole(expansion.values_of(variant, given), f"not selected by -k {only}"))
     return selected, left_out
 
 
-def _training(
-    expansion: Expansion, pairs: Sequence[tuple[Variant, Input]]
-) -> tuple[TrainingRun, ...]:
-    trained = [(v, i) for v, i in pairs if v.build is not None and v.build.pgo]
-    return tuple(
-        TrainingRun(v.build.program, expansion.cell(v, i, Role.CANDIDATE, v.label), i)
-        for v, i in trained
-        if v.build is not None
-    )
+def _contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
+    for part in expansion.scenario.spec.contrasts:
+        candidate, reference = map(expansion.selected, (part.candidate, part.reference))
+        assert candidate is not None
+        assert reference is not None
+        ids = expansion.input_ids(part.input)
+        metric = part.metric or _headline(expansion.scenario)
+        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric, part.group or "")
 
 
-def _program(scenario: Scenario) -> tuple[str, ...] | None:
-    words = scenario.spec.worker.command
-    if words is None:
+def _published(expansion: Expansion) -> Published | None:
+    part = expansion.scenario.spec.published
+    if part is None:
         return None
-    return (scenario.resolve_program(words[0]), *words[1:])
+    claims = []
+    for claim in part.claims:
+        given = claim.variant if claim.variant is not None else claim.scaling
+        variant = expansion.selected(given) if given is not None else None
+        claims.append(
+            PublishedClaim(
+                claim.claim,
+                claim.figure or "",
+                claim.test,
+                claim.contrast or claim.derived or claim.not_testable or "",
+                variant.id if variant is not None else "",
+                expansion.input_ids(claim.input),
+                claim.metric or _headline(expansion.scenario),
+            )
+        )
+    return Published(part.title, part.url, part.date, tuple(claims), part.decisions)
+
+
+def _headline(scenario: Scenario) -> str:
+    return policies.JudgePolicy(tuple(scenario.spec.judge)).headline
+
+
+def _command(scenario: Scenario, words: list[str] | None) -> tuple[str, ...]:
+    """Return a command of the user with the path of its program; empty without one."""
+    return (scenario.resolve_program(words[0]), *words[1:]) if words else ()
 
 
 def _answer(scenario: Scenario) -> policies.AnswerPolicy:
-    part, worker = scenario.spec.answer, scenario.spec.worker
-    contract = worker.contract if worker.contract is not None else worker.crate == BUILTIN
+    part, contract = scenario.spec.answer, scenario.spec.worker.follows_protocol
     stored = contract or part.file is not None or part.stdout == "file"
     share = part.differs if isinstance(part.differs, float) else 0.0
-
-    def command(words: list[str]) -> tuple[str, ...]:
-        return (scenario.resolve_program(words[0]), *words[1:]) if words else ()
-
     return policies.AnswerPolicy(
         compare=part.kind if stored else "none",
         file=scenario.resolve(part.file) if part.file is not None else None,
@@ -159,13 +167,13 @@ def _answer(scenario: Scenario) -> policies.AnswerPolicy:
         exit_codes=tuple(scenario.spec.exit_codes),
         stdout=part.stdout,
         differs="refuse" if isinstance(part.differs, float) else part.differs,
-        filter=command(part.filter),
+        filter=_command(scenario, part.filter),
         extract=part.extract or "",
         ignore=tuple(part.ignore),
         json_ignore=tuple(part.json_part.ignore) if part.json_part is not None else (),
         tolerance=part.tolerance,
         tolerated_share=share,
-        check=command(part.check),
+        check=_command(scenario, part.check),
     )
 
 
@@ -175,17 +183,14 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
     high = most if most is not None else max(GRID[-1], low)
+    exact = part.until if isinstance(part.until, Precision) else None
     return policies.MeasurePolicy(
         rounds_min=low,
         rounds_max=high,
         by_budget=most is None,
-        until="precision"
-        if isinstance(part.until, Precision)
-        else cast("Literal['conclusive', 'rounds']", part.until),
-        precision=part.until.precision if isinstance(part.until, Precision) else None,
-        budget_s=policies.DEFAULT_BUDGET_S
-        if (most is None and part.budget is None)
-        else part.budget,
+        until="precision" if exact else cast("Literal['conclusive', 'rounds']", part.until),
+        precision=exact.precision if exact else None,
+        budget_s=part.budget or (policies.DEFAULT_BUDGET_S if most is None else None),
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,
         seed=part.seed if part.seed is not None else int(scenario.sha256[:8], 16),
@@ -226,8 +231,8 @@ def _notes(scenario: Scenario) -> tuple[Note, ...]:
     return (*about, *(Note(note.title, note.text, note.code) for note in scenario.spec.notes))
 
 
-def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec", "si"]:
-    texts = [value for axis in axes if axis.is_size for value in axis.values]
+def _unit_family(scenario: Scenario) -> Literal["iec", "si"]:
+    texts = [value for axis in scenario.axes.values() if axis.is_size for value in axis.values]
     if (part := scenario.spec.input) and part.size is not None and is_size(part.size):
         texts.append(part.size)
     si = [text for text in texts if text.rstrip().endswith(_SI_UNITS)]
@@ -235,14 +240,21 @@ def _unit_family(scenario: Scenario, axes: Iterable[AxisView]) -> Literal["iec",
 
 
 def _profile_policy(
-    scenario: Scenario, variants: Sequence[Variant], baseline_id: str
+    scenario: Scenario, variants: tuple[Variant, ...], baseline_id: str
 ) -> ProfilePolicy | None:
     """Return the profile policy, or `None` if the scenario has no `profile`."""
     part = scenario.spec.profile
     if part is None:
         return None
+    items = [given.items() for given in part.variants if isinstance(given, dict)]
     return ProfilePolicy(
-        variant_ids=tuple(v.id for v in variants if _is_profiled(part, v, baseline_id)),
+        variant_ids=tuple(
+            v.id
+            for v in variants
+            if part.variants == "all"
+            or (part.variants == "baseline" and v.id == baseline_id)
+            or (v.experiment is None and any(item <= dict(v.values).items() for item in items))
+        ),
         after_run=part.when == "after-run",
         runs=part.runs,
         frequency_hz=part.frequency,
@@ -251,13 +263,3 @@ def _profile_policy(
         timeout_s=part.timeout,
         buckets=tuple(Bucket(name, pattern) for name, pattern in part.buckets.items()),
     )
-
-
-def _is_profiled(part: ProfilePart, variant: Variant, baseline_id: str) -> bool:
-    if part.variants == "all":
-        return True
-    if part.variants == "baseline":
-        return variant.id == baseline_id
-    values = dict(variant.values).items()
-    given = [item for item in part.variants if isinstance(item, dict)]
-    return variant.experiment is None and any(item.items() <= values for item in given)

@@ -5,7 +5,7 @@ a control: base and head of one cell run within the same rounds, and no variant 
 another one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -55,27 +55,71 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
     side is the baseline, and the gate is about the last one.
     """
     taken = {axis.name for axis in plan.axes}
-    name = next(name for name in AXIS_NAMES if name not in taken)
-    pairs = _Pairs(plan, commits, name)
-    measured = [cell for cell in plan.cells if pairs.takes(cell)]
-    heads = {cell.id: cell_id(cell, [*commits][-1]) for cell in measured}
-    variants = tuple(
-        dict.fromkeys(pairs.variant(cell.variant_id, side) for cell in measured for side in commits)
-    )
+    axis = next(name for name in AXIS_NAMES if name not in taken)
+    names = {side: short_name(commit) for side, commit in commits.items()}
+    holes, measured = [*plan.holes], list[tuple[Cell, Variant, Input]]()
+    for cell in plan.cells:
+        variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+        if cell.role.compared and variant.experiment is None:
+            measured.append((cell, variant, given))
+        elif cell.role is not Role.CONTROL:
+            reason = _LEFT_OUT.get(cell.role, _EXPERIMENT)
+            holes.append(Hole((*variant.values, *given.values), reason))
+    several = len({cell.variant_id for cell, _, _ in measured}) > 1
+    variants, inputs, cells = list[Variant](), list[Input](), list[Cell]()
+    for cell, variant, given in measured:
+        assert variant.build is not None
+        label = given.label
+        if several:
+            suffix = f", {label}" if label and (given.dataset or given.values) else ""
+            label = f"{variant.label}{suffix}"
+        item = Input(label, (*variant.values, *given.values), given.dataset)
+        inputs.append(item)
+        for side, commit in commits.items():
+            label = names[side] if names[side].count(" ") else f"{side} {names[side]}"
+            at = replace(
+                variant,
+                label=f"{variant.label} @ {names[side]}" if several else label,
+                values=((axis, side), *variant.values),
+                build=replace(variant.build, revision=commit),
+            )
+            variants.append(at)
+            cells.append(
+                replace(
+                    cell,
+                    id=cell_id(cell, side),
+                    variant_id=at.id,
+                    input_id=item.id,
+                    label=at.label,
+                    role=Role.CANDIDATE if side in [*commits][1:] else Role.BASELINE,
+                )
+            )
+        if plan.measure.control:
+            baseline = cells[-len(commits)]
+            control = cell_id(cell, next(iter(commits)), CONTROL_LABEL)
+            cells.append(replace(baseline, id=control, label=CONTROL_LABEL, role=Role.CONTROL))
+    about = {
+        side: f"commit {c}" if c else "the files in the work tree" for side, c in commits.items()
+    }
+    values = tuple(AxisValue(side, names[side], about[side]) for side in commits)
+    heads = {cell.id: cell_id(cell, [*commits][-1]) for cell, _, _ in measured}
     return replace(
         plan,
         question=question,
-        axes=(pairs.axis, *(replace(axis, kind="input") for axis in plan.axes)),
+        axes=(
+            Axis(axis, "build", values, "Revision"),
+            *(replace(a, kind="input") for a in plan.axes),
+        ),
         builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
-        variants=variants,
-        inputs=tuple(pairs.input(cell) for cell in measured),
-        cells=tuple(side for cell in measured for side in pairs.cells(cell)),
+        variants=tuple(dict.fromkeys(variants)),
+        inputs=tuple(inputs),
+        cells=tuple(cells),
         training=tuple(
             replace(run, build=replace(run.build, revision=commit))
             for commit in commits.values()
             for run in plan.training
         ),
-        holes=(*plan.holes, *pairs.holes()),
+        holes=tuple(holes),
         baseline_id=variants[0].id,
         further_baselines=(),
         choose_from=(),
@@ -119,77 +163,3 @@ def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
         for budget in policy.budgets
     )
     return replace(policy, chosen=chosen, budgets=budgets)
-
-
-class _Pairs:
-    """The parts of the plan at several commits."""
-
-    def __init__(self, plan: Plan, commits: Mapping[str, str | None], name: str) -> None:
-        self.plan = plan
-        self.names = {side: short_name(commit) for side, commit in commits.items()}
-        self.commits = commits
-        values = tuple(
-            AxisValue(
-                side,
-                self.names[side],
-                f"commit {commit}" if commit else "the files in the work tree",
-            )
-            for side, commit in self.commits.items()
-        )
-        self.axis = Axis(name, "build", values, "Revision")
-        self.several = len({cell.variant_id for cell in plan.cells if self.takes(cell)}) > 1
-
-    def takes(self, cell: Cell) -> bool:
-        """Return whether a cell of the scenario is measured at both revisions."""
-        return cell.role.compared and self.plan.variant(cell.variant_id).experiment is None
-
-    def holes(self) -> Iterator[Hole]:
-        """Yield a hole for each cell of the scenario that this plan does not measure."""
-        for cell in self.plan.cells:
-            if cell.role is not Role.CONTROL and not self.takes(cell):
-                variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-                yield Hole((*variant.values, *given.values), _LEFT_OUT.get(cell.role, _EXPERIMENT))
-
-    def variant(self, variant_id: str, side: str) -> Variant:
-        """Return a variant of the scenario at one of the commits."""
-        variant = self.plan.variant(variant_id)
-        assert variant.build is not None
-        revision = self.names[side]
-        label = revision if revision.count(" ") else f"{side} {revision}"
-        if self.several:
-            label = f"{variant.label} @ {revision}"
-        return replace(
-            variant,
-            label=label,
-            values=((self.axis.name, side), *variant.values),
-            build=replace(variant.build, revision=self.commits[side]),
-        )
-
-    def input(self, cell: Cell) -> Input:
-        """Return a cell of the scenario as an input, on which two revisions run."""
-        variant, given = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-        label = given.label
-        if self.several:
-            suffix = f", {label}" if label and (given.dataset or given.values) else ""
-            label = f"{variant.label}{suffix}"
-        return Input(label, (*variant.values, *given.values), given.dataset)
-
-    def cells(self, cell: Cell) -> Iterator[Cell]:
-        """Yield the cells of one input: the baseline, the other sides and the control."""
-        input_id, (first, *_) = self.input(cell).id, self.commits
-        sides = {side: self.variant(cell.variant_id, side) for side in self.commits}
-        at = {
-            side: replace(
-                cell,
-                id=cell_id(cell, side),
-                variant_id=variant.id,
-                input_id=input_id,
-                label=variant.label,
-                role=Role.BASELINE if side == first else Role.CANDIDATE,
-            )
-            for side, variant in sides.items()
-        }
-        yield from at.values()
-        if self.plan.measure.control:
-            control = cell_id(cell, first, CONTROL_LABEL)
-            yield replace(at[first], id=control, label=CONTROL_LABEL, role=Role.CONTROL)

@@ -7,6 +7,7 @@ raises `Refused` with a code of docs/reference/codes.md, a message, a label and 
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from bench_framework.model.policies import is_label
@@ -14,20 +15,17 @@ from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
 
 _VERSION: Final = re.compile(r"=?\s*(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)")
-_WHOLE: Final = re.compile(r"[-+]?[0-9]+")
+_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TRUE: Final = frozenset({"true", "True", "TRUE"})
 _FALSE: Final = frozenset({"false", "False", "FALSE"})
-_YES_NO: Final = {
-    "yes": "true",
-    "on": "true",
-    "y": "true",
-    "no": "false",
-    "off": "false",
-    "n": "false",
-}
+_YES: Final = frozenset({"yes", "on", "y"})
+_NO: Final = frozenset({"no", "off", "n"})
 _RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION"})
 """Variables that benchctl sets for the worker protocol and for hyperfine."""
+AXIS_NAME: Final = "[A-Za-z][A-Za-z0-9_-]{0,63}"
+SYMBOL: Final = "[a-z][a-z0-9_]{0,63}"
+SCENARIO_NAME: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 MAX_LISTED: Final = 13
 """Largest number of allowed names that a message lists."""
 
@@ -45,15 +43,14 @@ def compiled_regex(text: str) -> re.Pattern[str] | str:
         return str(error)
 
 
+@dataclass(eq=False)
 class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a validation error
     """A value that its key does not accept."""
 
-    def __init__(self, code: str, message: str, *, label: str = "", advice: str = "") -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.label = label
-        self.advice = advice
+    code: str
+    message: str
+    label: str = ""
+    advice: str = ""
 
 
 def describe(value: Any) -> str:
@@ -82,22 +79,17 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
     """Return a reader of whole numbers from `least` to `most`, if `most` is given."""
 
     def read(value: Any) -> int:
-        if (
-            isinstance(value, Scalar)
-            and value.plain
-            and _WHOLE.fullmatch(value)
-            and len(value) < 20  # noqa: PLR2004 -- digits of a 64-bit number
-        ):
-            number = int(value)
-            if most is not None and number > most:
-                message = f"must be a whole number of at most {most}, got {number}"
-                raise Refused("BC102", message, label=f"expected {least} to {most}")
-            if number >= least:
-                return number
+        if not (isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value)):
+            message = f"must be a whole number of at least {least}, got {describe(value)}"
+            raise Refused("BC102", message, label="expected an integer")
+        number = int(value)
+        if most is not None and number > most:
+            message = f"must be a whole number of at most {most}, got {number}"
+            raise Refused("BC102", message, label=f"expected {least} to {most}")
+        if number < least:
             message = f"must be a whole number of at least {least}, got {number}"
             raise Refused("BC102", message, label=f"expected {least} or more")
-        message = f"must be a whole number of at least {least}, got {describe(value)}"
-        raise Refused("BC102", message, label="expected an integer")
+        return number
 
     return read
 
@@ -107,8 +99,8 @@ def flag(value: Any) -> bool:
     if isinstance(value, Scalar) and value.plain:
         if value in _TRUE | _FALSE:
             return value in _TRUE
-        if value.lower() in _YES_NO:
-            boolean = _YES_NO[value.lower()]
+        if value.lower() in _YES | _NO:
+            boolean = "true" if value.lower() in _YES else "false"
             message = f"`{value}` is text in YAML 1.2, not a boolean"
             label = "expected true or false"
             raise Refused("BC106", message, label=label, advice=f"write {boolean}")
@@ -117,16 +109,19 @@ def flag(value: Any) -> bool:
     )
 
 
+def _amount(value: Any, parse: Callable[[str], float], below: float) -> float | None:
+    """Return the amount of a scalar, `None` if it has none or is not below a limit."""
+    try:
+        amount = parse(value) if isinstance(value, Scalar) else below
+    except ValueError:
+        return None
+    return amount if amount < below else None
+
+
 def percent(value: Any) -> float:
-    """Read a percentage such as ``2%`` as the fraction 0.02."""
-    if isinstance(value, Scalar):
-        try:
-            fraction = parse_percent(value)
-        except ValueError:
-            pass
-        else:
-            if fraction < 10:  # noqa: PLR2004 -- 1000 % or more is a mistake
-                return fraction
+    """Read a percentage such as ``2%`` as the fraction 0.02. 1000 % or more is a mistake."""
+    if (fraction := _amount(value, parse_percent, below=10)) is not None:
+        return fraction
     advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
     message = f"must be a percentage such as 2%, got {describe(value)}"
     raise Refused("BC102", message, label="expected a percentage", advice=advice)
@@ -160,21 +155,14 @@ def differs(value: Any) -> str | float:
 
 
 def duration(value: Any) -> float:
-    """Read a duration such as ``15m`` as seconds, above zero."""
-    if isinstance(value, Scalar):
-        try:
-            seconds = parse_duration(value)
-        except ValueError:
-            pass
-        else:
-            if 0 < seconds < 1e9:  # noqa: PLR2004 -- thirty years
-                return seconds
+    """Read a duration such as ``15m`` as seconds, above zero and below thirty years."""
+    if seconds := _amount(value, parse_duration, below=1e9):
+        return seconds
     bare = isinstance(value, Scalar) and _NUMBER.fullmatch(value)
     message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
     advice = f"write {value}s for seconds or {value}m for minutes" if bare else ""
-    raise Refused(
-        "BC102", message, label="expected a unit" if bare else "expected a duration", advice=advice
-    )
+    label = "expected a unit" if bare else "expected a duration"
+    raise Refused("BC102", message, label=label, advice=advice)
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
@@ -199,32 +187,30 @@ def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
     return "  ".join(parts)
 
 
+def _name(value: Any, pattern: str, advice: str) -> str:
+    name = text(value)
+    if not re.fullmatch(pattern, name):
+        raise Refused("BC108", f"`{name}` is not a valid name", advice=advice)
+    return name
+
+
 def axis_name(value: Any) -> str:
     """Read a name that is valid in ``{braces}``, in ``-k`` and as the name of a column."""
-    name = text(value)
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name):
-        message = f"`{name}` is not a valid name"
-        advice = "use letters, digits, `-` and `_`, and start with a letter"
-        raise Refused("BC108", message, advice=advice)
+    advice = "use letters, digits, `-` and `_`, and start with a letter"
+    name = _name(value, AXIS_NAME, advice)
     if name in {"bin", "input", "args", "variant", "experiment"}:
-        raise Refused(
-            "BC108", f"`{name}` is a reserved name in scenarios", advice="choose another name"
-        )
+        message = f"`{name}` is a reserved name in scenarios"
+        raise Refused("BC108", message, advice="choose another name")
     return name
 
 
 def symbol(value: Any) -> str:
     """Read a name that is valid in a formula, where `-` is a minus sign."""
-    name = text(value)
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,63}", name):
-        advice = name.replace("-", "_").lower()
-        raise Refused(
-            "BC108",
-            f"`{name}` is not a valid name",
-            advice="use lower-case letters, digits and `_`, and start with a letter"
-            + (f", such as {advice}" if re.fullmatch(r"[a-z][a-z0-9_]{0,63}", advice) else ""),
-        )
-    return name
+    advice, near = "use lower-case letters, digits and `_`, and start with a letter", text(value)
+    near = near.replace("-", "_").lower()
+    return _name(
+        value, SYMBOL, advice + (f", such as {near}" if re.fullmatch(SYMBOL, near) else "")
+    )
 
 
 def hosts(value: Any) -> Any:
@@ -252,7 +238,7 @@ def host_labels(value: Any) -> list[str]:
 def scenario_name(value: Any) -> str:
     """Read a scenario's name, which is also the name of a folder."""
     name = text(value)
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+    if not re.fullmatch(SCENARIO_NAME, name):
         message = f"must be the name of a folder, got {describe(value)}"
         advice = "use letters, digits, `-`, `_` and `.`, and start with a letter or digit"
         raise Refused("BC102", message, label="not the name of a folder", advice=advice)
@@ -286,10 +272,8 @@ def cpu_list(value: Any) -> str:
     for part in cpus.split(","):
         first, _, last = part.partition("-")
         if last and int(last) < int(first):
-            advice = f"write {last}-{first}"
-            raise Refused(
-                "BC102", f"must be a list of CPUs, but {part} is in descending order", advice=advice
-            )
+            message = f"must be a list of CPUs, but {part} is in descending order"
+            raise Refused("BC102", message, advice=f"write {last}-{first}")
     return cpus
 
 

@@ -32,15 +32,14 @@ _ORDER: Final = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": op
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One condition and its position in the selection."""
+    """One condition and the positions of its name and value in the selection."""
 
     name: str
     op: str
     value: str
     quoted: bool
-    start: int
-    value_start: int
-    end: int
+    at: Position
+    value_at: Position
 
     @property
     def alternatives(self) -> list[str]:
@@ -74,10 +73,7 @@ def parse_selection(
     Raises `ScenarioError` (BC113): all problems of the selection.
     """
     terms, problems = _split(text)
-    for term in terms:
-        problem = _check(term, known, open_names)
-        if problem is not None:
-            problems.append(problem)
+    problems += [p for term in terms if (p := _check(term, known, open_names)) is not None]
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
     return lambda values: all(term.matches(values) for term in terms)
@@ -112,27 +108,18 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
     rest = text.rstrip(" ,\t\n")
     while done < len(rest):
         match = _TERM.match(rest, done)
-        if match is None or match.end() == match.start("value"):
+        if match is None or not match["value"]:
             at = Position(1, (match.start("name") if match else done) + 1, max(1, len(rest) - done))
             advice = "write NAME=VALUE, such as io=mmap, size<=50MiB or runtime!=rayon"
             return terms, [_problem("this is not a condition", at, advice)]
-        value = match["value"]
-        quoted = value[:1] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
-        done = match.end()
-        terms.append(
-            Term(
-                match["name"],
-                match["op"],
-                value[1:-1] if quoted else value,
-                quoted,
-                match.start("name"),
-                match.start("value"),
-                done,
-            )
+        name, op, value = match.group("name", "op", "value")
+        quoted = value[0] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
+        at, value_at = (
+            Position(1, match.start(part) + 1, len(match[part])) for part in ("name", "value")
         )
-    if not terms:
-        return [], [_problem("the selection is empty", whole(text))]
-    return terms, []
+        terms.append(Term(name, op, value[1:-1] if quoted else value, quoted, at, value_at))
+        done = match.end()
+    return terms, [] if terms else [_problem("the selection is empty", whole(text))]
 
 
 def _check(
@@ -140,30 +127,30 @@ def _check(
 ) -> Problem | None:
     names = [*known, *open_names]
     if term.name not in names:
-        at = Position(1, term.start + 1, len(term.name))
-        return _problem(f"there is no axis `{term.name}`", at, _advice(term.name, names, "names"))
-    at = Position(1, term.value_start + 1, max(1, term.end - term.value_start))
+        advice = _advice(term.name, names, "names")
+        return _problem(f"there is no axis `{term.name}`", term.at, advice)
     if term.op in {"~", "!~"}:
-        if isinstance(fault := compiled_regex(term.value), str):
-            return _problem(f"this is not a regular expression: {fault}", at)
-        return None
+        fault = compiled_regex(term.value)
+        message = f"this is not a regular expression: {fault}"
+        return _problem(message, term.value_at) if isinstance(fault, str) else None
     if term.op in _ORDER:
-        return _check_order(term, known.get(term.name, ()), at)
-    if term.name in known:
-        for given in term.alternatives:
-            if not any(_same(value, given) for value in known[term.name]):
-                message = f"axis `{term.name}` has no value `{given}`"
-                return _problem(message, at, _advice(given, known[term.name], "use one of"))
+        return _check_order(term, known.get(term.name, ()))
+    for given in term.alternatives if term.name in known else ():
+        if not any(_same(value, given) for value in known[term.name]):
+            message = f"axis `{term.name}` has no value `{given}`"
+            return _problem(message, term.value_at, _advice(given, known[term.name], "use one of"))
     return None
 
 
-def _check_order(term: Term, values: Sequence[str], at: Position) -> Problem | None:
+def _check_order(term: Term, values: Sequence[str]) -> Problem | None:
     if _number(term.value) is None:
         message = f"`{term.op}` compares sizes and numbers; `{term.value}` is neither"
-        return _problem(message, at, "write a number, or a size with a unit such as 50MiB")
+        return _problem(
+            message, term.value_at, "write a number, or a size with a unit such as 50MiB"
+        )
     if any(_number(value) is None or is_size(value) != is_size(term.value) for value in values):
         message = f"the values of {term.name} cannot be compared with `{term.value}`"
-        return _problem(message, at, f"use one of: {', '.join(values)}")
+        return _problem(message, term.value_at, f"use one of: {', '.join(values)}")
     return None
 
 

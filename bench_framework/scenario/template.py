@@ -54,19 +54,20 @@ def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = 
     pieces: list[str | Slot] = []
     done = 0
     for match in _TOKEN.finditer(text):
-        _literal(pieces, text[done : match.start()])
-        done = match.end()
-        name = match["name"]
-        if match["escape"] or match["lone"]:
-            _literal(pieces, match[0][:1])
-        elif name in values:
-            _literal(pieces, quote(values[name]))
-        elif name in _SLOTS:
-            pieces.append(_SLOTS[name])
+        pieces.append(text[done : match.start()])
+        name, done = match["name"], match.end()
+        if name in values:
+            pieces.append(quote(values[name]))
         else:
-            _literal(pieces, match[0])
-    _literal(pieces, text[done:])
-    return tuple(pieces)
+            pieces.append(match[0][:1] if name is None else _SLOTS.get(name, match[0]))
+    word: list[str | Slot] = []
+    for piece in (*pieces, text[done:]):
+        # Literals are joined, so that equal arguments are equal tuples.
+        if isinstance(piece, str) and word and isinstance(word[-1], str):
+            word[-1] += piece
+        elif piece:
+            word.append(piece)
+    return tuple(word)
 
 
 def fill_words(words: Iterable[str], values: Mapping[str, str]) -> tuple[Word, ...]:
@@ -77,11 +78,3 @@ def fill_words(words: Iterable[str], values: Mapping[str, str]) -> tuple[Word, .
 def fill_text(text: str, values: Mapping[str, str]) -> str:
     """Return a text without slots with values inserted."""
     return "".join(piece for piece in fill(text, values) if isinstance(piece, str))
-
-
-def _literal(pieces: list[str | Slot], text: str) -> None:
-    """Append text. Literals are merged, so that equal arguments are equal tuples."""
-    if text and pieces and isinstance(pieces[-1], str):
-        pieces[-1] += text
-    elif text:
-        pieces.append(text)

@@ -1,12 +1,15 @@
 """Problems of a scenario: from pydantic's validation errors, and as text with the source line."""
 
+import operator
 import unicodedata
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, Final
 
 from rich.cells import cell_len, set_cell_size
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.model import json_path
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Document, Path, split_lines
 from bench_framework.scenario.schema import ScenarioFile
@@ -18,7 +21,6 @@ _NEEDS = {
     "list_type": "a list",
     "dict_type": "a mapping",
     "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
 }
 MAX_SHOWN: Final = 20
 """Largest number of problems that are printed. Later ones often follow from earlier ones."""
@@ -56,23 +58,16 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     if kind in _NEEDS:
         message = f"must be {_NEEDS[kind]}, got {scalars.describe(value)}"
         label = f"expected {_NEEDS[kind]}"
-        advice = (
-            f"write [{value}]" if isinstance(value, str) and value and kind == "list_type" else None
-        )
+        if kind == "list_type" and isinstance(value, str) and value:
+            advice = f"write [{value}]"
     elif kind == "too_short":
-        least, actual = context.get("min_length", 1), context.get("actual_length", 0)
-        message = f"must have at least {_entries(least)}, got {actual}"
-    elif kind == "too_long":
-        message = f"must have exactly {_entries(context.get('max_length', 1))}, got {len(value)}"
+        least = context["min_length"]
+        entries = "1 entry" if least == 1 else f"{least} entries"
+        message = f"must have at least {entries}, got {context['actual_length']}"
     else:
         message = f"cannot be read: {error['msg']}"
-    return document.value_problem(
-        path, "BC102", f"`{spell(path)}` {message}", label=label, fix=advice
-    )
-
-
-def _entries(count: int) -> str:
-    return f"{count} {'entry' if count == 1 else 'entries'}"
+    message = f"`{spell(path)}` {message}"
+    return document.value_problem(path, "BC102", message, advice, label=label)
 
 
 def known_path(data: Any, loc: Sequence[Any]) -> Path:
@@ -88,17 +83,12 @@ def known_path(data: Any, loc: Sequence[Any]) -> Path:
 
 def document_value(data: Any, path: Path) -> Any:
     """Return the value at a path that exists in the document."""
-    for part in path:
-        data = data[part]
-    return data
+    return reduce(operator.getitem, path, data)
 
 
 def spell(path: Path) -> str:
     """Return a path as a user writes it: ``measure.rounds.min``, ``axes.io[2]``."""
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text or "the scenario"
+    return json_path.show(path) or "the scenario"
 
 
 _CONTAINERS: Final = (
@@ -111,39 +101,26 @@ def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
     """Return the problem of a `Refused` from `scalars` or from `Part.refuse`."""
-    message = context["message"]
-    more = {"label": context["label"], "fix": context["fix"]}
-    at: Path = tuple(context["at"])
-    if at:
-        inner = (*path, *at)
-        return document.key_problem(inner, code, message, **more), known_path(document.data, inner)
-    if message.startswith(("must ", "cannot ")):
+    message, label, fix = context["message"], context["label"], context["fix"]
+    of_key = code in {"BC107", "BC108"} and isinstance(document_value(document.data, path), dict)
+    if context["at"]:
+        of_key, path = True, (*path, *context["at"])
+    elif message.startswith(("must ", "cannot ")):
         message = f"`{spell(path)}` {message}"
     if loc and loc[-1] == "[key]":
-        return _refused_key(document, path, code, message, more), path
-    if code in {"BC107", "BC108"} and isinstance(document_value(document.data, path), dict):
-        return document.key_problem(path, code, message, **more), path
-    return document.value_problem(path, code, message, **more), path
-
-
-def _refused_key(
-    document: Document, path: Path, code: str, message: str, more: dict[str, Any]
-) -> Problem:
-    """Return the problem of a key that is not a valid name or not in a closed set."""
-    if code != "BC102":
-        return document.key_problem(path, code, message, **more)
-    listed = str(more["label"]).replace("not one of", "keys allowed here")
-    advice = "  ".join(text for text in (more["fix"], listed) if text)
-    return document.key_problem(
-        path, "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`", advice
-    )
+        of_key = True
+        if code == "BC102":  # not in a closed set
+            code, message = "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`"
+            listed = label.replace("not one of", "keys allowed here")
+            label, fix = "", "  ".join(text for text in (fix, listed) if text)
+    point = document.key_problem if of_key else document.value_problem
+    return point(path, code, message, fix, label=label), known_path(document.data, path)
 
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    keys = [field.alias or name for name, field in part_at(loc[:-1]).model_fields.items()]
     where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
-    advice = scalars.did_you_mean(key, sorted(keys), "keys allowed here")
+    advice = scalars.did_you_mean(key, sorted(part_at(loc[:-1]).by_key()), "keys allowed here")
     if path[:-1] == ("worker",) and key in {"image", "container"}:
         advice = _CONTAINERS
     return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
@@ -163,22 +140,17 @@ def part_at(loc: Sequence[str | int]) -> type[Part]:
 
 
 def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
-    return [
-        part
-        for kind in kinds
-        for name, field in kind.model_fields.items()
-        if (field.alias or name) == key
-        for part in parts_in(field.annotation)
-    ]
+    names = [(kind, kind.by_key()[key]) for kind in kinds if key in kind.by_key()]
+    return [part for kind, name in names for part in parts_in(kind.model_fields[name].annotation)]
 
 
 def _described(loc: Sequence[str | int]) -> str | None:
     """Return the description of a missing key."""
-    part = part_at(loc[:-1])
-    for name, field in part.model_fields.items():
-        if (field.alias or name) == loc[-1] and (text := docstrings(part).get(name)):
-            return f"add `{loc[-1]}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ")
-    return None
+    part, key = part_at(loc[:-1]), str(loc[-1])
+    text = docstrings(part).get(part.by_key().get(key, ""))
+    return (
+        f"add `{key}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ") if text else None
+    )
 
 
 def render(error: ScenarioError) -> str:
@@ -187,10 +159,8 @@ def render(error: ScenarioError) -> str:
     count = len(error.problems)
     if count > MAX_SHOWN:
         parts.append(f"and {count - MAX_SHOWN} more")
-    files = len({problem.file for problem in error.problems if problem.file is not None}) or 1
-    parts.append(
-        f"{counted(count, 'error')} in {counted(files, 'file')}. Nothing was built or run."
-    )
+    files = counted(len({p.file for p in error.problems if p.file is not None}) or 1, "file")
+    parts.append(f"{counted(count, 'error')} in {files}. Nothing was built or run.")
     return "\n\n".join(parts)
 
 
@@ -236,11 +206,8 @@ def _source(marks: list[tuple[Position, str, str]], source: list[str], width: in
 def _window(line: str, at: Position) -> tuple[str, int, int]:
     """Return the printed line, the columns before the carets, and the number of carets."""
     start, end = at.column - 1, at.column - 1 + at.length
-    before, marked, after = (
-        _visible_line(line[:start]),
-        _visible_line(line[start:end]),
-        _visible_line(line[end:]),
-    )
+    parts = (line[:start], line[start:end], line[end:])
+    before, marked, after = (visible(part.replace("\t", _TAB)) for part in parts)
     length = max(1, cell_len(marked))
     if cell_len(before) + length + cell_len(after) <= _LINE_WIDTH:
         return (before + marked + after).rstrip(), cell_len(before), length
@@ -254,16 +221,11 @@ def _window(line: str, at: Position) -> tuple[str, int, int]:
     return (before + marked + after).rstrip(), cell_len(before), max(1, cell_len(marked))
 
 
-def _visible_line(text: str) -> str:
-    return visible(text.replace("\t", _TAB))
-
-
 def visible(text: str) -> str:
     """Return the text with invisible and control characters escaped."""
     return "".join(
-        _escape(char) if unicodedata.category(char) in _INVISIBLE else char for char in text
+        char.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(char) in _INVISIBLE
+        else char
+        for char in text
     )
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")

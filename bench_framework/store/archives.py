@@ -15,7 +15,7 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import open_regular, read_regular
-from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.machine import fingerprint
 from bench_framework.model.run import Host
 from bench_framework.store import baselines, journal, layout, manifest, wire
 from bench_framework.store.baselines import Baseline

@@ -9,7 +9,7 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.fingerprint import Fingerprint
+from bench_framework.model.machine import Fingerprint
 from bench_framework.store import layout, manifest, wire
 
 FOLDER: Final = "baselines"

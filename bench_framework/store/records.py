@@ -13,9 +13,9 @@ from typing import Final, Self
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.masking import masked_source
-from bench_framework.model.environment_variables import format_variables
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
+from bench_framework.model.machine import format_variables
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput

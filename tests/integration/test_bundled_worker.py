@@ -37,8 +37,3 @@ def test_the_known_values_are_those_of_the_worker(worker: str, described: dict[s
         if name not in BUILD_AXES | KNOBS
     }
     assert known["axes"] == described_axes
-
-
-def test_an_announced_value_does_not_exist_yet(worker: str, described: dict[str, Any]) -> None:
-    for axis, values in bundled.workers()[worker].get("unavailable", {}).items():
-        assert not {value["name"] for value in described["axes"][axis]["values"]} & set(values)

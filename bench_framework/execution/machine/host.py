@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.foreign import text_of
-from bench_framework.model.environment_variables import variables_of
+from bench_framework.model.machine import variables_of
 from bench_framework.model.run import Host
 from bench_framework.version import __version__
 

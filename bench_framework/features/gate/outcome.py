@@ -7,9 +7,8 @@ from typing import Final
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.declarations import Note
 from bench_framework.model.gate import BudgetState, GatedPair, Gating
-from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.looks import Looks, comparisons_planned, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
-from bench_framework.model.pairs import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.units import counted, format_percent

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework.features.evidence import NOT_MEASURED
-from bench_framework.model.fingerprint import Fingerprint, fingerprint
 from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison, Judgement
+from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Host

@@ -15,8 +15,8 @@ from bench_framework.claims.value_phrases import up_to_digits, where
 from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import Claim, Comparison, Gap
+from bench_framework.model.looks import reference_pairs
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.pairs import reference_pairs
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict

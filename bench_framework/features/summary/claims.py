@@ -15,8 +15,8 @@ from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.evidence import Evidence, listed, statement
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.judgement import Claim
+from bench_framework.model.looks import contrast_cells
 from bench_framework.model.metrics import WALL
-from bench_framework.model.pairs import contrast_cells
 from bench_framework.model.verdict import Verdict
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from bench_framework.model.environment_variables import format_variables
+from bench_framework.model.machine import format_variables
 from bench_framework.model.run import Event
 from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import (

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from bench_framework.errors import Problem
-from bench_framework.scenario.checks.metrics import IN_QUOTES, follows_protocol
+from bench_framework.scenario.checks.metrics import IN_QUOTES
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex
-from bench_framework.scenario.schema.answer import EDITS
+from bench_framework.scenario.schema.measure import EDITS
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -25,7 +25,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         if isinstance(fault := compiled_regex(text), str):
             message = f"`answer.{path[1]}` is not a regular expression: {fault}"
             yield scenario.value_problem(path, "BC102", message, IN_QUOTES)
-    if follows_protocol(scenario):
+    if scenario.spec.worker.follows_protocol:
         for key in (*EDITS, "check"):
             effective = key == "compare" or (key == "differs" and part.differs == "warn")
             if part.is_given(key) and not effective:

@@ -1,11 +1,10 @@
 """Checks of commands: placeholders, unused axes, values of bundled workers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
-from bench_framework.scenario.axes import PROGRAM_KEYS, RUN_KEYS, AxisView, axes_of
-from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
 from bench_framework.scenario.schema.parts import INPUT_NAMES
@@ -22,7 +21,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _nameless(scenario)
     yield from _never_run(scenario)
     spec = scenario.spec
-    axes = [axis for axis in axes_of(scenario) if axis.changes(("command",))]
+    axes = [axis for axis in scenario.axes.values() if axis.changes(("command",))]
     reason = ""
     if spec.worker.command is None or spec.worker.contract or spec.shell:
         reason = "needs `worker: {command: […]}` without `contract` and `shell`"
@@ -38,56 +37,45 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     """Yield every text with placeholders: path, text, and whether ``{bin}`` is allowed in it."""
     spec = scenario.spec
-    where: Path = (
-        ("worker", "command")
-        if spec.command is None and spec.worker.command is not None
-        else ("command",)
-    )
-    yield from (
-        ((*where, index), word, True) for index, word in enumerate(bundled.command_of(scenario))
-    )
+    of_worker = spec.command is None and spec.worker.command is not None
+    command: Path = ("worker", "command") if of_worker else ("command",)
+    lists: list[tuple[Path, Sequence[str]]] = [
+        (command, bundled.command_of(scenario)),
+        (("tuning",), spec.tuning or ()),
+    ]
+    for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
+        lists += [(scenario.row(key, row), words) for row, words in enumerate(commands)]
+    texts: list[tuple[Path, str]] = [(("env", name), text) for name, text in spec.env.items()]
+    texts += [(("cwd",), spec.cwd)] if spec.cwd is not None else []
+    for path, setting in scenario.settings:
+        # The first word is the program, as in `worker.command`.
+        arguments = ["", *setting.command[1:]] if setting.command else []
+        train = (setting.pgo and setting.pgo.train) or []
+        lists += [((*path, "command"), arguments), ((*path, "args"), setting.args)]
+        lists.append(((*path, *_TRAIN), train))
+        texts += [((*path, "env", name), text) for name, text in setting.env.items()]
     if spec.stdin is not None:
         yield ("stdin",), spec.stdin, True
-    yield from ((("tuning", index), word, True) for index, word in enumerate(spec.tuning or ()))
-    for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
-        for row, words in enumerate(commands):
-            yield from (
-                (scenario.row(key, row, column), word, True) for column, word in enumerate(words)
-            )
-    yield from ((("env", name), text, False) for name, text in spec.env.items())
-    if spec.cwd is not None:
-        yield ("cwd",), spec.cwd, False
-    for axis in axes_of(scenario):
-        for value, setting in axis.settings.items():
-            path: Path = ("axes", axis.name, "values", value)
-            # The first word is the program, as in `worker.command`.
-            yield from (
-                ((*path, "command", index), word, True)
-                for index, word in enumerate(setting.command or ())
-                if index
-            )
-            yield from (
-                ((*path, "args", index), word, True) for index, word in enumerate(setting.args)
-            )
-            yield from (
-                ((*path, "pgo", "train", index), word, True)
-                for index, word in enumerate((setting.pgo and setting.pgo.train) or ())
-            )
-            yield from (((*path, "env", name), text, False) for name, text in setting.env.items())
+    for path, words in lists:
+        yield from (((*path, index), word, True) for index, word in enumerate(words))
     if spec.input is not None:
-        yield from ((("input", *key), text, False) for key, text in spec.input.texts())
+        texts += [(("input", *key), text) for key, text in spec.input.texts()]
+    yield from ((path, text, False) for path, text in texts)
 
 
-def known_names(scenario: Scenario, path: Path) -> list[str]:
-    """Return the placeholders that are allowed at `path`, except ``{bin}`` and other slots."""
+def _known_names(scenario: Scenario, path: Path, *, slots: bool) -> list[str]:
+    """Return the placeholders that are allowed at `path`."""
+    spec = scenario.spec
+    names = ["bin"] if slots else []
     if path[:1] == ("tuning",):  # `tuning` runs once for all variants and inputs
-        return list(scenario.spec.fixed)
+        return [*names, *spec.fixed]
+    names += ["input"] * (slots and spec.input is not None)
     if path[-3:-1] == _TRAIN:  # one training serves all configurations that share the build
-        return []
-    names = [*scenario.spec.axes, *scenario.spec.fixed]
-    part = scenario.spec.input
-    if part is not None and path[:1] != ("input",):
-        names += [key for key in INPUT_NAMES if getattr(part, key) is not None]
+        return names
+    names += ["tuning"] * (slots and spec.tuning is not None)
+    names += [*spec.axes, *spec.fixed]
+    if spec.input is not None and path[:1] != ("input",):
+        names += [key for key in INPUT_NAMES if getattr(spec.input, key) is not None]
     if path[:2] == ("input", "command"):
         names.append("output")
     return list(dict.fromkeys(names))
@@ -96,48 +84,32 @@ def known_names(scenario: Scenario, path: Path) -> list[str]:
 def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> Iterator[Problem]:
     if text == template.ARGS and path[-2:-1] == ("command",):
         return
-    names = known_names(scenario, path)
-    if slots:
-        names = [*_slots_at(scenario, path), *names]
+    names = _known_names(scenario, path, slots=slots)
     for item in template.placeholders(text):
         if item.name in names or item.name in scenario.lost:
             continue
-        written = text[item.start : item.end]
+        written, advice = text[item.start : item.end], ""
+        if item.name is None:
+            message = f"`{written}` is not a placeholder"
+            advice = "write `{{` and `}}` for literal braces"
+        elif item.name in _SLOTS:
+            reason = f"this scenario has no `{item.name}`"
+            if not slots:
+                reason = "it is available only in commands"
+            elif path[:1] == ("tuning",):
+                reason = "`tuning` runs once, before all inputs"
+            elif item.name == "tuning" and path[-3:-1] == _TRAIN:
+                reason = "`tuning` runs after all builds"
+            message = f"`{written}` cannot be used here: {reason}"
+        else:
+            message = f"unknown placeholder `{written}`"
+            near = suggest(item.name, names)
+            advice = f"did you mean `{{{near}}}`?  " if near else ""
+            if len(names) <= MAX_LISTED:
+                advice += f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
         place = scenario.document.place.at(path)
         at = _inside(place.value, text, item)
-        if item.name is None:
-            advice = "write `{{` and `}}` for literal braces"
-            message = f"`{written}` is not a placeholder"
-            yield Problem("BC109", message, place.file, at, fix=advice)
-        elif item.name in _SLOTS:
-            reason = (
-                _unavailable_slot(str(item.name), path)
-                if slots
-                else "it is available only in commands"
-            )
-            yield Problem("BC109", f"`{written}` cannot be used here: {reason}", place.file, at)
-        else:
-            near = suggest(item.name, names)
-            suggestion = f"did you mean `{{{near}}}`?  " if near else ""
-            listed = ", ".join(f"{{{name}}}" for name in names) or "none"
-            advice = suggestion + (f"available: {listed}" if len(names) <= MAX_LISTED else "")
-            message = f"unknown placeholder `{written}`"
-            yield Problem("BC109", message, place.file, at, fix=advice)
-
-
-def _slots_at(scenario: Scenario, path: Path) -> Iterator[str]:
-    yield "bin"
-    if path[:1] != ("tuning",):
-        yield from ["input"] * (scenario.spec.input is not None)
-        yield from ["tuning"] * (scenario.spec.tuning is not None and path[-3:-1] != _TRAIN)
-
-
-def _unavailable_slot(slot: str, path: Path) -> str:
-    if path[:1] == ("tuning",):
-        return "`tuning` runs once, before all inputs"
-    if slot == "tuning" and path[-3:-1] == _TRAIN:
-        return "`tuning` runs after all builds"
-    return f"this scenario has no `{slot}`"
+        yield Problem("BC109", message, place.file, at, fix=advice or None)
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
@@ -157,13 +129,11 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
     if not users:
         advice = "use `{tuning}` in `command`, or remove the key"
         yield scenario.key_problem(place, "BC205", "`tuning` is never used", advice)
-    for axis in axes_of(scenario) if users else ():
-        for value, setting in axis.settings.items():
-            if setting.pgo is not None and setting.pgo.train is None:
-                message = "the command cannot be the training: it has `{tuning}`, which runs later"
-                advice = 'write pgo: {train: ["{bin}", …]}'
-                path = ("axes", axis.name, "values", value, "pgo")
-                yield scenario.key_problem(path, "BC108", message, advice)
+    for path, setting in scenario.settings if users else ():
+        if setting.pgo is not None and setting.pgo.train is None:
+            message = "the command cannot be the training: it has `{tuning}`, which runs later"
+            advice = 'write pgo: {train: ["{bin}", …]}'
+            yield scenario.key_problem((*path, "pgo"), "BC108", message, advice)
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
@@ -191,17 +161,14 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
     worker = scenario.spec.worker
-    if (
-        scenario.spec.command is None
-        and worker.crate == BUILTIN
-        and worker.bin in bundled.NEEDS_COMMAND
+    if scenario.spec.command is None:
+        if worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
+            message = f"worker `{worker.bin}` has no default command"
+            advice = f"add command: {bundled.NEEDS_COMMAND[worker.bin]}"
+            yield scenario.value_problem(("worker", "bin"), "BC109", message, advice)
+    elif worker.command is None and not any(
+        "bin" in template.names(word) for word in bundled.command_of(scenario)
     ):
-        message = f"worker `{worker.bin}` has no default command"
-        advice = f"add command: {bundled.NEEDS_COMMAND[worker.bin]}"
-        yield scenario.value_problem(("worker", "bin"), "BC109", message, advice)
-    if worker.command is not None or scenario.spec.command is None:
-        return
-    if not any("bin" in template.names(word) for word in bundled.command_of(scenario)):
         message = "the command does not run the built program: it has no `{bin}`"
         advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
         yield scenario.value_problem(("command",), "BC109", message, advice)
@@ -209,7 +176,7 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:
     used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
-    for axis in axes_of(scenario):
+    for axis in scenario.axes.values():
         if axis.name not in used and not axis.changes(PROGRAM_KEYS + RUN_KEYS):
             message = f"axis `{axis.name}` is never used"
             advice = (
@@ -219,45 +186,37 @@ def _unused(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.key_problem(("axes", axis.name), "BC205", message, advice)
     for name in scenario.spec.fixed:
         if name not in used:
+            message = f"fixed key `{name}` is never used"
             advice = f"use `{{{name}}}` in `command`, `env` or `input`, or remove it"
-            yield scenario.key_problem(
-                ("fixed", name), "BC205", f"fixed key `{name}` is never used", advice
-            )
+            yield scenario.key_problem(("fixed", name), "BC205", message, advice)
 
 
 def _bundled(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem for each value that a flag of the bundled worker does not accept."""
     described = bundled.description(scenario)
-    if not described:
-        return
-    axes = {axis.name: axis for axis in axes_of(scenario)}
     for index, theirs, given in bundled.flag_uses(scenario, bundled.command_of(scenario)):
         known = described["axes"][theirs]
-        announced = [*known, *described.get("unavailable", {}).get(theirs, {})]
-        for name, value in _given(scenario, given, axes):
-            if value in announced:
+        for name, value in _given(scenario, given):
+            if value in known:
                 continue
-            if name in axes:
-                file, at = scenario.value_at(str(name), value)
+            if name in scenario.axes:
+                file, at = scenario.value_at(name, value)
             else:
                 place = scenario.document.place.at(("fixed", name) if name else ("command", index))
                 file, at = place.file, place.value
             message = f"worker `{scenario.spec.worker.bin}` has no value `{value}` for `{theirs}`"
-            label = f"not one of: {', '.join(known)}"
-            advice = did_you_mean(value, known)
-            yield Problem("BC103", message, file=file, at=at, label=label, fix=advice or None)
+            label, advice = f"not one of: {', '.join(known)}", did_you_mean(value, known)
+            yield Problem("BC103", message, file, at, label, fix=advice or None)
 
 
-def _given(
-    scenario: Scenario, word: str, axes: dict[str, AxisView]
-) -> Iterator[tuple[str | None, str]]:
+def _given(scenario: Scenario, word: str) -> Iterator[tuple[str, str]]:
     """Yield the values of a flag, each with the axis or fixed key that it comes from, if any."""
     name = template.sole_name(word)
     if not any(template.placeholders(word)):
-        yield None, word
-    elif name in axes:
-        yield from ((name, value) for value in axes[name].values)
+        yield "", word
+    elif name in scenario.axes:
+        yield from ((name, value) for value in scenario.axes[name].values)
     elif name in scenario.spec.fixed:
         yield name, scenario.spec.fixed[name]
-        for experiment in scenario.spec.experiments:
-            yield from ((name, value) for key, value in experiment.change.items() if key == name)
+        changes = (part.change for part in scenario.spec.experiments if name in part.change)
+        yield from ((name, change[name]) for change in changes)

@@ -7,79 +7,68 @@ from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
 from bench_framework.scenario import bundled
-from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place
-from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.worker import BUILTIN
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `worker` and of the cargo features of axis values."""
-    worker, document = scenario.spec.worker, scenario.document
+    worker = scenario.spec.worker
     yield from _patches(scenario)
     if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
         message = "`git` needs `bin`, the binary to measure"
-        yield document.key_problem(("worker",), "BC107", message, "add bin: NAME")
+        yield scenario.key_problem(("worker",), "BC107", message, "add bin: NAME")
     if worker.registry is not None and worker.version is None and "version" not in scenario.lost:
-        axes = axes_of(scenario)
+        axes = scenario.axes.values()
         if not any(all(s.version for s in axis.settings.values()) for axis in axes):
             message = "`registry` needs `version`, here or in every value of an axis"
-            yield document.key_problem(("worker",), "BC107", message, "add version: X.Y.Z")
+            yield scenario.key_problem(("worker",), "BC107", message, "add version: X.Y.Z")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
         advice = did_you_mean(worker.bin, list(bundled.workers()), "bundled workers")
         message = f"there is no bundled worker `{worker.bin}`"
-        yield document.value_problem(("worker", "bin"), "BC305", message, advice)
+        yield scenario.value_problem(("worker", "bin"), "BC305", message, advice)
         return
     try:
-        crate = _crate(scenario)
+        if worker.crate == BUILTIN:
+            crate = read_crate(assets.native_dir() / "crates" / str(worker.bin))
+        else:
+            crate = read_crate(Path(scenario.resolve(worker.crate)), worker.package)
     except CrateMissing as missing:
         yield _missing(scenario, missing)
         return
     yield from _bin(scenario, crate)
-    if not any(
-        setting.revision for axis in axes_of(scenario) for setting in axis.settings.values()
-    ):
+    if not any(setting.revision for _, setting in scenario.settings):
         yield from _features(scenario, crate)  # another revision may have other features
 
 
 def _patches(scenario: Scenario) -> Iterator[Problem]:
-    for axis in axes_of(scenario):
-        for value, setting in axis.settings.items():
-            if setting.patch is None:
-                continue
-            path = Path(scenario.resolve(setting.patch))
-            if not (fault := fault_of(path)) and path.stat().st_size:
-                continue
-            place: Place = ("axes", axis.name, "values", value, "patch")
+    for place, setting in scenario.settings:
+        if setting.patch is None:
+            continue
+        path = Path(scenario.resolve(setting.patch))
+        if (fault := fault_of(path)) or not path.stat().st_size:
             message = f"patch `{setting.patch}` {fault or 'is empty'}"
             advice = "write it with `git diff`; paths are relative to the scenario's file"
-            yield scenario.value_problem(place, "BC301", message, advice)
-
-
-def _crate(scenario: Scenario) -> Crate:
-    worker = scenario.spec.worker
-    if worker.crate == BUILTIN:
-        return read_crate(assets.native_dir() / "crates" / str(worker.bin))
-    return read_crate(Path(scenario.resolve(str(worker.crate))), worker.package)
+            yield scenario.value_problem((*place, "patch"), "BC301", message, advice)
 
 
 def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
-    worker, document = scenario.spec.worker, scenario.document
+    worker = scenario.spec.worker
     if missing.package:
-        place: Place = ("worker", "package") if worker.package is not None else ("worker", "crate")
+        place = ("worker", "package" if worker.package is not None else "crate")
+        message = f"in crate `{worker.crate}`: {missing}"
         advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
-        return document.value_problem(
-            place, "BC306", f"in crate `{worker.crate}`: {missing}", advice
-        )
-    advice = "paths are relative to the scenario's file"
-    return document.value_problem(
-        ("worker", "crate"), "BC301", f"crate `{worker.crate}`: {missing}", advice
+        return scenario.value_problem(place, "BC306", message, advice)
+    message, advice = (
+        f"crate `{worker.crate}`: {missing}",
+        "paths are relative to the scenario's file",
     )
+    return scenario.value_problem(("worker", "crate"), "BC301", message, advice)
 
 
 def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
@@ -91,28 +80,24 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         advice = f"write bin: NAME  {listed}"
         yield scenario.key_problem(("worker",), "BC305", message, advice)
     elif name is not None and name not in crate.bins:
-        near = suggest(name, crate.bins)
-        advice = (f"did you mean `{near}`?  " if near else "") + listed
+        advice = "  ".join(text for text in (did_you_mean(name, crate.bins), listed) if text)
         message = f"crate `{crate.name}` has no binary `{name}`"
         yield scenario.value_problem(("worker", "bin"), "BC305", message, advice)
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
-    features: list[tuple[Place, str]] = [
-        (("worker", "features", index), name)
-        for index, name in enumerate(scenario.spec.worker.features)
-    ]
-    for axis in axes_of(scenario):
-        for value, setting in axis.settings.items():
-            path: Place = ("axes", axis.name, "values", value, "features")
-            features += [((*path, index), name) for index, name in enumerate(setting.features)]
-    folder = scenario.spec.worker.crate
-    folder = f"native/crates/{crate.name}" if folder == BUILTIN else folder
-    for place, name in features:
-        if name in crate.features or "/" in name:
-            continue  # cargo checks `dependency/feature`
-        message = f"crate `{crate.name}` has no cargo feature `{name}`"
-        label = f"not in [features] of {folder}/Cargo.toml"
-        yield scenario.value_problem(
-            place, "BC302", message, label=label, fix=did_you_mean(name, crate.features, "features")
-        )
+    worker = scenario.spec.worker
+    folder = f"native/crates/{crate.name}" if worker.crate == BUILTIN else worker.crate
+    parts: list[tuple[Place, list[str]]] = [(("worker",), worker.features)]
+    parts += [(path, setting.features) for path, setting in scenario.settings]
+    for path, features in parts:
+        for index, name in enumerate(features):
+            if name in crate.features or "/" in name:
+                continue  # cargo checks `dependency/feature`
+            message = f"crate `{crate.name}` has no cargo feature `{name}`"
+            label = f"not in [features] of {folder}/Cargo.toml"
+            advice, place = (
+                did_you_mean(name, crate.features, "features"),
+                (*path, "features", index),
+            )
+            yield scenario.value_problem(place, "BC302", message, advice, label=label)

@@ -1,10 +1,9 @@
 """Checks of `bounds`, `choose-from`, `cells` and `derived`: names, and units of formulas."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
-from bench_framework.scenario.axes import AxisView, axes_of, baseline_values, named_values
 from bench_framework.scenario.checks.rules import check_values
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.matrix import combine
@@ -13,39 +12,37 @@ from bench_framework.scenario.scalars import did_you_mean
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of names and formulas."""
-    axes = {axis.name: axis for axis in axes_of(scenario)}
-    yield from _bounds(scenario, axes)
-    for index, given in enumerate(scenario.spec.choose_from):
-        yield from check_values(scenario, axes, ("choose-from", index), given)
-    for name, given in scenario.spec.cells.items():
-        yield from check_values(scenario, axes, ("cells", name), given)
+    spec = scenario.spec
+    yield from _bounds(scenario)
+    for index, given in enumerate(spec.choose_from):
+        yield from check_values(scenario, ("choose-from", index), given)
+    for name, given in spec.cells.items():
+        yield from check_values(scenario, ("cells", name), given)
     yield from _formulas(scenario)
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
     """Yield problems of named cells and choices that are not measured; names are valid already."""
-    matrix = combine(scenario)
-    measured = {tuple(sorted(matrix.variant_part(values))) for values in matrix.measured}
+    measured = [dict(values).items() for values in combine(scenario).measured]
     for name, given in scenario.spec.cells.items():
-        values = named_values(matrix.axes, scenario.spec.baseline, given)
-        if tuple(sorted(values)) not in measured:
-            values_text = ", ".join(f"{axis}={value}" for axis, value in values)
+        values = dict(scenario.variant_values(given))
+        if not any(values.items() <= combination for combination in measured):
+            values_text = ", ".join(f"{axis}={value}" for axis, value in values.items())
             message = f"cell `{name}` ({values_text}) is not measured"
             advice = "change its values, or the rule that excludes it"
             yield scenario.key_problem(("cells", name), "BC209", message, advice)
     for index, given in enumerate(scenario.spec.choose_from):
-        if not any(given.items() <= dict(values).items() for values in measured):
+        if not any(given.items() <= combination for combination in measured):
             message, advice = "`choose-from` selects no measured variant", "change its values"
             yield scenario.value_problem(("choose-from", index), "BC209", message, advice)
 
 
-def _bounds(scenario: Scenario, axes: Mapping[str, AxisView]) -> Iterator[Problem]:
+def _bounds(scenario: Scenario) -> Iterator[Problem]:
     for index, given in enumerate(scenario.spec.bounds):
-        wrong = [*check_values(scenario, axes, ("bounds", index), given)]
+        wrong = [*check_values(scenario, ("bounds", index), given)]
         yield from wrong
-        for baseline in scenario.spec.baseline:
-            chosen = baseline_values(tuple(axes.values()), baseline) or {}
-            if not wrong and given.items() <= chosen.items():
+        for baseline in scenario.spec.baseline if not wrong else ():
+            if given.items() <= dict(scenario.variant_values(baseline)).items():
                 message = "the baseline cannot be a bound, because bounds are not compared"
                 advice = "choose another baseline, or remove the bound"
                 yield scenario.value_problem(("bounds", index), "BC206", message, advice)
@@ -58,8 +55,7 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
         path = ("derived", name, "formula")
         if name in cells:
             message = f"`{name}` is already the name of a cell"
-            advice = "choose another name"
-            yield scenario.key_problem(path[:2], "BC209", message, advice)
+            yield scenario.key_problem(path[:2], "BC209", message, "choose another name")
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:

@@ -3,15 +3,15 @@
 import itertools
 import re
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Final
+from dataclasses import replace
+from pathlib import Path as FilePath
 
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
-from bench_framework.scenario.axes import BUILD_KEYS, PROGRAM_KEYS, AxisView, axes_of
 from bench_framework.scenario.checks import commands
-from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.definition import BUILD_KEYS, PROGRAM_KEYS, AxisView, Scenario
+from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.units import counted, grouped, is_size, parse_size
@@ -24,7 +24,7 @@ _RELATIVE = "paths are relative to the scenario's file"
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of axis values and of `input`."""
-    for axis in axes_of(scenario):
+    for axis in scenario.axes.values():
         yield from _twice(scenario, axis)
         yield from _misplaced(scenario, axis)
     part = scenario.spec.input
@@ -32,9 +32,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _nothing_to_drop(scenario)
         return
     for path, text in part.texts():
-        if (reader := _READERS.get(str(path[0]))) is not None:
-            for filled, file, at in _fillings(scenario, path, text):
-                yield from reader(scenario, filled, file, at)
+        for filled, file, at in _fillings(scenario, path, text):
+            if (fault := _fault(scenario, str(path[0]), filled)) is not None:
+                yield replace(fault, file=file, at=at)
     yield from _not_one_file(scenario, part)
 
 
@@ -61,23 +61,18 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
         return
     message = "`cache: cold` needs an `input`, whose pages are dropped from memory"
     advice = "add `input`, or write `cache: unknown` and drop the cache in `prepare`"
-    if scenario.spec.measure.cache == "cold":
-        yield scenario.value_problem(("measure", "cache"), "BC108", message, advice)
-    for axis in axes_of(scenario):
-        for value, setting in axis.settings.items():
-            if setting.cache == "cold":
-                path = ("axes", axis.name, "values", value, "cache")
-                yield scenario.value_problem(path, "BC108", message, advice)
+    caches: list[tuple[Path, str | None]] = [(("measure",), scenario.spec.measure.cache)]
+    caches += [(path, setting.cache) for path, setting in scenario.settings]
+    for path, cache in caches:
+        if cache == "cold":
+            yield scenario.value_problem((*path, "cache"), "BC108", message, advice)
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
     """Yield a problem for each value that is listed twice, or size that equals another one."""
-    place = scenario.document.place.at(("axes", axis.name))
-    data = scenario.document.data.get("axes", {}).get(axis.name)
-    if isinstance(data, dict) and "values" in data:
-        place, data = place.at(("values",)), data["values"]
+    data, place = scenario.written_axis(axis.name)
     first_keys: dict[object, str | int] = {}
-    for index, value in enumerate(data if isinstance(data, (list, dict)) else ()):
+    for index, value in enumerate(data):
         key: str | int = index if isinstance(data, list) else value
         first = first_keys.setdefault(parse_size(value) if axis.is_size else str(value), key)
         if first == key:
@@ -115,93 +110,63 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 advice = f"use `{{{axis.name}}}` in `command`"
             if reason:
                 path = ("axes", axis.name, "values", value, name)
-                yield scenario.key_problem(
-                    path, "BC108", f"`{name}` has no effect here: {reason}", advice
-                )
+                message = f"`{name}` has no effect here: {reason}"
+                yield scenario.key_problem(path, "BC108", message, advice)
 
 
-def _fillings(
-    scenario: Scenario, path: tuple[str | int, ...], text: str
-) -> Iterator[tuple[str, str, Position]]:
+def _fillings(scenario: Scenario, path: Path, text: str) -> Iterator[tuple[str, str, Position]]:
     """Yield the text for each combination of its axes, with file and position to report."""
-    axes = [axis for axis in axes_of(scenario) if axis.name in template.names(text)]
+    used = template.names(text)
+    axes = {name: axis.values for name, axis in scenario.axes.items() if name in used}
     place = scenario.document.place.at(("input", *path))
-    for picked in itertools.islice(
-        itertools.product(*(axis.values for axis in axes)), _MAX_FILLINGS
-    ):
-        chosen = dict(zip((axis.name for axis in axes), picked, strict=True))
+    for picked in itertools.islice(itertools.product(*axes.values()), _MAX_FILLINGS):
+        chosen = dict(zip(axes, picked, strict=True))
         filled = template.fill_text(text, {**scenario.spec.fixed, **chosen})
         if len(axes) == 1:
-            yield filled, *scenario.value_at(axes[0].name, picked[0])
+            yield filled, *scenario.value_at(*chosen.popitem())
         else:
             yield filled, place.file, place.value
 
 
-def _size(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    if is_size(text):
-        return
-    if text.isascii() and text.isdigit() and 0 < len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
+def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
+    """Return the problem of a key of `input` whose placeholders are replaced, without its place."""
+    match key:
+        case "size" | "max-size" if not is_size(text):
+            return _size_fault(text)
+        case "dataset" if text not in DATASETS:
+            label = f"not one of: {', '.join(DATASETS)}"
+            advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
+            return Problem("BC103", f"there is no dataset `{text}`", label=label, fix=advice)
+        case "seed" if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
+            message = f"a seed must be a whole number from 0 to 2^64 - 1, got `{text[:40]}`"
+            return Problem("BC102", message, label="expected an integer")
+        case "sha256" if not re.fullmatch("[0-9a-fA-F]{64}", text):
+            message = f"a SHA-256 has 64 hex digits, got {counted(len(text), 'character')}"
+            return Problem("BC102", message, fix="copy the first word that `sha256sum FILE` prints")
+        case "file" | "folder" | "files" if not scenario.spec.prepare:  # which may create it
+            return _missing(scenario, key, text)
+    return None
+
+
+def _size_fault(text: str) -> Problem:
+    if text.isascii() and text.isdigit() and len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
         advice = f"write {text}MiB ({grouped(iec)} bytes) or {text}MB ({grouped(si)} bytes)"
         message = f"size `{text}` has no unit"
-        yield Problem("BC105", message, file, at, "expected a unit", fix=advice)
-        return
+        return Problem("BC105", message, label="expected a unit", fix=advice)
     advice = "write a number with a unit, such as 10MiB or 200MB"
-    yield Problem("BC105", f"`{text}` is not a size", file, at, "expected a size", fix=advice)
+    return Problem("BC105", f"`{text}` is not a size", label="expected a size", fix=advice)
 
 
-def _dataset(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    if text not in DATASETS:
-        label = f"not one of: {', '.join(DATASETS)}"
-        advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
-        yield Problem("BC103", f"there is no dataset `{text}`", file, at, label, fix=advice)
-
-
-def _seed(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
-        message = f"a seed must be a whole number from 0 to 2^64 - 1, got `{text[:40]}`"
-        yield Problem("BC102", message, file=file, at=at, label="expected an integer")
-
-
-def _file(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    path = Path(scenario.resolve(text))
-    what = "" if scenario.spec.prepare else fault_of(path)
-    if not what:
-        return  # `prepare` may create it
-    advice = _RELATIVE
-    if what == "is a folder":
-        advice = f"for all of its files, write input: {{folder: {text}}}"
-    yield Problem("BC404", f"input file `{text}` {what}", file=file, at=at, fix=advice)
-
-
-def _folder(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    what = fault_of(Path(scenario.resolve(text))) or "is a file"
-    if what == "is a folder" or scenario.spec.prepare:
-        return
-    advice = f"write input: {{file: {text}}}" if what == "is a file" else _RELATIVE
-    yield Problem("BC404", f"input folder `{text}` {what}", file=file, at=at, fix=advice)
-
-
-def _files(scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    if scenario.spec.prepare or matching_files(scenario.folder, text):
-        return
-    yield Problem("BC404", f"no file matches `{text}`", file=file, at=at, fix=_RELATIVE)
-
-
-def _sha256(_scenario: Scenario, text: str, file: str, at: Position) -> Iterator[Problem]:
-    if not re.fullmatch("[0-9a-fA-F]{64}", text):
-        message = f"a SHA-256 has 64 hex digits, got {counted(len(text), 'character')}"
-        advice = "copy the first word that `sha256sum FILE` prints"
-        yield Problem("BC102", message, file=file, at=at, fix=advice)
-
-
-_READERS: Final = {
-    "size": _size,
-    "dataset": _dataset,
-    "seed": _seed,
-    "file": _file,
-    "folder": _folder,
-    "files": _files,
-    "max-size": _size,
-    "sha256": _sha256,
-}
+def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
+    """Return the problem of files of the user that cannot be the input."""
+    if key == "files":
+        files = matching_files(scenario.folder, text)
+        return None if files else Problem("BC404", f"no file matches `{text}`", fix=_RELATIVE)
+    kind = fault_of(FilePath(scenario.resolve(text))) or "is a file"
+    advice = {
+        ("file", "is a folder"): f"for all of its files, write input: {{folder: {text}}}",
+        ("folder", "is a file"): f"write input: {{file: {text}}}",
+    }.get((key, kind), _RELATIVE)
+    right = kind == ("is a file" if key == "file" else "is a folder")
+    return None if right else Problem("BC404", f"input {key} `{text}` {kind}", fix=advice)

@@ -6,7 +6,6 @@ from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.plan import Input, Role, Variant
-from bench_framework.scenario.axes import axes_of
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
@@ -19,38 +18,34 @@ TOO_MANY: Final = "BC203"
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the whole matrix. Names and values must be valid."""
-    axes = axes_of(scenario)
     limit = scenario.spec.limits.max_cells
-    size = math.prod(len(axis.settings) for axis in axes)
-    equation = " × ".join(str(len(axis.settings)) for axis in axes)
-    equation = f"{equation} = {grouped(size)}" if len(axes) > 1 else grouped(size)
+    counts = [len(axis.settings) for axis in scenario.axes.values()]
+    size = math.prod(counts)
+    equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
+    equation += grouped(size)
     if size > MAX_PRODUCT:
         text = f"too many combinations: {equation}, limit {grouped(MAX_PRODUCT)}"
         yield _too_many(scenario, text)
         return
     matrix = combine(scenario)
-    for index, count in enumerate(matrix.matches):
-        if count == 0:
-            message = "exclude rule matches no combination"
-            yield scenario.value_problem(
-                ("exclude", index), "BC202", message, "correct or remove the rule"
-            )
+    for index in sorted(matrix.unused):
+        message, advice = "exclude rule matches no combination", "correct or remove the rule"
+        yield scenario.value_problem(("exclude", index), "BC202", message, advice)
     if len(matrix.measured) > limit:
         remaining = f", {grouped(len(matrix.measured))} not excluded" if matrix.holes else ""
         text = f"{equation}{remaining}, limit {limit}"
         yield _too_many(scenario, f"too many configurations: {text}")
         return
     if not matrix.measured:
-        message = "no configuration to measure: all are excluded or unavailable"
+        message = "no configuration to measure: all are excluded"
         yield scenario.key_problem(("axes",), "BC208", message, "change the rules, or add values")
         return
     expansion = Expansion(scenario, matrix)
     pairs = expansion.pairs()
     if not any(variant == expansion.baseline for variant, _ in pairs):
         message = "the baseline is excluded on every input"
-        yield scenario.key_problem(
-            ("baseline",), "BC201", message, "change the rule, or the baseline"
-        )
+        advice = "change the rule, or the baseline"
+        yield scenario.key_problem(("baseline",), "BC201", message, advice)
     yield from _same_program(scenario, expansion, pairs)
 
 
@@ -70,13 +65,12 @@ def _same_program(
     for variant, given in pairs:
         first, on = first_by_work.setdefault(_work(expansion, variant, given), (variant, given))
         if first != variant:
-            pair, message = (
-                (first.id, variant.id),
-                f"two variants are the same program: {first.label}, {variant.label}",
-            )
+            pair = (first.id, variant.id)
+            message = f"two variants are the same program: {first.label}, {variant.label}"
             note = "they have the same build, arguments, environment and input"
         elif on != given:
-            pair, message = (on.id, given.id), f"two inputs are the same: {on.label}, {given.label}"
+            pair = (on.id, given.id)
+            message = f"two inputs are the same: {on.label}, {given.label}"
             note = "they have the same dataset and command"
         else:
             continue

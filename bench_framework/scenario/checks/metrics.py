@@ -14,10 +14,9 @@ from bench_framework.model.metrics import (
     DeclaredMetric,
     InstructionPolicy,
 )
-from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
-from bench_framework.scenario.schema.parts import COUNTER_KEYS, SOURCE_KEYS, MetricPart
+from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
 IN_QUOTES: Final = "write it in single quotes, in which a backslash is literal"
 GATED_COUNTS: Final = 2
@@ -62,60 +61,60 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     return InstructionPolicy(runs=GATED_COUNTS, optional=True) if gated else None
 
 
-def follows_protocol(scenario: Scenario) -> bool:
-    """Return whether the worker follows the protocol, so that it may report its own metrics."""
-    contract = scenario.spec.worker.contract
-    return bool(bundled.description(scenario)) if contract is None else contract
-
-
 def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
-    document, path = scenario.document, ("metrics", name)
+    path = ("metrics", name)
     if name == INSTRUCTIONS:
         for key in ("from", *SOURCE_KEYS):
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
                 message = f"`{key}` has no effect on `instructions`, which benchctl counts"
                 advice = f"use {', '.join(COUNTER_KEYS)}, or another name for a printed metric"
-                yield document.key_problem((*path, key), "BC108", message, advice)
+                yield scenario.key_problem((*path, key), "BC108", message, advice)
         return
     if name in METRICS:
         use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"
+        message = f"`{name}` is a built-in metric of benchctl"
         advice = f"choose another name, or remove the declaration{use}"
-        yield document.key_problem(
-            path, "BC108", f"`{name}` is a built-in metric of benchctl", advice
-        )
+        yield scenario.key_problem(path, "BC108", message, advice)
         return
     if part.source is None:
         advice = "add from: stdout, answer or worker"
-        yield document.key_problem(path, "BC107", f"metric `{name}` needs `from`", advice)
+        yield scenario.key_problem(path, "BC107", f"metric `{name}` needs `from`", advice)
         return
     yield from _source(scenario, name, part)
-    if part.regex is not None and (fault := _regex_fault(part.regex)):
-        yield document.value_problem(
-            (*path, "regex"), "BC102", f"metric `{name}`: {fault[0]}", fault[1]
-        )
+    if part.regex is not None:
+        compiled, fault = compiled_regex(part.regex), ""
+        if isinstance(compiled, str):
+            fault, advice = f"`regex` is not a regular expression: {compiled}", IN_QUOTES
+        elif compiled.groups == 0:
+            fault = "`regex` needs a group that matches the number"
+            advice = "put the number in parentheses: ([0-9.]+)"
+        elif compiled.groups > 1:
+            fault = f"`regex` has {compiled.groups} groups instead of one"
+            advice = "write (?:…) for groups other than the number"
+        if fault:
+            message = f"metric `{name}`: {fault}"
+            yield scenario.value_problem((*path, "regex"), "BC102", message, advice)
     if part.json_path is not None:
         try:
             json_path.parse(part.json_path)
         except ValueError as error:
             message = f"metric `{name}`: `{part.json_path}` is not a JSON path: {error}"
             advice = "write keys with dots, and indexes in brackets: latency.p99, rows[0].value"
-            yield document.value_problem((*path, "json"), "BC102", message, advice)
+            yield scenario.value_problem((*path, "json"), "BC102", message, advice)
 
 
 def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
     """Yield a problem if the scenario does not have the metric's source."""
     spec, answer = scenario.spec, scenario.spec.answer
     message, advice = "", ""
-    if part.source == "worker" and not follows_protocol(scenario):
+    if part.source == "worker" and not scenario.spec.worker.follows_protocol:
         message = "this worker does not follow the protocol"
         advice = "write from: stdout, or add worker: {contract: true} if it does"
     elif part.source == "answer" and answer.file is None:
         message, advice = "`from: answer` needs `answer.file`", "add answer: {file: out.json}"
     elif part.source == "stdout" and answer.stdout != "file":
-        message, advice = (
-            f"stdout is not stored, because `answer.stdout` is `{answer.stdout}`",
-            "remove `answer.stdout`",
-        )
+        message = f"stdout is not stored, because `answer.stdout` is `{answer.stdout}`"
+        advice = "remove `answer.stdout`"
     elif part.source == "stdout" and spec.shell and ">" in str(spec.command or ""):
         return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
@@ -123,40 +122,20 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         yield scenario.value_problem(place, "BC108", f"metric `{name}`: {message}", advice)
 
 
-def _regex_fault(text: str) -> tuple[str, str] | None:
-    """Return the fault of an expression and the fix, or `None` if it has exactly one group."""
-    if isinstance(compiled := compiled_regex(text), str):
-        return f"`regex` is not a regular expression: {compiled}", IN_QUOTES
-    if compiled.groups == 0:
-        return (
-            "`regex` needs a group that matches the number",
-            "put the number in parentheses: ([0-9.]+)",
-        )
-    if compiled.groups > 1:
-        return (
-            f"`regex` has {compiled.groups} groups instead of one",
-            "write (?:…) for groups other than the number",
-        )
-    return None
-
-
 def _judged(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `judge`. A worker's metrics are known only after its build."""
-    spec, document = scenario.spec, scenario.document
+    spec = scenario.spec
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
         if metric in spec.judge[:index]:
             message = f"`judge` lists `{metric}` twice"
-            yield document.value_problem(place, "BC104", message, "remove one of the two")
-        elif metric in scenario.lost:
-            continue
-        elif reason := _refusal_reason(scenario, metric):
+            yield scenario.value_problem(place, "BC104", message, "remove one of the two")
+        elif metric not in scenario.lost and (reason := _refusal_reason(scenario, metric)):
             known = [name for name in METRICS if not _refusal_reason(scenario, name)]
             known += [name for name, part in spec.metrics.items() if part.direction != "none"]
+            message = f"metric `{metric}` cannot be judged: {reason}"
             advice = did_you_mean(metric, known, "metrics")
-            yield document.value_problem(
-                place, "BC206", f"metric `{metric}` cannot be judged: {reason}", advice
-            )
+            yield scenario.value_problem(place, "BC206", message, advice)
 
 
 def _refusal_reason(scenario: Scenario, metric: str) -> str:
@@ -165,18 +144,15 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
     if part is not None and kind is None:
         return "" if part.direction != "none" else "it has no `direction`"
     if kind is None:
-        return (
-            ""
-            if follows_protocol(scenario)
-            else "this worker reports no metrics, and `metrics` does not declare it"
-        )
+        unknown = "this worker reports no metrics, and `metrics` does not declare it"
+        return "" if scenario.spec.worker.follows_protocol else unknown
     if metric == "build_time":
         return "each variant is built only once"
     if kind.judged == "shown" and kind.source == DERIVED:
         return "it is computed from other metrics"
     if kind.judged == "shown":
         return "it is for information only"
-    if kind.kernel_key and not follows_protocol(scenario):
+    if kind.kernel_key and not scenario.spec.worker.follows_protocol:
         return "without the worker protocol it is counted in only one run"
     if kind.source == BUILD and scenario.spec.worker.command is not None:
         return "nothing is built, all variants run one program"
@@ -186,7 +162,7 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
 def _limits(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the names under `margin` and `epsilon`."""
     spec = scenario.spec
-    if follows_protocol(scenario):
+    if scenario.spec.worker.follows_protocol:
         return
     known = [*METRICS, *spec.metrics]
     for key in ("margin", "epsilon"):

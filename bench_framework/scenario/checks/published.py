@@ -7,29 +7,21 @@ from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import EXAMPLES, INTENDED, REFERENCE, Figure, parse_figure
-from bench_framework.scenario.axes import AxisView, axes_of
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
-from bench_framework.scenario.contrasts import input_ids, selected
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.expansion import Expansion
-from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.scenario.schema.published import PublishedClaimPart
+from bench_framework.scenario.schema.parts import PublishedClaimPart
 
 CLAIMS: Path = ("published", "claims")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of names in published claims, learnings and next steps."""
-    axes = {axis.name: axis for axis in axes_of(scenario)}
-    published = scenario.spec.published
-    for index, part in enumerate(published.claims if published is not None else ()):
-        yield from _claim(scenario, axes, (*CLAIMS, index), part)
-    for key, texts in (
-        ("learnings", scenario.spec.learnings),
-        ("next-steps", scenario.spec.next_steps),
-    ):
+    spec = scenario.spec
+    for index, part in enumerate(spec.published.claims if spec.published is not None else ()):
+        yield from _claim(scenario, (*CLAIMS, index), part)
+    for key, texts in (("learnings", spec.learnings), ("next-steps", spec.next_steps)):
         for index, text in enumerate(texts):
             for intended in INTENDED.finditer(text):
                 yield from _written(scenario, (key, index), intended[0])
@@ -51,17 +43,13 @@ def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
         yield from _metric(scenario, place, match["metric"])
 
 
-def _claim(
-    scenario: Scenario, axes: Mapping[str, AxisView], path: Path, part: PublishedClaimPart
-) -> Iterator[Problem]:
+def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator[Problem]:
     for kind, name in (("contrast", part.contrast), ("derived", part.derived)):
         if name is not None:
             yield from _reference(scenario, (*path, kind), kind, name)
     for key, given in (("variant", part.variant), ("scaling", part.scaling)):
-        known = _without_replaced(scenario, axes, given or {})
-        yield from check_side(scenario, axes, (*path, key), known)
-    inputs = _without_replaced(scenario, axes, part.input)
-    yield from check_inputs(scenario, axes, (*path, "input"), inputs)
+        yield from check_side(scenario, (*path, key), _measured(scenario, given or {}))
+    yield from check_inputs(scenario, (*path, "input"), _measured(scenario, part.input))
     if part.figure is None or part.test == "not-testable":
         return
     place: Path = (*path, "figure")
@@ -88,10 +76,9 @@ def _is_replaced(scenario: Scenario, axis: str) -> bool:
     return scenario.document.place.at(("axes", axis)).file != scenario.document.place.file
 
 
-def _without_replaced(
-    scenario: Scenario, axes: Mapping[str, AxisView], given: Mapping[str, str]
-) -> dict[str, str]:
+def _measured(scenario: Scenario, given: Mapping[str, str]) -> dict[str, str]:
     """Return axis values without those that ``-S`` replaced, about which no claim is measured."""
+    axes = scenario.axes
     return {
         axis: value
         for axis, value in given.items()
@@ -107,18 +94,15 @@ def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterato
         "experiment": [e.name for e in spec.experiments if not e.at],
         "derived": [*spec.derived, *spec.cells],
     }[kind]
-    if name not in known and name not in scenario.lost:
-        what = "derived value" if kind == "derived" else kind
-        advice = did_you_mean(name, known, f"{what}s")
-        yield scenario.value_problem(place, "BC206", f"there is no {what} `{name}`", advice)
+    what = "derived value" if kind == "derived" else kind
+    yield from scenario.unknown(place, name, known, f"{what}s", f"there is no {what} `{name}`")
 
 
 def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Problem]:
-    known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
-    if metric is not None and metric not in known:
-        advice = did_you_mean(metric, known, "compared here")
+    if metric is not None:
+        known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
         message = f"metric `{metric}` is not compared with the baseline"
-        yield scenario.value_problem(place, "BC206", message, advice)
+        yield from scenario.unknown(place, metric, known, "compared here", message)
 
 
 def _value(
@@ -127,11 +111,9 @@ def _value(
     """Yield a problem if the metric of a value does not exist or has another unit."""
     metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
     known = [*METRICS, *scenario.spec.metrics]
-    if metric not in known:
-        message = f"there is no metric `{metric}`"
-        advice = did_you_mean(metric, known, "metrics")
-        yield scenario.value_problem((*path, "metric"), "BC206", message, advice)
-    elif metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
+    message = f"there is no metric `{metric}`"
+    yield from scenario.unknown((*path, "metric"), metric, known, "metrics", message)
+    if metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
         message = f"the figure `{part.figure}` is not in the unit of {metric} ({unit})"
         yield scenario.value_problem((*path, "figure"), "BC108", message)
 
@@ -161,19 +143,19 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         _is_replaced(scenario, axis) for axis in scenario.spec.axes
     ):
         return
-    expansion = Expansion(scenario, combine(scenario))
+    expansion = Expansion(scenario)
     measured = {variant for variant, _ in expansion.pairs()}
-    inputs = {c.name: input_ids(expansion, c.input) for c in scenario.spec.contrasts}
+    inputs = {c.name: expansion.input_ids(c.input) for c in scenario.spec.contrasts}
     for index, part in enumerate(scenario.spec.published.claims):
         place: Path = (*CLAIMS, index, part.test)
         given = part.variant if part.variant is not None else part.scaling
         message, advice = "", "choose another variant"
         if part.contrast is not None:
-            common = {*input_ids(expansion, part.input)} & {*inputs[part.contrast]}
+            common = {*expansion.input_ids(part.input)} & {*inputs[part.contrast]}
             message = "" if common else f"contrast `{part.contrast}` is not made on this input"
             advice = "change `input` of the claim or of the contrast"
         elif given is not None:
-            variant = selected(expansion, given)
+            variant = expansion.selected(given)
             changed = part.variant is not None and parse_figure(part.figure or "").kind != "value"
             if variant not in measured:
                 message = "the variant of this claim is not measured"

@@ -12,9 +12,13 @@ from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
-from bench_framework.scenario.schema.answer import AnswerPart
-from bench_framework.scenario.schema.measure import Gate, Measure
-from bench_framework.scenario.schema.published import PublishedPart
+from bench_framework.scenario.schema.measure import (
+    AnswerPart,
+    Gate,
+    Measure,
+    MetricPart,
+    ProfilePart,
+)
 from bench_framework.scenario.schema.types import (
     NEVER,
     ONE_OF,
@@ -130,7 +134,7 @@ class ScenarioFile(Part):
     """Hosts on which `benchctl run --scheduler` measures, each with a record of its own: `all`,
     `{any: 2}`, `{label: [arm64, x86]}` or `{per-kind: 3}`. Without `--scheduler`, it has no
     effect. Default: one host."""
-    metrics: dict[Symbol, parts.MetricPart] = {}
+    metrics: dict[Symbol, MetricPart] = {}
     """Metrics that the program prints or reports, by name: source, unit and direction. The key
     `instructions` sets how instructions are counted."""
     judge: Annotated[list[Text], Field(min_length=1)] = [WALL, CPU]
@@ -161,14 +165,14 @@ class ScenarioFile(Part):
     derived: dict[Symbol, parts.DerivedPart] = {}
     """Figures that are computed from named cells in each round, with `rate(cell)`, `time(cell)`,
     the names of earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
-    profile: parts.ProfilePart | None = None
+    profile: ProfilePart | None = None
     """Sampling of the functions in which variants spend their time, after measuring. The Cargo
     profile is `worker.profile`."""
     describe: list[parts.DescribePart] = []
     """Descriptions of variants, shown with their results."""
     notes: list[parts.NotePart] = []
     """Notes of the author, shown in a separate section of the report."""
-    published: PublishedPart | None = None
+    published: parts.PublishedPart | None = None
     """A published report, and what tests each of its claims. The report says which are
     confirmed."""
     learnings: list[Text] = []

@@ -1,10 +1,19 @@
-"""The `measure` and `gate` parts of a scenario."""
+"""The parts of a scenario that measure and judge: rounds, gate, answers, profile and metrics."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
 
-from pydantic import Discriminator, Field, Tag, create_model, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    Tag,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 
-from bench_framework.model.metrics import GATED
+from bench_framework.model.metrics import GATED, UNITS, Direction
+from bench_framework.model.policies import AnswerKind
+from bench_framework.model.profile import OTHER, SamplerWanted, UnwindingWanted
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -19,10 +28,15 @@ from bench_framework.scenario.schema.types import (
     NotText,
     Part,
     Percent,
+    Positive,
     RoundCount,
+    Several,
     Text,
+    ValueName,
     WarmupCount,
+    Words,
     also_as,
+    read_by,
     shape,
 )
 
@@ -173,3 +187,193 @@ class Gate(_Margins):
         """Return each gated metric and its tolerated growth as a fraction, in registry order."""
         given = ((kind.name, getattr(self, kind.name)) for kind in GATED)
         return tuple((name, value) for name, value in given if value is not None)
+
+
+_DIFFERS: Final = {"type": "string", "pattern": r"^(refuse|warn|<\s*[0-9]+(\.[0-9]+)?\s*%)$"}
+EDITS: Final = ("compare", "filter", "extract", "ignore", "json", "tolerance", "differs")
+"""Keys that have no effect together with `check`."""
+
+
+class JsonPart(Part):
+    """Outputs that are compared as JSON values."""
+
+    ignore: Several
+    """Keys that are removed from every object before comparing."""
+
+
+class AnswerPart(Part):
+    """How the output of runs is compared, to check that they did the same work.
+
+    One word is the value of `compare`.
+    """
+
+    model_config = also_as(enum=[*get_args(AnswerKind)])
+
+    compare: Annotated[AnswerKind, ONE_OF] = "exact"
+    """`exact`: equal bytes. `sorted-lines`: equal lines in any order. `json`: equal JSON values.
+    `none`: outputs are not compared."""
+    filter: Words = []
+    """Command that reads the output from stdin and prints what is compared, such as `[jq, .rows]`."""
+    extract: ValueName | None = None
+    """Regular expression. Only its matches are compared, or their groups if it has groups."""
+    ignore: Several = []
+    """Regular expressions. Their matches are removed before comparing."""
+    json_part: JsonPart | None = Field(default=None, alias="json")
+    """`{ignore: [KEY…]}`: compare JSON values without these keys."""
+    tolerance: Annotated[
+        float, read_by(scalars.tolerance), WithJsonSchema({"type": ["number", "string"]})
+    ] = 0.0
+    """Largest relative difference of two numbers that count as equal, such as `1e-6`. The text
+    around the numbers must be equal."""
+    differs: Annotated[
+        Literal["refuse", "warn"] | float, read_by(scalars.differs), WithJsonSchema(_DIFFERS)
+    ] = "refuse"
+    """Effect of another output than the baseline's. `refuse`: the variant is not compared. `warn`:
+    it is compared, with a warning. `"<0.1%"`: it is compared, with a warning, if a smaller share of
+    its lines differs."""
+    check: Words = []
+    """Command that reads the output from stdin and decides: exit code 0 means that it is right.
+    Outputs are then not compared with each other."""
+    file: ValueName | None = None
+    """File with the output to compare, instead of stdout."""
+    stdout: Annotated[Literal["file", "pipe", "null"], ONE_OF] = "file"
+    """Destination of the program's stdout during timed runs."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kind_alone(cls, value: Any) -> Any:
+        return {"compare": value} if isinstance(value, Scalar) else value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = [key for key in (*EDITS, "check") if self.is_given(key)]
+        for key in given:
+            unused = key != "compare" and self.compare == "none"
+            self.refuse_unused(unused, key, "has no effect with `compare: none`")
+            unused = key != "check" and "check" in given
+            self.refuse_unused(unused, key, "has no effect with `check`, which alone decides")
+            lost = key != "compare" and self.stdout != "file" and self.file is None
+            self.refuse_unused(lost, key, f"has no effect with `stdout: {self.stdout}`")
+        wrong = self.json_part is not None and "compare" in given and self.compare != "json"
+        self.refuse(wrong, f"`json` contradicts `compare: {self.compare}`", "json")
+        lines = isinstance(self.differs, float) and self.kind == "json"
+        message = "`differs` counts lines, and JSON values have none"
+        self.refuse(lines, message, "differs", advice="use a filter, such as filter: [jq, '.[]']")
+        return self
+
+    def is_given(self, key: str) -> bool:
+        """Return whether the scenario sets one of `EDITS` or `check`, to another value than none."""
+        name = "json_part" if key == "json" else key
+        return name in self.model_fields_set and getattr(self, name) not in ([], None, "refuse")
+
+    @property
+    def kind(self) -> AnswerKind:
+        """Return the kind of comparison."""
+        return "json" if self.json_part is not None else self.compare
+
+
+MOST_HZ = 10_000
+"""Highest frequency. Above it the sampler disturbs the program."""
+
+
+class ProfilePart(Part):
+    """Sampling of the functions in which variants spend their time, after measuring."""
+
+    variants: Annotated[
+        Annotated[Literal["baseline", "all"], ONE_OF, Tag("<scalar>")]
+        | Annotated[
+            list[Annotated[dict[Text, Text], Field(min_length=1)]],
+            Field(min_length=1),
+            Tag("<list>"),
+        ]
+        | Annotated[NotText, Tag("<mapping>")],
+        Discriminator(shape),
+    ] = "baseline"
+    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
+    profiled, on every input."""
+    when: Annotated[Literal["after-run", "on-request"], ONE_OF] = "after-run"
+    """`after-run`: `benchctl run` profiles after measuring. `on-request`: only
+    `benchctl run --profile` and `benchctl profile RECORD` profile."""
+    runs: Positive = 5
+    """Profiled runs of each configuration. Confidence intervals are computed over them."""
+    frequency: Positive = 997
+    """Samples per second of CPU time."""
+    sampler: Annotated[SamplerWanted, ONE_OF] = "auto"
+    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
+    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
+    stacks: Annotated[UnwindingWanted, ONE_OF] = "auto"
+    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
+    others."""
+    timeout: Duration = 600.0
+    """Timeout of one profiled run."""
+    buckets: dict[Text, Text] = {}
+    """Groups of functions: name to a regular expression that is searched in function names. The
+    first match counts; `other` contains the rest."""
+
+    @model_validator(mode="after")
+    def _sane(self) -> Self:
+        hz, advice = self.frequency, "write 997, and raise `runs` for more samples"
+        message = f"`frequency` is {hz}; above {MOST_HZ} the sampler disturbs the program"
+        self.refuse(hz > MOST_HZ, message, "frequency", advice=advice)
+        message = f"`{OTHER}` is reserved for functions that match no bucket"
+        reserved = OTHER in self.buckets
+        self.refuse(reserved, message, "buckets", OTHER, advice="choose another name")
+        return self
+
+
+COUNTER_KEYS: Final = ("runs", "timeout", "tool")
+"""Keys that only `instructions` takes."""
+SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
+"""Keys that every other metric takes."""
+
+
+class MetricPart(Part):
+    """A number that the program prints or reports.
+
+    The name `instructions` sets how instructions are counted.
+    """
+
+    source: Annotated[Literal["stdout", "answer", "worker"] | None, ONE_OF] = Field(
+        default=None, alias="from"
+    )
+    """Source of the number. `stdout`: the program's stdout. `answer`: the file named by
+    `answer.file`. `worker`: what a worker reports by the worker protocol."""
+    json_path: Text | None = Field(default=None, alias="json")
+    """Path of the number in JSON: `latency.p99`, `rows[0].value`. The whole output or its last line
+    must be JSON."""
+    regex: Text | None = None
+    """Regular expression with one group that matches the number. If it matches several times, all
+    matches must be equal."""
+    unit: Annotated[
+        str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
+    ] = "count"
+    """Unit of the printed number. Tables convert it to seconds or bytes."""
+    direction: Annotated[Direction, ONE_OF] = "none"
+    """Better direction. `none`: the metric is shown and gets no verdict."""
+    about: Text = ""
+    """Description of the metric in reports."""
+    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
+    """Only for `instructions`: counted runs of each configuration. Two or more show whether the
+    count varies."""
+    timeout: Duration = 600.0
+    """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
+    tool: Annotated[Literal["valgrind", "perf"], ONE_OF] = "valgrind"
+    """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
+    processor's counters."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if self.source is None:
+            return self
+        for key in COUNTER_KEYS:
+            unused = key in self.model_fields_set
+            self.refuse_unused(unused, key, "has an effect only for `instructions`")
+        both = self.json_path is not None and self.regex is not None
+        self.refuse(both, "a metric has both `json` and `regex`", "regex")
+        located = self.json_path is not None or self.regex is not None or self.source == "worker"
+        advice = "such as json: latency.p99, or regex: 'took ([0-9.]+) s'"
+        self.need(located, "a metric needs `json` or `regex` to locate the number", advice)
+        message = "`regex` cannot read a metric from the worker protocol, which is JSON"
+        reported = self.source == "worker" and self.regex is not None
+        self.refuse(reported, message, "regex", advice="use `json`")
+        return self

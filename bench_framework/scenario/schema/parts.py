@@ -1,27 +1,25 @@
-"""The smaller parts of a scenario: input, answers, experiments, metrics, profile, rules and notes."""
+"""The parts of a scenario that declare: input, experiments, rules, contrasts, notes and claims."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.metrics import UNITS
-from bench_framework.model.profile import OTHER
+from bench_framework.model.published import EXAMPLES, TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     ONE_OF,
     SCALAR,
     SCALARS,
-    Duration,
-    NotText,
+    Flag,
     Part,
     Positive,
+    Several,
     Text,
     ValueName,
     also_as,
     read_by,
-    shape,
 )
 
 DATASETS: Final = (
@@ -81,8 +79,8 @@ class InputPart(Part):
 
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield every text that may contain placeholders, with its path within `input`."""
-        for name, field in type(self).model_fields.items():
-            key, value = field.alias or name, getattr(self, name)
+        for key, name in self.by_key().items():
+            value = getattr(self, name)
             if isinstance(value, list):
                 yield from (((key, index), text) for index, text in enumerate(value))
             elif value is not None:
@@ -217,113 +215,6 @@ class Limits(Part):
     """Largest number of configurations (variant × input) in a plan."""
 
 
-MOST_HZ = 10_000
-"""Highest frequency. Above it the sampler disturbs the program."""
-
-
-class ProfilePart(Part):
-    """Sampling of the functions in which variants spend their time, after measuring."""
-
-    variants: Annotated[
-        Annotated[Literal["baseline", "all"], ONE_OF, Tag("<scalar>")]
-        | Annotated[
-            list[Annotated[dict[Text, Text], Field(min_length=1)]],
-            Field(min_length=1),
-            Tag("<list>"),
-        ]
-        | Annotated[NotText, Tag("<mapping>")],
-        Discriminator(shape),
-    ] = "baseline"
-    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
-    profiled, on every input."""
-    when: Annotated[Literal["after-run", "on-request"], ONE_OF] = "after-run"
-    """`after-run`: `benchctl run` profiles after measuring. `on-request`: only
-    `benchctl run --profile` and `benchctl profile RECORD` profile."""
-    runs: Positive = 5
-    """Profiled runs of each configuration. Confidence intervals are computed over them."""
-    frequency: Positive = 997
-    """Samples per second of CPU time."""
-    sampler: Annotated[Literal["auto", "perf", "callgrind"], ONE_OF] = "auto"
-    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
-    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
-    stacks: Annotated[Literal["auto", "frame-pointers", "dwarf"], ONE_OF] = "auto"
-    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
-    others."""
-    timeout: Duration = 600.0
-    """Timeout of one profiled run."""
-    buckets: dict[Text, Text] = {}
-    """Groups of functions: name to a regular expression that is searched in function names. The
-    first match counts; `other` contains the rest."""
-
-    @model_validator(mode="after")
-    def _sane(self) -> Self:
-        hz, advice = self.frequency, "write 997, and raise `runs` for more samples"
-        message = f"`frequency` is {hz}; above {MOST_HZ} the sampler disturbs the program"
-        self.refuse(hz > MOST_HZ, message, "frequency", advice=advice)
-        message = f"`{OTHER}` is reserved for functions that match no bucket"
-        reserved = OTHER in self.buckets
-        self.refuse(reserved, message, "buckets", OTHER, advice="choose another name")
-        return self
-
-
-COUNTER_KEYS: Final = ("runs", "timeout", "tool")
-"""Keys that only `instructions` takes."""
-SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
-"""Keys that every other metric takes."""
-
-
-class MetricPart(Part):
-    """A number that the program prints or reports.
-
-    The name `instructions` sets how instructions are counted.
-    """
-
-    source: Annotated[Literal["stdout", "answer", "worker"] | None, ONE_OF] = Field(
-        default=None, alias="from"
-    )
-    """Source of the number. `stdout`: the program's stdout. `answer`: the file named by
-    `answer.file`. `worker`: what a worker reports by the worker protocol."""
-    json_path: Text | None = Field(default=None, alias="json")
-    """Path of the number in JSON: `latency.p99`, `rows[0].value`. The whole output or its last line
-    must be JSON."""
-    regex: Text | None = None
-    """Regular expression with one group that matches the number. If it matches several times, all
-    matches must be equal."""
-    unit: Annotated[
-        str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
-    ] = "count"
-    """Unit of the printed number. Tables convert it to seconds or bytes."""
-    direction: Annotated[Literal["lower", "higher", "none"], ONE_OF] = "none"
-    """Better direction. `none`: the metric is shown and gets no verdict."""
-    about: Text = ""
-    """Description of the metric in reports."""
-    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
-    """Only for `instructions`: counted runs of each configuration. Two or more show whether the
-    count varies."""
-    timeout: Duration = 600.0
-    """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
-    tool: Annotated[Literal["valgrind", "perf"], ONE_OF] = "valgrind"
-    """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
-    processor's counters."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if self.source is None:
-            return self
-        for key in COUNTER_KEYS:
-            unused = key in self.model_fields_set
-            self.refuse_unused(unused, key, "has an effect only for `instructions`")
-        both = self.json_path is not None and self.regex is not None
-        self.refuse(both, "a metric has both `json` and `regex`", "regex")
-        located = self.json_path is not None or self.regex is not None or self.source == "worker"
-        advice = "such as json: latency.p99, or regex: 'took ([0-9.]+) s'"
-        self.need(located, "a metric needs `json` or `regex` to locate the number", advice)
-        message = "`regex` cannot read a metric from the worker protocol, which is JSON"
-        reported = self.source == "worker" and self.regex is not None
-        self.refuse(reported, message, "regex", advice="use `json`")
-        return self
-
-
 def _rows(value: Any) -> Any:
     """Return one command, or a list of commands, as a list of commands."""
     if isinstance(value, list) and not any(isinstance(item, list) for item in value) and value:
@@ -331,18 +222,9 @@ def _rows(value: Any) -> Any:
     return value
 
 
-Rule: TypeAlias = dict[
-    Text,
-    Annotated[
-        list[Text],
-        BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
-        WithJsonSchema(SCALARS),
-    ],
-]
-"""Axis name to the value or values to which the rule applies."""
 _RULE = {"type": "object", "additionalProperties": SCALARS, "minProperties": 1}
 Rules: TypeAlias = Annotated[
-    list[Annotated[Rule, Field(min_length=1)]],
+    list[Annotated[dict[Text, Several], Field(min_length=1)]],
     read_by(scalars.mappings),
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
@@ -377,3 +259,81 @@ class ContrastPart(Part):
     """Metric to compare, one of `judge`. Default: the first of them."""
     group: ValueName | None = None
     """Heading of contrasts that the report states together, such as one change in two programs."""
+
+    @property
+    def sides(self) -> dict[str, dict[str, str]]:
+        """The two sides by their keys."""
+        return {"of": self.candidate, "against": self.reference}
+
+
+TESTS: Final[tuple[TestKind, ...]] = get_args(TestKind)
+"""Keys of which each claim has one."""
+
+
+class PublishedClaimPart(Part):
+    """A claim of a published report, and what tests it."""
+
+    claim: Text
+    """The claim, quoted."""
+    figure: Text | None = None
+    """The figure as published: `2.1x faster`, `-17 %`, `60-70 % less`, `within 0.5 %`,
+    `at most 5 % slower`, `12 MB`, `linear`, or only `faster`, `slower`, `less`, `more`, `equal`.
+    Not needed with `not-testable`."""
+    contrast: Text | None = None
+    """Name of the contrast that tests the claim."""
+    variant: Annotated[dict[Text, Text], Field(min_length=1)] | None = None
+    """Axis values of the variant that tests the claim, or `{experiment: NAME}`. A change or a
+    direction is tested against the baseline, a value by the variant alone. An omitted axis has the
+    baseline's value."""
+    derived: Text | None = None
+    """Name of the derived value that tests the claim."""
+    scaling: dict[Text, Text] | None = None
+    """Axis values of the variant whose scaling exponents test the claim. An omitted axis has the
+    baseline's value."""
+    not_testable: Text | None = Field(default=None, alias="not-testable")
+    """Reason why this scenario cannot test the claim."""
+    input: dict[Text, Text] = {}
+    """Values of input axes. Without them, the claim is tested on every input and must hold on each
+    of them."""
+    metric: Text | None = None
+    """Metric of `variant` or `scaling`. Default: the first of `judge`."""
+
+    @property
+    def test(self) -> TestKind:
+        """The key that says what tests the claim."""
+        return next(key for key in TESTS if self._given(key))
+
+    def _given(self, key: str) -> bool:
+        return getattr(self, key.replace("-", "_")) is not None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        given = [key for key in TESTS if self._given(key)]
+        keys = ", ".join(f"`{key}`" for key in TESTS)
+        self.need(given, f"a published claim needs one of {keys}")
+        message = f"a published claim has both `{given[0]}` and `{given[-1]}`"
+        self.refuse(len(given) > 1, message, given[-1])
+        advice = f"such as {EXAMPLES}"
+        figure = self.figure or self.not_testable is not None
+        self.need(figure, "a published claim needs `figure`", advice)
+        users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
+        for key, takes in users.items():
+            unused = key in self.model_fields_set and given[0] not in takes
+            self.refuse_unused(unused, key, f"has no effect with `{given[0]}`")
+        return self
+
+
+class PublishedPart(Part):
+    """A published report whose claims the scenario tests."""
+
+    title: Text
+    """Title of the report."""
+    url: Text = ""
+    """Address of the report."""
+    date: Text = ""
+    """Date of the report."""
+    decisions: Flag = False
+    """True if each `decision` of an experiment is that of the report. The table of experiments then
+    says so next to the measured result."""
+    claims: Annotated[list[PublishedClaimPart], Field(min_length=1)]
+    """The claims, in the order of the report."""

@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError
 
+from bench_framework.model.plan import CacheState
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
 
@@ -78,7 +79,7 @@ def shape(value: Any) -> str:
     """Return the tag of a union's branch: list, mapping or scalar."""
     if isinstance(value, list):
         return "<list>"
-    return "<mapping>" if isinstance(value, dict) else "<scalar>"
+    return "<mapping>" if isinstance(value, (dict, BaseModel)) else "<scalar>"
 
 
 SCALAR: Final = {"type": ["string", "number", "boolean"]}
@@ -131,7 +132,7 @@ Duration: TypeAlias = Annotated[
     ),
 ]
 CpuList: TypeAlias = Annotated[str, read_by(scalars.cpu_list), WithJsonSchema(SCALAR)]
-CacheName: TypeAlias = Annotated[Literal["warm", "cold", "unknown"], ONE_OF]
+CacheName: TypeAlias = Annotated[CacheState, ONE_OF]
 Linker: TypeAlias = Annotated[Literal["mold", "lld", "gold", "bfd"], ONE_OF]
 Version: TypeAlias = Annotated[str, read_by(scalars.version), WithJsonSchema(SCALAR)]
 Words: TypeAlias = Annotated[list[Text], read_by(scalars.words), WithJsonSchema(SCALARS)]
@@ -140,6 +141,12 @@ NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
 """Branch of a union that accepts every other shape, so that the message can name the right one."""
 NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
 NotList: TypeAlias = Annotated[list[Text], WithJsonSchema(NEVER)]
+Several: TypeAlias = Annotated[
+    list[ValueName],
+    BeforeValidator(lambda value: value if isinstance(value, list) else [value]),
+    WithJsonSchema(SCALARS),
+]
+"""One text, or a list of texts."""
 Profile: TypeAlias = Annotated[
     Annotated[Text, Tag("<scalar>")]
     | Annotated[
@@ -155,6 +162,11 @@ class Part(BaseModel):
     """A mapping in a scenario. An unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    @classmethod
+    def by_key(cls) -> dict[str, str]:
+        """Return the name of the field of each key."""
+        return {field.alias or name: name for name, field in cls.model_fields.items()}
 
     def need(self, given: object, message: str, advice: str = "") -> None:
         """Report a missing key (BC107) unless it is `given`."""

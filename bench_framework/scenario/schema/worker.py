@@ -95,6 +95,11 @@ class Worker(Part):
         return self
 
     @property
+    def follows_protocol(self) -> bool:
+        """True if the worker follows the worker protocol, so that it may report its own metrics."""
+        return self.crate == BUILTIN if self.contract is None else self.contract
+
+    @property
     def without_revisions(self) -> str:
         """The reason why the program has no revisions; empty if it has."""
         if self.command is not None:
@@ -211,9 +216,9 @@ class AxisTable(Part):
 
 
 def _axis_form(value: Any) -> str:
-    if isinstance(value, dict):
-        return "<AxisTable>" if "values" in value else "<mapping>"
-    return "<list>"
+    if isinstance(value, AxisTable) or (isinstance(value, dict) and "values" in value):
+        return "<AxisTable>"
+    return "<mapping>" if isinstance(value, dict) else "<list>"
 
 
 AxisForm: TypeAlias = Annotated[

@@ -170,7 +170,7 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
 def _write_archive(folder: Path, results: Path, path: Path) -> None:
     from bench_framework.execution.machine.host import utc_now
-    from bench_framework.model.fingerprint import fingerprint
+    from bench_framework.model.machine import fingerprint
     from bench_framework.store import archives, baselines, manifest, wire
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))

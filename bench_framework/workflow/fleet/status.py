@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
-from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.machine import fingerprint
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import access, load_cluster
 from bench_framework.workflow.fleet.programs import Target

@@ -10,7 +10,7 @@ from bench_framework.execution import process
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.model.fingerprint import fingerprint
+from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.scenario.revisions import at_revision

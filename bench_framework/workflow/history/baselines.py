@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.model.fingerprint import Fingerprint, fingerprint
+from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.store import archives, baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record

@@ -24,8 +24,8 @@ from bench_framework.execution.progress import (
 from bench_framework.features.bisection import compute
 from bench_framework.foreign import read_regular
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
-from bench_framework.model.fingerprint import fingerprint
 from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy

@@ -14,8 +14,8 @@ from bench_framework.execution import process
 from bench_framework.execution.build.revisions import Git, commits_of_head
 from bench_framework.execution.machine import host
 from bench_framework.features.record_comparison import anchors
-from bench_framework.model.fingerprint import Fingerprint, fingerprint
 from bench_framework.model.history import History, Point, Series
+from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.scenario.selection import select_cells

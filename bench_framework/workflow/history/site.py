@@ -20,8 +20,8 @@ from bench_framework.execution import process
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine import host
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.fingerprint import fingerprint
 from bench_framework.model.history import History
+from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import site as render

@@ -19,7 +19,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.model import environment_variables
+from bench_framework.model.machine import variable_events
 from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
@@ -108,7 +108,7 @@ def _prepare(
     noted = (
         *([event] if event else []),
         *build_events(plan, builds),
-        *environment_variables.events(plan, facts.variables),
+        *variable_events(plan, facts.variables),
         *limits(plan, descriptions),
     )
     return Prepared(plan, builds, inputs, tool, facts, noted)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.environment_variables import events, format_variables, variables_of
+from bench_framework.model.machine import format_variables, variable_events, variables_of
 from bench_framework.model.plan import Cell, Plan, Role
 from tests.unit.judging.conftest import Study
 
@@ -69,11 +69,11 @@ def test_a_variable_that_reaches_all_arms_is_a_note_and_one_that_reaches_some_a_
     plan = study().plan
     four = ("RAYON_NUM_THREADS", "4")
     outside = (("RAYON_NUM_THREADS", "1"),)
-    (note,) = events(with_cells(plan, (), ()), outside)
+    (note,) = variable_events(with_cells(plan, (), ()), outside)
     assert (note.code, note.severity) == ("BX343", "note")
     assert "RAYON_NUM_THREADS=1 is set in the shell of benchctl" in note.message
-    (warning,) = events(with_cells(plan, (), (four,)), outside)
+    (warning,) = variable_events(with_cells(plan, (), (four,)), outside)
     assert (warning.code, warning.severity) == ("BX343", "warning")
     assert warning.effect == "variants may differ in it: the scenario sets it for arm 1 only"
-    assert events(with_cells(plan, (four,), (four,)), outside) == ()
-    assert events(with_cells(plan, (), ()), ()) == ()
+    assert variable_events(with_cells(plan, (four,), (four,)), outside) == ()
+    assert variable_events(with_cells(plan, (), ()), ()) == ()

@@ -11,7 +11,7 @@ from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
 from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Judgement
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import Study

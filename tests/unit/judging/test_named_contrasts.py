@@ -5,8 +5,7 @@ from dataclasses import replace
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.looks import looks_of, rounds_needed
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned, looks_of, rounds_needed
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.verdict import Verdict

@@ -10,8 +10,7 @@ from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned, looks_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build

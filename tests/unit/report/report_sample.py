@@ -38,8 +38,7 @@ from bench_framework.model.judgement import (
     Scaling,
     Summary,
 )
-from bench_framework.model.looks import Looks
-from bench_framework.model.pairs import reference_pairs
+from bench_framework.model.looks import Looks, reference_pairs
 from bench_framework.model.plan import (
     BIN,
     INPUT,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.fingerprint import Fingerprint
 from bench_framework.model.history import Change, History, Point, Series
+from bench_framework.model.machine import Fingerprint
 from bench_framework.report.render.site import (
     Commits,
     SiteRecord,

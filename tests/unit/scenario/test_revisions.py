@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

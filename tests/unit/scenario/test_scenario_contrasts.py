@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 
-from bench_framework.model.looks import looks_of
-from bench_framework.model.pairs import comparisons_planned, contrast_cells, contrast_pairs
+from bench_framework.model.looks import (
+    comparisons_planned,
+    contrast_cells,
+    contrast_pairs,
+    looks_of,
+)
 from bench_framework.model.plan import Plan
 
 BODY = """

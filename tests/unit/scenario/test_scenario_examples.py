@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from bench_framework.model.plan import BIN, CONTROL_LABEL, INPUT, Plan, Role
-from bench_framework.scenario import bundled
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 
@@ -35,18 +34,6 @@ def test_an_excluded_combination_names_its_rule(house: Plan) -> None:
     }
     assert hole.rule is not None
     assert hole.rule.endswith("house_example.yaml:15")
-
-
-def test_an_unavailable_value_is_a_hole_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    described = bundled.workers()["tally"]
-    axes = {**described["axes"], "io": ["read", "slurp", "mmap"]}
-    unavailable = {"io": {"uring": "announced, and not there yet"}}
-    workers = {"tally": {**described, "axes": axes, "unavailable": unavailable}}
-    monkeypatch.setattr(bundled, "workers", lambda: workers)
-    plan = expand(load(FIXTURES / "house_example.yaml"))
-    holes = [hole for hole in plan.holes if ("io", "uring") in hole.values]
-    assert {hole.reason for hole in holes} == {"announced, and not there yet"}
-    assert len(holes) == 1 * 2 * 2 * 3
 
 
 def test_axes_know_what_they_act_on(house: Plan) -> None:

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from bench_framework.errors import ScenarioError
+from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.metrics import METRICS, DeclaredMetric, InstructionPolicy
-from bench_framework.model.pairs import comparisons_planned
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.plan import expand
 

@@ -7,7 +7,7 @@ import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.features.gate.outcome import narrowed
-from bench_framework.model.pairs import comparisons_planned
+from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 from bench_framework.model.policies import HostPolicy
 from tests.unit.scenario.conftest import Loads, Plans

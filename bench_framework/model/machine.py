@@ -1,19 +1,62 @@
-"""Environment variables of the calling shell that change the behaviour of measured programs.
+"""The fingerprint of a machine, and the environment variables that change measured programs.
 
-They apply to every cell whose scenario does not set them. A record stores them, so that records can
-be compared and measurements can be repeated. Pure data.
+Times of machines with the same fingerprint may be put in one series. Variables of the calling shell
+apply to every cell whose scenario does not set them. A record stores them, so that records can be
+compared and measurements can be repeated.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.run import Event
+from bench_framework.model.run import Event, Host
 
 if TYPE_CHECKING:
     from bench_framework.model.plan import Cell, Plan
+
+_GIB: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """The facts of a machine that its times depend on and that stay equal between boots.
+
+    Machines of one kind, such as the runners of a CI service, have the same fingerprint.
+    """
+
+    digest: str
+    """Twelve hex digits over the facts."""
+    facts: Mapping[str, str]
+    """Names of the facts and their values, to print them."""
+
+    def differences(self, other: Fingerprint) -> tuple[str, ...]:
+        """Return the facts that differ, such as ``kernel: 6.1.0 → 6.8.0``; empty if none does."""
+        return tuple(
+            f"{name}: {value} → {other.facts.get(name, 'unknown')}"
+            for name, value in self.facts.items()
+            if other.facts.get(name) != value
+        )
+
+
+def fingerprint(host: Host) -> Fingerprint:
+    """Return the fingerprint of a machine: CPU, cores, memory in GiB, kernel and governor.
+
+    The kernel reports a few megabytes more or less after an update, so memory is rounded.
+    """
+    facts = {
+        "CPU": host.cpu,
+        "cores": str(host.cores),
+        "memory": f"{round(host.ram_bytes / _GIB)} GiB",
+        "kernel": host.kernel,
+        "governor": host.governor or "none",
+    }
+    text = "\n".join(f"{name}={value}" for name, value in facts.items())
+    return Fingerprint(hashlib.sha256(text.encode()).hexdigest()[:12], facts)
+
 
 Variables = tuple[tuple[str, str], ...]
 """Pairs of name and value, sorted by name."""
@@ -48,7 +91,7 @@ def format_variables(variables: Variables) -> str:
     return ", ".join(f"{name}={value}" for name, value in variables)
 
 
-def events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
+def variable_events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
     """Return event BX343 per shell variable: a note if it reaches all cells, else a warning."""
     notes = []
     for name, value in variables:
