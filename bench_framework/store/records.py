@@ -1,11 +1,14 @@
-"""Records: creation, opening, continuation of an interrupted one, and their profiles."""
+"""Records: creation, opening, continuation of an interrupted one, and their profiles.
+
+An imported set has ``imported.json`` and the imported files instead of a journal.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -14,6 +17,7 @@ from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.masking import masked_source
 from bench_framework.model.environment_variables import format_variables
+from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.plan import Plan
@@ -82,7 +86,7 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Record:
-        """Open the folder of a measured record. `imports.open_record` opens either kind.
+        """Open the folder of a measured record. `open_record` opens either kind.
 
         Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
         wrote it (BX412), or it is an imported set, which has no rounds.
@@ -208,6 +212,39 @@ class Record:
                 freed = freed or scratch.stat().st_size > 0
                 os.truncate(scratch, 0)
         return freed
+
+
+UNKNOWN_HOST: Final = Host(
+    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
+)
+"""Host of an imported set. Imported files do not name their machine."""
+
+
+def open_record(path: Path) -> Record:
+    """Open a measured or imported record. Raises `RecordError`: BX411, damaged; BX412, too new."""
+    if not is_imported(path):
+        return Record.open(path)
+    try:
+        imported = wire.load_imported(read_regular(path / layout.IMPORTED))
+    except OSError as error:
+        raise RecordError(f"{path / layout.IMPORTED} cannot be read", code="BX411") from error
+    journal.require_version(path, imported.schema_version)
+    return _imported_record(path, imported)
+
+
+def create_imported(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
+    """Write figures and imported files (`sources`: path → bytes) into a folder, without tables."""
+    for name, content in sources.items():
+        layout.write_whole(path / name, content)
+    layout.write_whole(path / layout.IMPORTED, wire.dump_imported(imported))
+    return _imported_record(path, imported)
+
+
+def _imported_record(path: Path, imported: Imported) -> Record:
+    names, at = (imported.record_id, imported.name), imported.imported_at
+    header = lines.Header(imported.schema_version, *names, "", "", at, imported.benchctl)
+    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=at, imported=imported)
+    return Record(path, plan_of(imported), contents)
 
 
 def require_unicode(path: Path) -> None:

@@ -20,7 +20,7 @@ from bench_framework.model.run import Block
 from bench_framework.model.structure import Contrast
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import Column, listed, metric_column
-from bench_framework.store.run_rows import run_columns, run_rows
+from bench_framework.store.run_table import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
 
 Row = dict[str, Any]

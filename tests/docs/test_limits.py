@@ -22,8 +22,7 @@ from bench_framework.scenario import document
 from bench_framework.scenario.checks.matrix import MAX_PRODUCT
 from bench_framework.scenario.schema.parts import Limits
 from bench_framework.scenario.schema.types import MAX_ROUNDS
-from bench_framework.store import archives, baselines
-from bench_framework.store.importers import sessions
+from bench_framework.store import archives, baselines, sessions
 from bench_framework.workflow.cache import STALE_S
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30

@@ -18,11 +18,11 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.store import (
     embedded,
     finding,
-    imports,
     layout,
     manifest,
     records,
     run_table,
+    sessions,
     tables,
 )
 from bench_framework.store.finding import is_record
@@ -195,8 +195,9 @@ def verify_record(results: Path, name: str) -> Verification:
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
-        with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
-            differences += imports.source_differences(record)
+        with records.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+            if (imported := record.contents.imported) is not None:
+                differences += sessions.differences(record.path, imported)
             differences += journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
@@ -264,12 +265,10 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     if not path.is_file() or not run_table.is_whole(text := _text(path)):
         return None, []
     try:
-        table = run_table.read(text, record.plan, record.contents.builds)
+        blocks, observations = run_table.read(text, record.plan, record.contents.builds)
     except RecordError as error:
         return None, [error.message]
-    return replace(
-        record.contents, blocks=list(table.blocks), observations=list(table.observations)
-    ), []
+    return replace(record.contents, blocks=blocks, observations=observations), []
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:

@@ -10,7 +10,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.features.audit.page import read_page
 from bench_framework.features.audit.quantities import quantities
 from bench_framework.features.audit.report import NOTHING, Audit, as_markdown, as_text, audit
-from bench_framework.store.importers.sessions import read_session
+from bench_framework.store.sessions import read_session
 
 HYPERFINE = """\
 # Search tools

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import EXIT_USAGE, UsageError
-from bench_framework.store.importers import sessions
+from bench_framework.store import sessions
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 GOOD = {"command": "a", "times": [0.1, 0.2], "user": 0.1, "system": 0.0, "exit_codes": [0, 0]}
