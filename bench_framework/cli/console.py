@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 IN_FULL = 2
 """Number of warnings per code that are printed with details; further ones take one line each."""
+MOST_ANNOTATIONS = 10
+"""GitHub shows ten annotations of a kind per step and drops the others silently."""
 NARROWEST = 40
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
 _SENTENCE = re.compile(r"   (?:effect|fix|note|cause) +| *= (?:fix|note): ")
@@ -95,6 +98,11 @@ class Console:
             if name is not None and (text := change_warning(self.results, name)):
                 self.say(text, level=-1)
 
+    def annotate(self, errors: Sequence[tuple[Mapping[str, str], str]]) -> None:
+        """Print errors, each with its properties, as annotations if this is a GitHub workflow."""
+        if on_github() and errors:
+            self.say("\n".join(annotation_lines(errors)), level=-1)
+
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
         _write(sys.stderr, fold_diagnostic(describe(error), self.stderr_width))
@@ -146,6 +154,28 @@ class Console:
         """True if stderr is a terminal on which a region can be redrawn."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def on_github() -> bool:
+    """Return True if this process runs in a GitHub workflow."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def annotation_lines(errors: Sequence[tuple[Mapping[str, str], str]]) -> list[str]:
+    """Return an ``::error`` command per error, at most ten; the tenth gives the number of others."""
+
+    def escape(text: str, more: str = "") -> str:
+        for character in "%\r\n" + more:
+            text = text.replace(character, f"%{ord(character):02X}")
+        return text
+
+    lines = []
+    for properties, text in errors[:MOST_ANNOTATIONS]:
+        pairs = (f"{key}={escape(value, ':,')}" for key, value in properties.items() if value)
+        lines.append(f"::error {','.join(pairs)}::{escape(text)}")
+    if (rest := len(errors) - MOST_ANNOTATIONS) > 0:
+        lines[-1] += f" (and {rest} more, see the log)"
+    return lines
 
 
 def _columns(stream: TextIO) -> int | None:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bench_framework.cli import github
-from bench_framework.cli.console import Console, wrap_sentence
+from bench_framework.cli.console import Console, on_github
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
 from bench_framework.units import counted
 
@@ -182,13 +181,11 @@ def show(console: Console, result: GateResult) -> None:
         console.emit((result.record / "gate.json").read_text(encoding="utf-8"))
     else:
         console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
-        text = f"wrote {', '.join(GATE_FILES)} into {result.record}"
-        console.say(wrap_sentence(text, console.stderr_width) if console.stderr_width else text)
-    if github.on_github():
-        for line in github.gate_lines(
-            [pair.again_text or pair.text for pair in result.gating.in_state("worse")]
-        ):
-            console.say(line, level=-1)
+        console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
+    if on_github():
+        worse = result.gating.in_state("worse")
+        title = {"title": "benchctl gate"}
+        console.annotate([(title, pair.again_text or pair.text) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
             _append_summary(console, Path(target), result.record / "summary.md")
 

@@ -315,7 +315,7 @@ def _cpu_list(text: str | None) -> str | None:
 
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
-    from bench_framework.cli.line_display import LineDisplay
+    from bench_framework.cli.display import LineDisplay
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
