@@ -113,8 +113,8 @@ class WriteStats:
         short: number of completions with fewer bytes than requested.
         achieved_depth: mean number of blocks in flight.
         latency_s: ``p50``, ``p90``, ``p99``, ``p999`` and ``max`` of a block, from submission to its completion.
-        cached_bytes_before: bytes of the previous file in the page cache; `None` if the kernel does not report it.
-        cached_bytes_after: bytes of the closed file in the page cache, likewise.
+        cached_bytes_before: bytes of the previous file in the page cache; `None` if unknown.
+        cached_bytes_after: bytes of the closed file in the page cache; `None` if unknown.
         notes: fallbacks, each with its cause.
     """
 

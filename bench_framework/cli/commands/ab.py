@@ -17,7 +17,7 @@ EXAMPLES = """
 benchctl ab './old data.json' './new data.json'
 benchctl ab 'grep -c error {input}' 'rg -c error {input}' --input server.log
 benchctl ab -L threads 1,2,4,8 './prog --threads {threads}'
-benchctl ab --shell 'sort words.txt | uniq -c' 'awk -f count.awk words.txt' --ignore-output
+benchctl ab --shell --ignore-output 'sort words | uniq -c' 'awk -f count words'
 benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 """
 

@@ -9,7 +9,7 @@ from bench_framework.cli.console import Console
 
 EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt
-benchctl ablate --features simd,mimalloc,cache --input data.json --budget 5m -- {input}
+benchctl ablate --features simd,cache --input data.json --budget 5m -- {input}
 """
 COMMAND = arguments.CommandLine
 

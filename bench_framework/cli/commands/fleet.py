@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 benchctl fleet worker tcp://127.0.0.1:8786
 benchctl fleet status --scheduler tcp://127.0.0.1:8786
-benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # from any machine that reaches the scheduler
-benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2   # records of two hosts
+benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786
+benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2
 """
 HELP = "Measure on other machines, connected by Dask, a Python library for clusters."
 
@@ -69,10 +69,10 @@ def status(
 ) -> None:
     """List the hosts of a scheduler: what they measure, load, free disk space, kind and versions.
 
-    A host is lost if its worker ended and was not stopped. A host that is
-    registered and sent nothing for 15 s has no contact. `+2` after the scenario
-    is the number of runs that wait. The progress is the number of finished
-    rounds, with the longest remaining time.
+    A host is lost if its worker ended without being stopped. It has no contact
+    if it is registered and sent nothing for 15 s. `+2` after the scenario is the
+    number of waiting runs. The progress is the number of finished rounds and the
+    longest remaining time.
     """
     from bench_framework.workflow.fleet.status import hosts_of
 
@@ -158,7 +158,7 @@ def compare(
     context: typer.Context,
     records: Annotated[
         list[str],
-        Argument(metavar="RECORD...", help="Records of one scenario, each of another host."),
+        Argument(metavar="RECORD", help="Records of one scenario, each of another host."),
     ],
     out: Annotated[
         Path | None,

@@ -22,7 +22,7 @@ EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
-benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786   # on hosts of a fleet
+benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
