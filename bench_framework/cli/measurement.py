@@ -134,9 +134,9 @@ def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fl
         hosts = [result.document for result in results]
         comparison = page.json if page is not None else None
         console.emit_json({"exit_code": code, "hosts": hosts, "comparison": comparison})
+    elif page is not None:
+        console.emit_document(page.document)
     if page is not None:
-        if not console.json:
-            console.emit_document(page.document)
         for path in page.write(host_results.pages_of(options.results, page)):
             console.say(f"wrote {path}")
     if code:
@@ -187,19 +187,13 @@ def show(console: Console, result: GateResult) -> None:
         title = {"title": "benchctl gate"}
         console.annotate([(title, pair.again_text or pair.text) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _append_summary(console, Path(target), result.record / "summary.md")
-
-
-def _append_summary(console: Console, target: Path, summary: Path) -> None:
-    """Append the summary of the gate to the step summary; a failure does not change the exit code."""
-    try:
-        with target.open("a", encoding="utf-8") as file:
-            file.write(summary.read_text(encoding="utf-8"))
-    except OSError as error:
-        console.say(
-            f"cannot write the step summary {target}: {error.strerror}; it is in {summary}",
-            level=-1,
-        )
+            summary = result.record / "summary.md"
+            try:
+                with Path(target).open("a", encoding="utf-8") as file:
+                    file.write(summary.read_text(encoding="utf-8"))
+            except OSError as error:  # it does not change the exit code
+                text = f"cannot write the step summary {target}: {error.strerror}"
+                console.say(f"{text}; it is in {summary}", level=-1)
 
 
 _OF_METRICS = frozenset({"BX217", "BX251"})
@@ -208,18 +202,19 @@ _OF_METRICS = frozenset({"BX217", "BX251"})
 
 def _print_failures(console: Console, outcome: Outcome) -> None:
     """Print failed builds with details and count failed configurations, which were printed before."""
-    builds = [error for error in outcome.failures if isinstance(error, BuildError)]
-    for error in builds:
-        console.error(error)
-    metrics = [error for error in outcome.failures if error.code in _OF_METRICS]
-    if cells := len(outcome.failures) - len(builds) - len(metrics):
-        console.say(
-            f"{counted(cells, 'configuration')} could not be measured: exit {outcome.exit_code}",
-            level=-1,
-        )
+    others = [error for error in outcome.failures if not isinstance(error, BuildError)]
+    for error in outcome.failures:
+        if isinstance(error, BuildError):
+            console.error(error)
+    metrics = sum(error.code in _OF_METRICS for error in others)
+    end = f"exit {outcome.exit_code}"
+    if cells := len(others) - metrics:
+        text = f"{counted(cells, 'configuration')} could not be measured: {end}"
+        console.say(text, level=-1)
     if metrics:
-        where = counted(len(metrics), "configuration")
-        text = f"a metric of {where} could not be read or counted: exit {outcome.exit_code}"
+        text = (
+            f"a metric of {counted(metrics, 'configuration')} could not be read or counted: {end}"
+        )
         console.say(text, level=-1)
 
 

@@ -275,8 +275,8 @@ def test_exit_codes_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (b"", "is empty"),
         (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"PK\x00\x01", "is a binary file"),
-        (b"x" * (1024 * 1024 + 1), "the limit is"),
-        (None, "cannot be read"),
+        (b"x" * (1024 * 1024 + 1), "more than"),
+        (None, "does not exist"),
     ],
 )
 def test_a_wrong_page_is_one_error(
