@@ -63,7 +63,7 @@ class Console:
 
     def emit_sentence(self, text: str) -> None:
         """Print a result that is one sentence, wrapped to the width of the terminal."""
-        self.emit(wrap_sentence(text, self.width) if sys.stdout.isatty() else text)
+        self.emit("\n".join(wrap(text, self.width, rest="  ")) if sys.stdout.isatty() else text)
 
     def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
@@ -73,7 +73,7 @@ class Console:
         """Print a report; with `full`, all sections with their tables."""
         from bench_framework.report.render import terminal
 
-        color, unicode = self.colored(sys.stdout), self.unicode
+        color, unicode = self.colored, self.unicode
         text = terminal.render(document, width=self.width, color=color, unicode=unicode, full=full)
         self.emit(text)
 
@@ -141,13 +141,13 @@ class Console:
         """True if the encoding of stdout contains the glyphs of the verdicts."""
         return (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
 
-    def colored(self, stream: TextIO) -> bool:
-        """Return True if output to `stream` is coloured; ``--color`` takes precedence over ``NO_COLOR``."""
+    @property
+    def colored(self) -> bool:
+        """True if the results are coloured; ``--color`` takes precedence over ``NO_COLOR``."""
         if self.color != "auto":
             return self.color == "always"
-        if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-            return False
-        return stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return sys.stdout.isatty() and not plain
 
     @property
     def live(self) -> bool:
@@ -195,11 +195,6 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def wrap_sentence(text: str, width: int) -> str:
-    """Wrap a sentence with a hanging indent."""
-    return "\n".join(wrap(text, width, rest="  "))
 
 
 def fold_diagnostic(text: str, width: int | None) -> str:

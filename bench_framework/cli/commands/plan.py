@@ -61,34 +61,33 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
     title = f"{plan.name}   {plan.scenario_path}   {varied}, {plan.counts}"
-    hosts = "" if plan.hosts is None else plan.hosts.text
-    hosts += " with `benchctl run --scheduler ADDRESS`; without it, this machine"
-    basis = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
-    lines = [
-        *wrap(title, max(width, 2 * INDENT), rest="  "),
-        *_item("Question", plan.question, width),
-        "",
-        *_item("Build", _builds(forecast), width),
-        *(_item("Preload", preloads, width) if (preloads := _preloads(plan)) else ()),
-        *(_item("PGO", trained, width) if (trained := _trained(plan)) else ()),
-        *_item("Data", _data(forecast), width),
-        *(_item("Tune", _filled(plan.tuning), width) if plan.tuning else ()),
-        *(_item("Cache", cold, width) if (cold := _cold(plan)) else ()),
-        *(_item("CPUs", pinned, width) if (pinned := _pinned(plan)) else ()),
-        *(_item("Answer", plan.answer.how, width) if plan.answer.how != "exact" else ()),
-        *(_item("Hosts", hosts, width) if plan.hosts is not None else ()),
-        *_item("Run", _run(forecast), width),
-        *_item("Estimate", ", ".join(basis), width),
-        *_item("Compare", _comparisons(forecast), width),
-        *(_item("Gate", _gate(plan), width) if plan.judge.gate.margins else ()),
-        *_item("Detects", _detectable(forecast), width),
-        *_item(
-            "Disk",
-            f"{format_size(forecast.disk_needed)} of inputs to write, "
-            f"{format_size(forecast.disk_free)} free; output of the programs not included",
-            width,
-        ),
-    ]
+    estimate = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
+    hosts = (
+        plan.hosts
+        and f"{plan.hosts.text} with `benchctl run --scheduler ADDRESS`; without it, this machine"
+    )
+    items = {
+        "Build": _builds(forecast),
+        "Preload": _preloads(plan),
+        "PGO": _trained(plan),
+        "Data": _data(forecast),
+        "Tune": _filled(plan.tuning),
+        "Cache": _cold(plan),
+        "CPUs": _pinned(plan),
+        "Answer": plan.answer.how if plan.answer.how != "exact" else "",
+        "Hosts": hosts,
+        "Run": _run(forecast),
+        "Estimate": ", ".join(estimate),
+        "Compare": _comparisons(forecast),
+        "Gate": _gate(plan),
+        "Detects": _detectable(forecast),
+        "Disk": f"{format_size(forecast.disk_needed)} of inputs to write, "
+        f"{format_size(forecast.disk_free)} free; output of the programs not included",
+    }
+    lines = wrap(title, max(width, 2 * INDENT), rest="  ")
+    lines += [*_item("Question", plan.question, width), ""]
+    for word, text in items.items():
+        lines += _item(word, text, width) if text else ()
     lines += _holes(plan, width)
     if commands:
         lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
@@ -224,6 +223,8 @@ def _race(forecast: Forecast) -> str:
 
 
 def _gate(plan: Plan) -> str:
+    if not plan.judge.gate.margins:
+        return ""
     margins = plan.judge.gate.tolerated.items()
     tolerated = ", ".join(f"{metric} {format_percent(margin)}" for metric, margin in margins)
     return f"tolerates {tolerated}; `benchctl run --gate` or `benchctl gate` applies it"

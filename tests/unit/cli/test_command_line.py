@@ -15,7 +15,7 @@ from bench_framework.cli.console import (
     annotation_lines,
     describe,
     fold_diagnostic,
-    wrap_sentence,
+    wrap,
 )
 from bench_framework.errors import CellError, Position, Problem
 from bench_framework.model.run import Event
@@ -359,7 +359,7 @@ def test_signs_are_replaced_on_an_ascii_stream(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_sentence_is_wrapped_without_breaking_paths() -> None:
     path = "results/" + "x" * 40
-    assert wrap_sentence(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
+    assert "\n".join(wrap(f"{path}: unchanged (23 files checked, 9 claims)", 50, rest="  ")) == (
         f"{path}:\n  unchanged (23 files checked, 9 claims)"
     )
 

@@ -19,7 +19,7 @@ from bench_framework.cli.console import describe
 from bench_framework.errors import BenchError
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import terminal
-from bench_framework.store import archives, baselines, finding, layout
+from bench_framework.store import baselines, finding, layout
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
 from bench_framework.workflow.history import baselines as workflow
@@ -408,7 +408,7 @@ class TestArchives:
     def test_sizes_are_limited(
         self, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(archives, "MOST_BYTES", 1000)
+        monkeypatch.setattr(baselines, "MOST_ARCHIVE_BYTES", 1000)
         text = refused(lambda: workflow.import_archive(tmp_path / "o", archive), "BX118")
         assert "it has more than" in text
         header = tarfile.TarInfo("x")
