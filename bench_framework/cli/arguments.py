@@ -91,8 +91,7 @@ EmbedRuns = Annotated[
     ),
 ]
 Prepare = Annotated[
-    str | None,
-    Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
+    str | None, Option("--prepare", "-p", metavar="CMD", help="Command to run before each run.")
 ]
 Budget = Annotated[
     str, Option(metavar="TIME", help="Time limit: after it, no further round starts.")

@@ -66,11 +66,7 @@ def ab(
     from bench_framework.workflow.scenarios.ab import Commands, plan_commands
 
     console: Console = context.obj
-    request = Commands(
-        commands or (),
-        lists=lists or (),
-        **arguments.request_options(locals()),
-    )
+    request = Commands(commands or (), lists=lists or (), **arguments.request_options(locals()))
     plan, text = plan_commands(request)
     options = RunOptions(results=console.results, fresh=fresh)
     with display_for(console) as display:

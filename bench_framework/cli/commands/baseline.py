@@ -160,8 +160,7 @@ def accept(
     ],
     record: RecordName = "@last",
     only: Annotated[
-        str | None,
-        Option("--only", "-k", metavar="FILTER", help="Only these configurations."),
+        str | None, Option("--only", "-k", metavar="FILTER", help="Only these configurations.")
     ] = None,
     metric: Annotated[
         str | None, Option(metavar="NAME", help="Only regressions of this metric.")
@@ -181,13 +180,7 @@ def accept(
 
     console: Console = context.obj
     done = acceptance.accept(
-        console.results,
-        record,
-        reason=reason,
-        until=until,
-        only=only,
-        metric=metric,
-        file=file,
+        console.results, record, reason=reason, until=until, only=only, metric=metric, file=file
     )
     if console.json:
         console.emit_json(asdict(done) | {"file": str(done.file)})

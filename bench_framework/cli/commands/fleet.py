@@ -62,8 +62,7 @@ def worker(
 def status(
     context: typer.Context,
     scheduler: Annotated[
-        str,
-        Option(metavar="ADDRESS", help="Address of the Dask scheduler, or its scheduler file."),
+        str, Option(metavar="ADDRESS", help="Address of the Dask scheduler, or its scheduler file.")
     ],
     insecure: Insecure = False,
 ) -> None:
@@ -148,8 +147,7 @@ def _groups(hosts: Sequence[HostStatus]) -> Iterator[str]:
 def compare(
     context: typer.Context,
     records: Annotated[
-        list[str],
-        Argument(metavar="RECORD", help="Records of one scenario, each of another host."),
+        list[str], Argument(metavar="RECORD", help="Records of one scenario, each of another host.")
     ],
     out: Annotated[
         Path | None,

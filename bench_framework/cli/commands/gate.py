@@ -5,15 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import (
-    Base,
-    Fresh,
-    Head,
-    Insecure,
-    Only,
-    Overrides,
-    Scheduler,
-)
+from bench_framework.cli.arguments import Base, Fresh, Head, Insecure, Only, Overrides, Scheduler
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import fleet_of, measure, show
 from bench_framework.errors import UsageError

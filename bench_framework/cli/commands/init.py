@@ -58,8 +58,7 @@ def init(
         ),
     ] = None,
     notebook: Annotated[
-        bool,
-        Option("--notebook", help="Write a Jupyter notebook that analyses the newest record."),
+        bool, Option("--notebook", help="Write a Jupyter notebook that analyses the newest record.")
     ] = False,
     yes: Annotated[
         bool, Option("--yes", help="Use defaults, even if there is a terminal.")

@@ -35,12 +35,10 @@ def export(
         ),
     ] = "csv-long",
     metric: Annotated[
-        str | None,
-        Option(metavar="LIST", help="Metrics, such as wall,peak_rss; default: all."),
+        str | None, Option(metavar="LIST", help="Metrics, such as wall,peak_rss; default: all.")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option("--out", "-o", metavar="FILE", help="File to write; default: stdout."),
+        Path | None, Option("--out", "-o", metavar="FILE", help="File to write; default: stdout.")
     ] = None,
 ) -> None:
     """Write the results of a record in a format that other tools read.
