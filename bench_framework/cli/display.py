@@ -93,6 +93,14 @@ class _Region(ABC):
             self._live.update(self._page(), refresh=True)
 
 
+def _print(console: Console, update: progress.Message | progress.Remark, host: str = "") -> None:
+    where = f"{host}: " if host else ""
+    if isinstance(update, progress.Message):
+        console.say(f"{where}{update.text}")
+    else:
+        console.warn(replace(update.event, message=f"{where}{update.event.message}"))
+
+
 class LiveDisplay(_Region):
     """A display with a header, the current task, and the configurations of the current input."""
 
@@ -111,21 +119,15 @@ class LiveDisplay(_Region):
                 self._work = Work(update.plan)
                 self._draw(force=True)
                 return
-            case progress.Message():  # a reaction to the user, so it is printed at once
-                with self._above():
-                    self._console.say(update.text)
-                return
             case progress.BlockStarted():
                 self._timing = True
-                return
             case progress.BlockFinished():
                 self._timing = False
-            case progress.Remark():
+            case progress.Message() | progress.Remark():  # Messages react to the user at any time.
                 with self._above():
-                    self._console.warn(update.event)
+                    _print(self._console, update)
             case _:
-                if (doing := _doing(update)) is not None:
-                    self._doing = doing
+                self._doing = _doing(update) or self._doing
         if not self._timing:
             self._draw()
 
@@ -139,9 +141,9 @@ class LiveDisplay(_Region):
         return Group(self._header(work), Text(), self._cells(work), footer)
 
     def _header(self, work: Work) -> RenderableType:
-        left = work.left_s(work.elapsed_s)
         state = f"{work.state} in {units.format_clock(work.elapsed_s)}"
-        state += "" if left is None else f", at most {units.format_clock(left)} left"
+        if (left := work.left_s(work.elapsed_s)) is not None:
+            state += f", at most {units.format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
@@ -159,8 +161,8 @@ class LiveDisplay(_Region):
         rows = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        several = len(work.plan.inputs) > 1
-        where = f"input {work.plan.input(work.input_id).label}, " if several else ""
+        label = work.plan.input(work.input_id).label
+        where = f"input {label}, " if len(work.plan.inputs) > 1 else ""
         table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
         table.add_column(f"95{units.THIN_SPACE}% CI", no_wrap=True)
@@ -231,14 +233,9 @@ class HostsDisplay(_Region):
 
     def take(self, line: "_HostLine", update: progress.Update) -> None:
         """Show an update of a host."""
-        where = f"{line.host}: " if line.host else ""
-        if isinstance(update, progress.Message):
+        if isinstance(update, progress.Message | progress.Remark):
             with self._above():
-                self._console.say(f"{where}{update.text}")
-        elif isinstance(update, progress.Remark):
-            event = update.event
-            with self._above():
-                self._console.warn(replace(event, message=f"{where}{event.message}"))
+                _print(self._console, update, line.host)
         # Printing removes the region.
         kinds = (progress.RunEnded, progress.Message, progress.Remark)
         self._draw(force=isinstance(update, kinds))
@@ -273,8 +270,8 @@ class _HostLine:
             self._work = Work(update.plan)
         elif isinstance(update, progress.RunEnded):
             self.ended, self._doing = True, update.text
-        elif (doing := _doing(update)) is not None:
-            self._doing = doing
+        else:
+            self._doing = _doing(update) or self._doing
         if self._work is not None:
             self._work.take(update)
         self._display.take(self, update)
@@ -311,9 +308,7 @@ class LineDisplay:
             case progress.RunEnded():
                 self._line("end", update.text)
             case progress.Remark():
-                where = f"{self._host}: " if self._host else ""
-                event = update.event
-                self._console.warn(replace(event, message=f"{where}{event.message}"))
+                _print(self._console, update, self._host)
             case _:
                 self._preparation(update)
 

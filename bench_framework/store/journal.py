@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
@@ -32,12 +32,6 @@ class LineWriter:
             self.last = _cut_torn_line(path)
             """The last line of an earlier process without its newline; `None` for a new file."""
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def append(self, text: bytes) -> None:
         """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.

@@ -184,22 +184,10 @@ def run_columns(source: Source) -> tuple[Column, ...]:
     )
 
 
-_REQUIRED: Final = (
-    "position",
-    "reported",
-    "handled_bytes",
-    "block_peak_rss_bytes",
-    "answer_source",
-    "steal_ticks",
-)
-"""Columns that are required to read blocks. Tables of earlier versions lack them."""
-
-
 def read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], list[Observation]]:
     """Return the blocks and observations of the text of a ``runs.csv``.
 
-    Raises `RecordError` (BX411): the text is not such a table, a row is invalid, or an earlier
-    version wrote it without the required columns.
+    Raises `RecordError` (BX411): the text is not such a table, or a row is invalid.
     """
     try:
         return _read(text, plan, builds)
@@ -212,9 +200,6 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
     reader = csv.DictReader(io.StringIO(text, newline=""))
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
     rows = list(enumerate(reader, 2))
-    missing = [name for name in (*_REQUIRED, "kind", "cell_id") if name not in header]
-    if missing:
-        raise _damaged(f"it lacks the columns {', '.join(missing)}")
     columns = _columns_by_cell(header, plan, builds)
     for line, row in rows:
         if row["cell_id"] not in columns:
@@ -227,11 +212,6 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
     others = ((line, row) for line, row in rows if row["kind"] != "timed")
     observations = (_guarded(line, partial(_observation, row)) for line, row in others)
     return list(blocks), list(observations)
-
-
-def is_whole(text: str) -> bool:
-    """Return whether a table has all columns that are required to read blocks."""
-    return set(_REQUIRED) <= set(next(csv.reader(io.StringIO(text, newline="")), []))
 
 
 def _damaged(what: str) -> RecordError:

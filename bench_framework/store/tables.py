@@ -1,5 +1,6 @@
 """The tables of a record: ``runs.csv`` and other CSV files, and ``columns.json``."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -263,5 +264,9 @@ def runs_text(source: Source) -> str:
 
 
 def dictionary(source: Source) -> str:
-    """Return the text of ``columns.json``."""
-    return columns.dictionary({n: listed for n, (listed, _) in record_tables(source).items()})
+    """Return ``columns.json``, a Frictionless package with one Table Schema per table."""
+    resources = [
+        {"name": name, "path": f"{name}.csv", "schema": {"fields": [c.schema for c in listed]}}
+        for name, (listed, _) in record_tables(source).items()
+    ]
+    return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"
