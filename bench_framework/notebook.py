@@ -232,8 +232,7 @@ def figures(record: Source = "@last", *, results: str | Path | None = None) -> d
         results: see `load`.
 
     Raises:
-        UsageError: there is no such record.
-        RecordError: the record is damaged or has no results yet.
+        RecordError: the record has no results yet; and the errors of `load`.
     """
     return {name: figure.title for name, figure in _loaded(record, results).drawn.items()}
 
@@ -257,8 +256,7 @@ def plot(
         The Axes. ``axes.figure.savefig("x.svg")`` writes the figure to a file.
 
     Raises:
-        UsageError: there is no such record; BX114, the report has no figure of that name.
-        RecordError: the record is damaged or has no results yet.
+        UsageError: BX114, the report has no figure of that name; and the errors of `figures`.
     """
     from bench_framework.report.figures import PLOTS
 

@@ -44,7 +44,7 @@ def measure(
 
     On a fleet, the gate is applied while the connection exists, because another host confirms.
 
-    Raises `typer.Exit`: the exit code is not 0.
+    Raises `typer.Exit` with the exit code.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record
@@ -73,8 +73,7 @@ def measure(
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     _sign(console, outcome, options)
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _require_key(options: RunOptions) -> None:
@@ -102,7 +101,7 @@ def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "
 def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fleet) -> None:
     """Run a scenario on several hosts, and print where their results agree.
 
-    Raises `typer.Exit`: the exit code is not 0. It is 130 after an interruption, and 3 if a host failed.
+    Raises `typer.Exit`: the exit code is 130 after an interruption, and 3 if a host failed.
     """
     from bench_framework.cli.display import display_of_hosts
     from bench_framework.workflow.fleet import host_results
@@ -139,8 +138,7 @@ def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fl
     if page is not None:
         for path in page.write(host_results.pages_of(options.results, page)):
             console.say(f"wrote {path}")
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _print_host(console: Console, host: str, outcome: Outcome) -> None:
@@ -159,7 +157,7 @@ def _print_host(console: Console, host: str, outcome: Outcome) -> None:
 
 
 def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:
-    """Measure a plan and print the result. Raises `typer.Exit`: the exit code is not 0."""
+    """Measure a plan and print the result. Raises `typer.Exit` with the exit code."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
@@ -168,8 +166,7 @@ def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> Non
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
     print_outcome(console, outcome)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    raise typer.Exit(outcome.exit_code)
 
 
 def show(console: Console, result: GateResult) -> None:

@@ -114,14 +114,17 @@ def parse(text: bytes, where: str) -> Baseline:
         if not valid or not layout.is_record_id(baseline.record):
             raise ValueError("a name in it is not valid")  # noqa: TRY301 -- one message for all
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        raise RecordError(
-            f"{where} cannot be read",
-            code=DAMAGED,
-            details=(("cause", str(error)),),
-            effect="the baseline is not used",
-            fix="save the baseline again, or remove the file",
-        ) from error
+        fix = "save the baseline again, or remove the file"
+        cause = (("cause", str(error)),)
+        raise _unusable(f"{where} cannot be read", fix, details=cause) from error
     return baseline
+
+
+def _unusable(
+    message: str, fix: str | None, code: str = DAMAGED, details: tuple[tuple[str, str], ...] = ()
+) -> RecordError:
+    effect = "the baseline is not used"
+    return RecordError(message, code=code, details=details, effect=effect, fix=fix)
 
 
 def find_all(
@@ -150,12 +153,10 @@ def _read(root: Path, path: Path) -> Baseline:
     try:
         baseline = parse(read_regular(path, MOST_BYTES), str(path))
     except OSError as error:
-        message = f"{path} cannot be read: {error.strerror or error}"
-        raise RecordError(message, code=DAMAGED, effect="the baseline is not used") from error
+        raise _unusable(f"{path} cannot be read: {error.strerror or error}", None) from error
     if baseline.file(root) != path:
-        message = f"{path} is the file of {baseline.label}"
         fix = "give the file its old name, or save the baseline again"
-        raise RecordError(message, code=DAMAGED, effect="the baseline is not used", fix=fix)
+        raise _unusable(f"{path} is the file of {baseline.label}", fix)
     return baseline
 
 
@@ -195,11 +196,9 @@ def record_of(root: Path, text: str) -> Path:
     """
     baseline = find(root, text)
     if fault := baseline.fault(root):
-        raise RecordError(
-            f"the record {baseline.folder(root)} of the baseline {baseline.label} {fault}",
-            code=CHANGED,
-            effect="the baseline is not used",
-            fix=f"restore it, or save another record as `{baseline.name}`",
+        message = f"the record {baseline.folder(root)} of the baseline {baseline.label} {fault}"
+        raise _unusable(
+            message, f"restore it, or save another record as `{baseline.name}`", CHANGED
         )
     return baseline.folder(root)
 
@@ -209,6 +208,9 @@ def write(root: Path, baseline: Baseline) -> Path:
     path = baseline.file(root)
     layout.write_whole(path, dump(baseline))
     return path
+
+
+_BAD_CONTENT: Final = (EOFError, ValueError, OverflowError, RecursionError)
 
 
 class _Limited(gzip.GzipFile):
@@ -368,19 +370,12 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
             tarfile.open(fileobj=stream, mode="r:") as archive,
         ):
             yield archive
-    except (FileExistsError, NotADirectoryError) as error:
-        raise _invalid(path, "two files in it have the same place") from error
-    except RecursionError as error:
-        raise _invalid(path, "its headers are nested too deeply") from error
-    except (
-        *(tarfile.TarError, gzip.BadGzipFile, zlib.error),
-        *(EOFError, ValueError, OverflowError),
-    ) as error:
+    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, *_BAD_CONTENT) as error:
         raise _invalid(path, str(error)) from error
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        if error.errno not in {errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}:
             raise
-        raise _invalid(path, "the name of a file in it is too long") from error
+        raise _invalid(path, f"a file in it cannot be written: {error.strerror}") from error
 
 
 def _invalid(path: Path, cause: str, fix: str = "") -> UsageError:

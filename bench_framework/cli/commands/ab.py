@@ -75,8 +75,7 @@ def ab(
         lines = command_lines(plan, outcome.judgement, outcome.events)
         outcome = replace(outcome, document=_short(outcome.document, lines, rerun=save is not None))
     print_outcome(console, outcome)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    raise typer.Exit(outcome.exit_code)
 
 
 def _short(document: Document, lines: tuple[str, ...], *, rerun: bool) -> Document:

@@ -113,5 +113,4 @@ def bisect(
         for name, text in sentences.facts(part.state, console.results):
             lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
             console.emit("\n".join(lines))
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)

@@ -93,5 +93,4 @@ def gate(
             console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
         )
     show(console, result)
-    if result.gating.exit_code:
-        raise typer.Exit(result.gating.exit_code)
+    raise typer.Exit(result.gating.exit_code)

@@ -112,6 +112,5 @@ def history(
         console.emit_json(result.document(), indent=None)
     else:
         console.emit_document(page)
-    code = failed or (EXIT_WORSE if fail_on_change and result.changed(fail_on_change) else 0)
-    if code:
-        raise typer.Exit(code)
+    changed = fail_on_change and result.changed(fail_on_change)
+    raise typer.Exit(failed or (EXIT_WORSE if changed else 0))

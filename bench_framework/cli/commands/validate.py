@@ -28,14 +28,12 @@ def validate(
     from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
 
     console: Console = context.obj
-    failed = False
     verdicts: list[dict[str, object]] = []
     for file in files:
         try:
             plan = plan_scenario(file, overrides=overrides or ())
             require_outside(plan, console.results)
         except ScenarioError as error:
-            failed = True
             console.error(error)
             problems = [asdict(problem) for problem in error.problems]
             verdicts.append({"file": file, "ok": False, "problems": problems})
@@ -46,8 +44,7 @@ def validate(
             console.emit(f"{file}: ok, {plan.counts}")
     if console.json:
         console.emit_json(verdicts)
-    if failed:
-        raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)
 
 
 def _annotation(problem: Problem) -> tuple[dict[str, str], str]:

@@ -54,5 +54,4 @@ def audit(
         console.emit_json(as_json(result))
     else:
         console.emit(as_text(result, console.width))
-    if result.exit_code:
-        raise typer.Exit(result.exit_code)
+    raise typer.Exit(result.exit_code)

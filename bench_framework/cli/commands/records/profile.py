@@ -55,5 +55,4 @@ def profile(
     else:
         console.emit_document(result.document, full=True)
         console.say(f"wrote {result.record / 'profiles'} and the report")
-    if result.exit_code:
-        raise typer.Exit(result.exit_code)
+    raise typer.Exit(result.exit_code)
