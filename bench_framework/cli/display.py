@@ -41,8 +41,7 @@ HEARTBEAT_S = 60.0
 LONGEST_REASON = 42
 """Columns for the reason why a configuration was dropped; the report shows all of it."""
 GAP = 2
-SHORTEST_BAR = 8
-LONGEST_BAR = 28
+SHORTEST_BAR, LONGEST_BAR = 8, 28
 """Limits of the width of the progress bar in columns; it is omitted if there is less room."""
 RESERVED_LINES = 4
 """Lines of the terminal that the region does not use."""
@@ -200,8 +199,8 @@ class LiveDisplay(_Region):
 def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
-            tool, clock = f"{update.tool} {update.version}", units.format_clock(update.elapsed_s)
-            return f"installing {tool} {INTO_CACHE} ({clock})"
+            clock = units.format_clock(update.elapsed_s)
+            return f"installing {update.tool} {update.version} {INTO_CACHE} ({clock})"
         case progress.Waiting():
             return f"waiting for {update.reason} ({units.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
@@ -317,8 +316,8 @@ class LineDisplay:
         several = len(plan.inputs) > 1
         match update:
             case progress.LimitKnown():
-                budget_s = plan.measure.budget_s
-                until = f" or {units.format_clock(budget_s)}" if budget_s is not None else ""
+                budget = plan.measure.budget_s
+                until = "" if budget is None else f" or {units.format_clock(budget)}"
                 self._line("limit", f"at most {units.counted(update.rounds, 'round')}{until}")
             case progress.RoundFinished():
                 self._seldom("run", work.text)
@@ -352,17 +351,16 @@ class LineDisplay:
                 clock = units.format_clock(update.elapsed_s)
                 self._seldom("build", f"{progress_of(update)}, {clock}")
             case progress.BuildFinished():
-                build = update.build
-                wrapper = f" with {build.wrapper}" if build.wrapper else ""
-                outcome = (
-                    "unchanged" if build.build_s is None else f"{build.build_s:.1f} s{wrapper}"
-                )
-                outcome = outcome if build.ok else "failed"
+                build, outcome = update.build, "unchanged"
+                if not build.ok:
+                    outcome = "failed"
+                elif build.build_s is not None:
+                    wrapper = f" with {build.wrapper}" if build.wrapper else ""
+                    outcome = f"{build.build_s:.1f} s{wrapper}"
                 self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
                 if update.index == update.total:
                     self.close()
-            case progress.DataStarted():
-                size = update.size_bytes
+            case progress.DataStarted(size_bytes=size):
                 what = "with its command" if size is None else units.format_size(size)
                 self._line("data", f"{update.label}: generating {what}")
             case progress.DataFinished() if not update.reused:
