@@ -193,9 +193,13 @@ class _Help:
         super().format_help(ctx, formatter)  # type: ignore[misc]
         self.epilog = examples
         lines = examples.strip().splitlines()
-        echo(style(" Example" if len(lines) == 1 else " Examples", bold=True))
-        for line in lines:
+        commands = [line for line in lines if line.startswith(("benchctl ", "git "))]
+        echo(style(" Example" if len(commands) == 1 else " Examples", bold=True))
+        for line in commands:
             echo("\n".join(wrap(line, get_terminal_size().columns, " ", "   ")))
+        echo()
+        for line in lines[len(commands) :]:
+            echo("\n".join(wrap(line, get_terminal_size().columns, " ", " ")))
 
 
 class Command(_Help, TyperCommand):

@@ -233,7 +233,7 @@ PARTS = {
     show: "benchctl baseline show main",
     compare: "benchctl baseline compare main\nbenchctl baseline compare parse@main @last --force",
     accept: "benchctl baseline accept --reason 'checks its input' --until 2027-03-31\n"
-    "benchctl baseline accept -k size=1GiB --metric wall --reason '#12' --until never",
+    "benchctl baseline accept -k size=1GiB --reason '#12' --until never",
     export: "benchctl baseline export main -o main.tar.gz",
     import_: "benchctl baseline import main.tar.gz",
 }

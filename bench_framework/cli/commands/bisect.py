@@ -38,7 +38,7 @@ def bisect(
     ] = None,
     find: Annotated[
         Literal["regression", "improvement"],
-        Option(metavar="CHANGE", help="What to search: a regression or an improvement."),
+        Option(metavar="CHANGE", help="What to search for: regression or improvement."),
     ] = "regression",
     budget: Annotated[
         str | None,

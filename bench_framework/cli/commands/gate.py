@@ -52,8 +52,8 @@ def gate(
         str,
         Option(
             metavar="NAME",
-            help="With --scheduler: machine that measures first. NAME,NAME: only the other ones named may "
-            "confirm a regression; default: those of the same kind.",
+            help="With --scheduler: the machine that measures first. With NAME,NAME, only the other ones "
+            "that are named may confirm a regression; default: those of the same kind.",
         ),
     ] = "",
     insecure: Insecure = False,

@@ -75,6 +75,8 @@ def test_every_command_has_help_with_an_example() -> None:
     for command in (*app.registered_commands, *parts):
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog
+        for line in command.epilog.splitlines():
+            assert len(line) <= 79 or not line.startswith(("benchctl ", "git ")), line
 
 
 @pytest.mark.parametrize(

@@ -176,8 +176,8 @@ def test_a_table_without_required_columns_is_reported_and_the_journal_is_recompu
     copy = tmp_path / "demo" / plain.name
     shutil.copytree(plain, copy)
     rows = table(plain)
-    kept = [n for n, name in enumerate(rows[0]) if name not in {"position", "answer_source"}]
-    shorter = [[row[n] for n in kept] for row in rows]
+    numbers = [n for n, name in enumerate(rows[0]) if name not in {"position", "answer_source"}]
+    shorter = [[row[n] for n in numbers] for row in rows]
     (copy / "runs.csv").write_text(written(shorter), encoding="utf-8")
     manifest.write_manifest(copy)
     result = verify_record(copy.parent, str(copy))
