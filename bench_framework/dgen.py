@@ -1,4 +1,4 @@
-"""Seeded data: filled into any buffer, written to files, and compared with what must be there.
+"""Seeded data: filled into any buffer, written to files, and compared with what the settings give.
 
 ::
 
@@ -12,13 +12,17 @@
     stats = dgen.write_file("data", 10 << 30, seed=42, direct="try", durability="end-fsync")
     assert dgen.read_and_validate("data", seed=42).is_right
 
-The bytes are a pure function of seed, settings and offset, the same on every machine. Sizes and offsets are bytes,
-durations seconds. `dedup` and `compress` are a ratio of at least 1 with up to three decimals, or text:
+The bytes are a pure function of seed, settings and offset, the same on every machine. Sizes and offsets are in
+bytes, durations in seconds. ``docs/reference/dgen.md`` describes the settings:
 
-- ``compress="2"`` or ``"1.5@128KiB"``: every granule (4096 bytes unless another size follows the ``@``) compresses
-  alone by that much with LZ4.
-- ``dedup="2"`` or ``"2.5@64KiB,set:16"``: units (4096 bytes unless …) ÷ different units, and which earlier unit a copy
-  is one of: ``uniform`` (any), ``adjacent`` (the one before) or ``set:N`` (one of N).
+- `seed` is 0 to 2⁶⁴ − 1. Data of different seeds is independent.
+- `compress` is the ratio to which LZ4 compresses each granule alone: a number, or text such as ``"1.5@128KiB"``
+  with the size of a granule (default 4096).
+- `dedup` is units ÷ different units: a number, or text such as ``"2.5@64KiB,set:16"`` with the size of a unit
+  (default 4096) and the distance of a copy.
+
+All functions raise `ValueError` for invalid or contradicting settings, `OverflowError` for a number that is negative
+or does not fit 64 bits, and `OSError`, with `errno` and `filename` if known, if the system refuses.
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     AnyBuffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
-    """numpy says that its arrays are buffers only to a checker of Python 3.12."""
+    """numpy declares that its arrays are buffers only for Python 3.12 and later."""
 
 __all__ = [
     "Differences",
@@ -54,96 +58,92 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """The result of comparing bytes."""
+    """The result of comparing bytes.
+
+    Attributes:
+        compared: number of compared bytes.
+        count: number of wrong bytes.
+        first: lowest offset of a wrong byte, `None` without one.
+        expected: up to 16 expected bytes from that offset.
+        actual: the actual bytes from that offset.
+    """
 
     compared: int
-    """Bytes compared."""
     count: int
-    """Bytes that are not what they must be."""
     first: int | None
-    """The lowest offset of a difference; None without a difference."""
     expected: bytes
-    """Expected bytes from that offset, up to 16."""
     actual: bytes
-    """Actual bytes from that offset."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """A file, or several, compared with what they must hold."""
+    """The result of comparing one file or several with their data.
+
+    Attributes:
+        differences: those in the bytes that both have; `first` is an offset in the first wrong file.
+        first_file: number of that file, `None` without a difference.
+    """
 
     size_expected: int
     size_actual: int
     differences: Differences
-    """In the bytes that both have; `first` counts in the first file that has one."""
     first_file: int | None = None
-    """The number of that file; None without a difference."""
 
     @property
     def is_right(self) -> bool:
-        """Return whether the file is what it must be."""
+        """True if sizes and bytes are the expected ones."""
         return self.differences.count == 0 and self.size_expected == self.size_actual
 
 
 @dataclass(frozen=True, slots=True)
 class WriteStats:
-    """The observed facts about writing a file."""
+    """The observed facts about writing.
+
+    Attributes:
+        bytes: size of the closed files; for a strategy that writes nothing, the number of produced bytes.
+        digest: SHA-256 (hexadecimal) of the settings of the data, the bytes that completions reported, and the size.
+        effective: actual value of each axis, such as strategy, backend, direct, durability.
+        threads: number of threads that finished at least one block.
+        phases_s: duration by phase; phases that all threads share are summed over them.
+        elapsed_s: time from the first contents to the last completion.
+        synced_s: time from the first contents until the file was synced as requested.
+        first_done_s: time from the first contents to the first completion.
+        operations: number of completed operations.
+        repeated: number of completions that required a repetition.
+        short: number of completions with fewer bytes than requested.
+        achieved_depth: mean number of blocks in flight.
+        latency_s: ``p50``, ``p90``, ``p99``, ``p999`` and ``max`` of a block, from submission to its completion.
+        cached_bytes_before: bytes of the previous file in the page cache; `None` if unknown.
+        cached_bytes_after: bytes of the closed file in the page cache; `None` if unknown.
+        notes: fallbacks, each with its cause.
+    """
 
     bytes: int
-    """Size of the files after closing; of a strategy that writes nothing, the bytes produced."""
     files: int
-    """Files."""
     digest: str
-    """SHA-256 over what the contents are, which bytes completions reported, and the size; hexadecimal."""
     effective: Mapping[str, str]
-    """Actual value of each axis: strategy, backend, direct, durability, …"""
     threads: int
-    """Threads that finished at least one block."""
     phases_s: Mapping[str, float]
-    """Phase to seconds, of phases that all threads share summed over them."""
     elapsed_s: float
-    """From the first contents to the last completion."""
     synced_s: float
-    """From the first contents until the file was synced as asked."""
     first_done_s: float
-    """From the first contents to the first completion."""
     operations: int
-    """Operations that completed."""
     repeated: int
-    """Completions that asked for a repetition."""
     short: int
-    """Completions with fewer bytes than asked for."""
     achieved_depth: float
-    """Blocks under way, mean over the elapsed time."""
     latency_s: Mapping[str, float]
-    """``p50``, ``p90``, ``p99``, ``p999`` and ``max`` of a block, from submission until its completion was seen."""
     cached_bytes_before: int | None
-    """Bytes of the previous file in the page cache; None if the kernel does not report it."""
     cached_bytes_after: int | None
-    """Bytes of the file in the page cache after closing."""
     notes: tuple[str, ...]
-    """Fallbacks, each with its cause."""
 
     @property
     def rate(self) -> float:
-        """Bytes per second until the file was synced as asked."""
+        """Bytes per second until the file was synced as requested."""
         return self.bytes / self.synced_s if self.synced_s else 0.0
 
 
 class Generator:
-    """Seeded bytes of any length: a pure function of settings and offset.
-
-    Creating one is cheap. It contains no buffer, and many threads may use it at once.
-
-    Args:
-        seed: 0 to 2⁶⁴ − 1; different seeds share nothing.
-        dedup: units ÷ different units, as the module says.
-        compress: bytes ÷ compressed bytes of each granule, as the module says.
-
-    Raises:
-        ValueError: the settings are no settings, contradict each other, or ask for what cannot be had.
-        OverflowError: `seed` does not fit 64 bits.
-    """
+    """A generator of seeded bytes. It contains no buffer, and several threads may use it at once."""
 
     __slots__ = ("_native",)
 
@@ -157,42 +157,28 @@ class Generator:
 
     @property
     def identity(self) -> str:
-        """Text that is equal if and only if the bytes are."""
+        """Text that is equal if and only if the bytes are equal."""
         return self._native.identity
 
     @property
     def path(self) -> str:
-        """The implementation for this processor: ``portable``, ``aes-ni`` or ``vaes``. All compute the same bytes."""
+        """The implementation for this processor: ``portable``, ``aes-ni`` or ``vaes``, with the same bytes."""
         return self._native.path
 
     def fill(self, buffer: AnyBuffer, offset: int = 0, *, threads: int = 1) -> None:
-        """Fill a buffer with the bytes from `offset` on, in place.
+        """Fill a buffer with the bytes from `offset` (modulo 2⁶⁴) on, with up to `threads` threads.
 
-        Any writable, contiguous buffer: bytearray, memoryview, numpy array, mmap. Nothing is copied and the GIL is
-        released, so several threads may fill their pieces at once. Signals are looked at every 64 MiB of a thread:
-        Ctrl-C ends a long fill and leaves the rest of the buffer as it was. Offsets count modulo 2⁶⁴.
-
-        Args:
-            buffer: the buffer; all its bytes are filled.
-            offset: position of its first byte in the data.
-            threads: how many fill it; short buffers take fewer.
+        The buffer is writable and contiguous: bytearray, memoryview, numpy array or mmap. Nothing is copied,
+        and the GIL is released. Ctrl-C ends a long fill within 64 MiB and leaves the rest of the buffer as it was.
 
         Raises:
             TypeError: `buffer` is no buffer.
             BufferError: it is read-only or not contiguous.
-            ValueError: `threads` is 0.
-            OverflowError: `threads` is negative; or `offset` is, or does not fit 64 bits.
         """
         self._native.fill(buffer, offset, threads)
 
     def validate(self, buffer: AnyBuffer, offset: int = 0) -> Differences:
-        """Compare a contiguous buffer with the bytes from `offset` on; the GIL is released.
-
-        Raises:
-            TypeError: `buffer` is no buffer.
-            BufferError: it is not contiguous.
-            OverflowError: `offset` is negative or does not fit 64 bits.
-        """
+        """Compare a contiguous buffer with the bytes from `offset` on. It raises the errors of `fill`."""
         return Differences(*self._native.validate(buffer, offset))
 
 
@@ -214,35 +200,28 @@ def write_file(
     durability: str = "none",
     progress: Callable[[int], object] | None = None,
 ) -> WriteStats:
-    """Write a file of `size` seeded bytes, replacing what was there; return what was observed.
+    """Write `size` seeded bytes, and return what was observed.
 
-    The file has its name only when it is whole; of several, none has its name before all are whole. Ctrl-C, an
-    exception of `progress`, a full disk or `kill -9` leave no file that looks complete; the earlier file is
-    removed when the writing begins.
+    An earlier file is removed first. No file has its name before all are complete, so Ctrl-C, an exception of
+    `progress`, a full disk or `kill -9` leave no file that looks complete.
 
     Args:
-        path: the file; of several, what their names begin with: ``path.0``, ``path.1``, …
-        size: bytes of the file, or of all files together.
-        files: how many; they share no bytes. They are shared out among the threads, and those among the files.
-        seed: as of `Generator`.
-        dedup: as of `Generator`.
-        compress: as of `Generator`.
-        strategy: when contents are produced and who writes them; `dgen describe` lists them.
-        backend: by which calls: ``uring``, ``pwrite`` or ``mmap``; the strategy's own unless one is named.
-        buffer_size: bytes of a buffer and of a block of the file.
-        buffer_count: buffers of all threads together; fewer than `queue_depth` × `threads` leave places in the queues
-            empty. As many as these if None, and at least 4.
-        queue_depth: the most blocks that one thread has under way.
-        threads: writers.
-        direct: whether the page cache is passed by; ``try`` says in `notes` when it could not be.
+        path: the file; with several files, the start of their names: ``path.0``, ``path.1``, …
+        size: bytes of all files together.
+        files: number of files. They share no data.
+        seed: see the module, like `dedup` and `compress`.
+        dedup: see the module.
+        compress: see the module.
+        strategy: where contents are produced and who writes them; `dgen describe` lists the strategies.
+        backend: system calls: ``uring``, ``pwrite`` or ``mmap``; default: that of the strategy.
+        buffer_size: size of a buffer, and of a block of the file.
+        buffer_count: buffers of all threads together; default: `queue_depth` × `threads`, at least 4. With fewer,
+            queues are not full.
+        queue_depth: most blocks that a thread has in flight.
+        threads: number of writers.
+        direct: use of O_DIRECT; with ``try``, `notes` contain why it was not possible.
         durability: ``none``, ``end-fsync``, ``fdatasync``, ``fdatasync:N`` (every N blocks) or ``dsync``.
-        progress: called with the bytes written so far: 0 at first, then about twenty times a second, and all of them
-            when the file is whole; what it raises is raised here.
-
-    Raises:
-        ValueError: an unknown name, or settings that contradict each other.
-        OverflowError: a number is negative or does not fit 64 bits.
-        OSError: the system refused; with `errno` and `filename` where it gave one.
+        progress: function that is called with the bytes written so far, about twenty times per second.
     """
     observed = _native.write_file(
         path,
@@ -275,22 +254,10 @@ def read_and_validate(
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Validation:
-    """Compare a file with the data that it was written with; these are made again, not stored.
+    """Compare what `write_file` wrote with its data, which is generated again.
 
-    Args:
-        path: the file; of several, what their names begin with.
-        files: as of `write_file`.
-        seed: as of `Generator`.
-        dedup: as of `Generator`.
-        compress: as of `Generator`.
-        size: bytes that the file, or all files together, must have; any number if None.
-        threads: readers, with 1 MiB each; one per processor if None.
-        progress: called with the bytes compared so far.
-
-    Raises:
-        ValueError: settings that contradict each other, or `path` is no regular file.
-        OverflowError: a number is negative or does not fit 64 bits.
-        OSError: a file cannot be read, with `errno` and `filename`; or it was changed meanwhile.
+    `size` is the expected size of all files together, any size if `None`. There is one reader per processor if
+    `threads` is `None`. `progress` is called with the bytes compared so far.
     """
     expected, actual, first_file, differences = _native.read_and_validate(
         path,
@@ -306,19 +273,17 @@ def read_and_validate(
 
 
 def cached_bytes(path: str | PathLike[str]) -> int | None:
-    """Return the bytes of a file in the page cache; 0 without a file, None if unknown."""
+    """Return the bytes of a file in the page cache: 0 without a file, `None` if unknown."""
     return _native.cached_bytes(path)
 
 
 def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]:
-    """To how many bytes memory and offsets must be aligned for `O_DIRECT` on a file.
+    """Return the alignments in bytes of memory and offsets that `O_DIRECT` requires on a file.
 
-    Raises:
-        OSError: the file system is not known to honour the flag, or does not report it.
+    Raises `OSError`: the file system does not support the flag, or does not report it.
     """
     return _native.direct_alignment(path)
 
 
 def _text(setting: float | str | None) -> str | None:
-    """A setting as the native side reads it."""
     return setting if setting is None or isinstance(setting, str) else repr(setting)

@@ -1,18 +1,4 @@
-"""All errors that benchctl reports to a user, in one class tree.
-
-::
-
-    BenchError                  code, message, details, effect, fix        exit
-    ├── UsageError              wrong options or files                       2
-    │   └── ScenarioError       errors in a scenario, all at once            2
-    ├── MeasureError            something could not be measured              3
-    │   ├── BuildError          cargo, or a missing crate or feature         3
-    │   ├── CellError           a run failed, hung, or was killed            3
-    │   ├── AnswerError         two variants did different work              3
-    │   └── MachineError        a tool, a disk, a lock, a platform           3
-    ├── RecordError             a record cannot be read or continued         2
-    ├── GateError               the gate has nothing to compare              4
-    └── Interrupted             Ctrl-C or SIGTERM; resumable               130
+"""All errors that benchctl reports to a user, in one class tree, with their exit codes.
 
 Any other exception is an internal error: exit 70, with a saved traceback.
 """

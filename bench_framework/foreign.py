@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,32 +28,30 @@ def open_regular(path: Path) -> BinaryIO:
     raise OSError(errno.EINVAL, IRREGULAR, str(path))
 
 
+def _parts(path: Path, most: int | None) -> Iterator[bytes]:
+    with open_regular(path) as file:
+        size = 0
+        # Files below /proc give no bytes, and no end, while nothing is there.
+        while part := file.read(1 << 20):
+            yield part
+            size += len(part)
+            if most is not None and size > most:
+                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
+
+
 def read_regular(path: Path, most: int | None = None) -> bytes:
     """Return the bytes of a file that `open_regular` opens.
 
     Raises `OSError`: see `open_regular`; or it has more than `most` bytes (EFBIG).
     """
-    with open_regular(path) as file:
-        parts: list[bytes] = []
-        size = 0
-        # Files below /proc give no bytes, and no end, while nothing is there.
-        while part := file.read(1 << 20):
-            parts.append(part)
-            size += len(part)
-            if most is not None and size > most:
-                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
-    return b"".join(parts)
+    return b"".join(_parts(path, most))
 
 
 def sha256_of(path: Path, most: int | None = None) -> str:
-    """Return the SHA-256 of a file in hex. Raises `OSError`: unreadable, or over `most` bytes."""
-    digest, size = hashlib.sha256(), 0
-    with open_regular(path) as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
-            size += len(part)
-            if most is not None and size > most:
-                raise OSError(errno.EFBIG, f"more than {most} bytes", str(path))
+    """Return the SHA-256 of a file in hex. Raises the errors of `read_regular`."""
+    digest = hashlib.sha256()
+    for part in _parts(path, most):
+        digest.update(part)
     return digest.hexdigest()
 
 
@@ -67,13 +65,9 @@ def text_of(path: Path) -> str:
 
 def read_input(path: Path, most: int) -> bytes:
     """Return a user's file. Raises `ValueError`: unreadable, no file, empty, over `most` bytes."""
+    if fault := fault_of(path):
+        raise ValueError(f"{path} {fault}")
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            what = "a directory" if stat.S_ISDIR(status.st_mode) else "not a file"
-            raise ValueError(f"{path} is {what}")
-        if status.st_size > most:
-            raise ValueError(f"{path} has {status.st_size} bytes; the limit is {most} bytes")
         content = read_regular(path, most)
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error

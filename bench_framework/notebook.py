@@ -109,7 +109,7 @@ def concat(
         records: arguments of `load`, or its results; one or several. Their names are ``SCENARIO/ID``, or the keys of
             a mapping such as ``{"before": "@prev", "after": "@last"}``.
         table: ``runs``, ``builds``, ``cells``, ``comparisons``, ``events``, or another one of the records.
-        results: the folder in which names are looked up.
+        results: see `load`.
 
     Raises:
         UsageError: there is no such record; BX114, there are no records, one is given twice, or a
@@ -139,7 +139,7 @@ def table(comparisons: Any = "@last", *, results: str | Path | None = None) -> A
     Args:
         comparisons: rows of `comparisons` of a record or of `concat`; or an argument of `load`, or its
             result, for the main metric of this record against its baseline.
-        results: the folder in which names are looked up.
+        results: see `load`.
 
     Raises:
         UsageError: there is no such record; BX114, the rows are not those of `comparisons`.
@@ -213,8 +213,7 @@ def history(
         metric: wall, cpu, peak_rss or instructions.
         only: filter of configurations, as ``-k``.
         machine: fingerprint of the machine; default: that of the newest record.
-        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
-            ``results``.
+        results: see `load`.
 
     Raises:
         UsageError: there is no such record, metric or machine.
@@ -230,12 +229,10 @@ def figures(record: Source = "@last", *, results: str | Path | None = None) -> d
 
     Args:
         record: an argument of `load`, or its result.
-        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
-            ``results``.
+        results: see `load`.
 
     Raises:
-        UsageError: there is no such record.
-        RecordError: the record is damaged or has no results yet.
+        RecordError: the record has no results yet; and the errors of `load`.
     """
     return {name: figure.title for name, figure in _loaded(record, results).drawn.items()}
 
@@ -253,15 +250,13 @@ def plot(
         name: name of the figure, see `figures`; default: the first one.
         record: an argument of `load`, or its result, which avoids reading the record again.
         ax: the Axes to draw on; default: a new off-screen canvas, which a notebook shows.
-        results: the folder in which names are looked up; default: $BENCHCTL_RESULTS, or
-            ``results``.
+        results: see `load`.
 
     Returns:
         The Axes. ``axes.figure.savefig("x.svg")`` writes the figure to a file.
 
     Raises:
-        UsageError: there is no such record; BX114, the report has no figure of that name.
-        RecordError: the record is damaged or has no results yet.
+        UsageError: BX114, the report has no figure of that name; and the errors of `figures`.
     """
     from bench_framework.report.figures import PLOTS
 
@@ -277,12 +272,10 @@ def plot(
 
 
 def _root(results: str | Path | None) -> Path:
-    """Return the folder in which names of records are looked up."""
     return Path(results or host.environment().get("BENCHCTL_RESULTS") or "results")
 
 
 def _loaded(record: Source, results: str | Path | None) -> LoadedRecord:
-    """Return the given record, or load it."""
     return record if isinstance(record, LoadedRecord) else load(record, results=results)
 
 

@@ -40,16 +40,19 @@ _DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(DURATION_UNITS)})$")
 _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")
 
 
+def _parts(pattern: re.Pattern[str], text: str, kind: str, example: str) -> tuple[str, ...]:
+    match = pattern.match(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is not a {kind}: write a number with a {example}")
+    return match.groups()
+
+
 def parse_size(text: str) -> int:
     """Return the bytes of ``"10MiB"``, ``"200MB"``, ``"17B"``. Raises `ValueError`: not a size."""
-    match = _SIZE.match(text.strip())
-    if match is None:
-        msg = f"{text!r} is not a size: write a number with a unit, such as 10MiB or 200MB"
-        raise ValueError(msg)
-    size = Decimal(match[1]) * SIZE_UNITS[match[2]]
+    number, unit = _parts(_SIZE, text, "size", "unit, such as 10MiB or 200MB")
+    size = Decimal(number) * SIZE_UNITS[unit]
     if size != int(size):
-        msg = f"{text!r} is not a whole number of bytes"
-        raise ValueError(msg)
+        raise ValueError(f"{text!r} is not a whole number of bytes")
     return int(size)
 
 
@@ -64,20 +67,14 @@ def is_size(text: str) -> bool:
 
 def parse_duration(text: str) -> float:
     """Return the seconds of ``"15m"``, ``"120s"``, ``"20ms"``. Raises `ValueError`: bad unit."""
-    match = _DURATION.match(text.strip())
-    if match is None:
-        msg = f"{text!r} is not a duration: write a number with a unit, such as 90s, 15m or 1h"
-        raise ValueError(msg)
-    return float(match[1]) * DURATION_UNITS[match[2]]
+    number, unit = _parts(_DURATION, text, "duration", "unit, such as 90s, 15m or 1h")
+    return float(number) * DURATION_UNITS[unit]
 
 
 def parse_percent(text: str) -> float:
     """Return a percentage as a fraction: 0.02 for ``"2%"``. Raises `ValueError`: no `%`."""
-    match = _PERCENT.match(text.strip())
-    if match is None:
-        msg = f"{text!r} is not a percentage: write a number with a percent sign, such as 2%"
-        raise ValueError(msg)
-    return float(Decimal(match[1]) / 100)
+    (number,) = _parts(_PERCENT, text, "percentage", "percent sign, such as 2%")
+    return float(Decimal(number) / 100)
 
 
 def format_size(size: float, *, digits: int = 3) -> str:

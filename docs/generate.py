@@ -192,15 +192,14 @@ def _default(parameter: Any) -> str:
 
 
 def _examples(epilog: str | None) -> Iterator[str]:
-    """Return the commands as a code block and all other paragraphs as text."""
-    parts = [part.replace("\n", " ") for part in (epilog or "").strip().split("\n\n")]
-    commands = [part for part in parts if part.startswith(("benchctl ", "git "))]
-    notes = [re.sub(r"\[/?bold\]", "", part) for part in parts if part not in commands]
+    """Return the commands as a code block and all other lines as text."""
+    lines = (epilog or "").strip().splitlines()
+    commands = [line for line in lines if line.startswith(("benchctl ", "git "))]
     if commands:
         yield from ("Examples:", "", "```sh", *commands, "```", "")
-    for note in notes:
-        if note not in {"", "Example", "Examples"}:
-            yield from (note, "")
+    for line in lines:
+        if line not in commands:
+            yield from (line, "")
 
 
 PAGES: Final[dict[str, Callable[[str], str]]] = {

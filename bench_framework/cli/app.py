@@ -20,27 +20,22 @@ from bench_framework.errors import EXIT_BUG, EXIT_STOPS_GIT, BenchError, Machine
 from bench_framework.version import __version__
 
 EXAMPLES = """
-benchctl ab './old in.txt' './new in.txt'         # compare two commands
-benchctl run quickstart                           # measure a bundled scenario
-benchctl init -- --count data.txt                 # write a scenario for the crate in this folder
-benchctl plan bench/parse.yaml                    # preview builds, runs and duration
-benchctl run bench/parse.yaml                     # build, measure and report
-benchctl compare @prev @last                      # compare the last two records
-benchctl gate bench/parse.yaml --base main        # fail CI on a regression
-Exit codes: [bold]benchctl help exit-codes[/bold]. Error codes: e.g. [bold]benchctl help BC104[/bold].
+benchctl ab './old in.txt' './new in.txt'    # compare two commands
+benchctl run quickstart                      # measure a bundled scenario
+benchctl init -- --count data.txt            # write a scenario for this crate
+benchctl plan bench/parse.yaml               # show builds, runs and duration
+benchctl run bench/parse.yaml                # build, measure and report
+benchctl compare @prev @last                 # compare the last two records
+benchctl gate bench/parse.yaml --base main   # fail CI on a regression
+`benchctl help exit-codes` describes the exit codes, and `benchctl help BC104` an error code.
 """
-
+EFFECT = "earlier measurements are kept; `benchctl run` resumes them"
+"""Effect of an error that ends a command."""
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
 """Options that every command shares. They are accepted before and after the command."""
 PAIRED = ("--parameter-list", "-L")
 """Repeatable options of `ab` with two values, as in hyperfine. Typer supports only one."""
-
-
-def _epilog(examples: str) -> str:
-    lines = examples.strip().splitlines()
-    title = "Examples" if sum(line.startswith("benchctl ") for line in lines) > 1 else "Example"
-    return "\n\n".join((f"[bold]{title}[/bold]", *lines))
 
 
 app = typer.Typer(
@@ -52,7 +47,7 @@ app = typer.Typer(
         "A scenario is a YAML file that describes the variants and how to measure them. "
         "A record is the folder with the results of one run of a scenario."
     ),
-    epilog=_epilog(EXAMPLES),
+    epilog=EXAMPLES,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -65,13 +60,13 @@ for panel, modules in COMMANDS.items():
             group = typer.Typer(name=name, cls=Group, help=module.HELP, no_args_is_help=True)
             for function, examples in parts.items():
                 part = function.__name__.rstrip("_")
-                group.command(part, cls=Command, epilog=_epilog(examples))(function)
-            app.add_typer(group, epilog=_epilog(module.EXAMPLES), rich_help_panel=panel)
+                group.command(part, cls=Command, epilog=examples)(function)
+            app.add_typer(group, epilog=module.EXAMPLES, rich_help_panel=panel)
             continue
         app.command(
             NAMES.get(name, name),
             cls=getattr(module, "COMMAND", Command),
-            epilog=_epilog(module.EXAMPLES),
+            epilog=module.EXAMPLES,
             rich_help_panel=panel,
         )(getattr(module, name))
 
@@ -143,24 +138,29 @@ def _run(arguments: list[str]) -> int:
             raise end.__cause__ from None  # typer would exit without a message
         return stop.code if isinstance(stop.code, int) else 0
     except BenchError as error:
-        console = Console()
-        if _traceback_requested(arguments):
-            console.say(traceback.format_exc())
-        console.error(error)
-        return error.exit_code
+        return _report(error, arguments)
     except OSError as error:
         if error.filename is None and error.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
             # Typer writes help texts to stdout itself.
             discard(sys.stdout)
-            Console().error(unwritable_stdout(error))
-            return MachineError.exit_code
-        return _report_refusal(error, arguments)
+            return _report(unwritable_stdout(error), arguments)
+        return _report(_refusal(error), arguments)
     except Exception as error:  # every other exception is an internal error
         if KeyboardInterrupt.__name__ in traceback.format_exc():
             # Ctrl-C while pydantic builds a class: Python and pydantic raise other errors for it.
             raise KeyboardInterrupt from error
-        return _report_bug(arguments)
+        _report(_bug(arguments), arguments)
+        return EXIT_BUG
     return 0
+
+
+def _report(error: BenchError, arguments: list[str]) -> int:
+    """Print an error, with -vv after the traceback that is handled. Return its exit code."""
+    console = Console()
+    if "-vv" in arguments or arguments.count("-v") + arguments.count("--verbose") > 1:
+        console.say(traceback.format_exc())
+    console.error(error)
+    return error.exit_code
 
 
 def _options_first(arguments: list[str]) -> list[str]:
@@ -186,45 +186,30 @@ def _options_first(arguments: list[str]) -> list[str]:
     return first + rest
 
 
-def _traceback_requested(arguments: list[str]) -> bool:
-    return "-vv" in arguments or arguments.count("-v") + arguments.count("--verbose") > 1
+def _refusal(error: OSError) -> MachineError:
+    """Return an error of the operating system that no layer handled, such as a deleted folder."""
+    return MachineError(
+        f"the operating system reported an error: {error.strerror or error}",
+        code="BX237",
+        details=(("path", str(error.filename)),) if error.filename else (),
+        effect=EFFECT,
+        fix="resolve the error and repeat the command; -vv prints the traceback",
+    )
 
 
-def _report_refusal(error: OSError, arguments: list[str]) -> int:
-    """Report an error of the operating system that no layer handled, such as a deleted folder."""
-    console = Console()
-    if _traceback_requested(arguments):
-        console.say(traceback.format_exc())
-    where = (("path", str(error.filename)),) if error.filename else ()
-    message = f"the operating system reported an error: {error.strerror or error}"
-    effect = "earlier measurements are kept; `benchctl run` resumes them"
-    fix = "resolve the error and repeat the command; -vv prints the traceback"
-    refusal = MachineError(message, code="BX237", details=where, effect=effect, fix=fix)
-    console.error(refusal)
-    return refusal.exit_code
-
-
-def _report_bug(arguments: list[str]) -> int:
+def _bug(arguments: list[str]) -> BenchError:
+    """Write the traceback of an internal error to a file, and return the error."""
     trace = traceback.format_exc()
     handle, path = tempfile.mkstemp(prefix="benchctl-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(f"benchctl {__version__}, Python {sys.version}\n{arguments!r}\n\n{trace}")
-    console = Console()
-    if _traceback_requested(arguments):
-        console.say(trace)
-    last = trace.strip().splitlines()[-1]
-    console.error(
-        BenchError(
-            f"internal error in benchctl: {last}",
-            code="BX900",
-            details=(("trace", path),),
-            effect="earlier measurements are kept; `benchctl run` resumes them",
-            fix=(
-                "report it with the trace file (it contains the command line, not the environment)"
-            ),
-        )
+    return BenchError(
+        f"internal error in benchctl: {trace.strip().splitlines()[-1]}",
+        code="BX900",
+        details=(("trace", path),),
+        effect=EFFECT,
+        fix="report it with the trace file (it contains the command line, not the environment)",
     )
-    return EXIT_BUG
 
 
 LEAST = {

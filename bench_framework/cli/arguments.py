@@ -3,10 +3,13 @@
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Annotated, Any, Final
 
-from typer import Argument, Option
+from typer import Argument, Option, echo, style
 from typer.core import TyperCommand, TyperGroup
+
+from bench_framework.cli.console import wrap
 
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
@@ -77,9 +80,7 @@ Scheduler = Annotated[
 ]
 Insecure = Annotated[
     bool,
-    Option(
-        "--insecure", help="With --scheduler: permit a connection to another machine without TLS."
-    ),
+    Option("--insecure", help="Permit a connection to a scheduler on another machine without TLS."),
 ]
 EmbedRuns = Annotated[
     bool | None,
@@ -90,8 +91,7 @@ EmbedRuns = Annotated[
     ),
 ]
 Prepare = Annotated[
-    str | None,
-    Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
+    str | None, Option("--prepare", "-p", metavar="CMD", help="Command to run before each run.")
 ]
 Budget = Annotated[
     str, Option(metavar="TIME", help="Time limit: after it, no further round starts.")
@@ -138,9 +138,21 @@ CrateFolder = Annotated[
     Path | None,
     Option(metavar="FOLDER", help="Crate; default: the one that contains the current folder."),
 ]
-Package = Annotated[str | None, Option(metavar="NAME", help="Package of a workspace.")]
+Package = Annotated[
+    str | None,
+    Option(
+        metavar="NAME",
+        help="Package of a workspace; default: the one in this folder, the only one with a binary, or "
+        "the default member.",
+    ),
+]
 Binary = Annotated[
-    str | None, Option("--bin", metavar="NAME", help="Binary of the crate; default: the only one.")
+    str | None,
+    Option(
+        "--bin",
+        metavar="NAME",
+        help="Binary; default: the only one, `default-run`, or the one named as the package.",
+    ),
 ]
 
 
@@ -160,28 +172,42 @@ AFTER_DASHES: Final = "benchctl.after_dashes"
 """Key of ``context.meta``: the words after ``--``, or `None` without them."""
 
 
-def _without_types(parameters: list[Any]) -> list[Any]:
-    """Remove the type from the help of options that take no value; typer prints ``<bool>``."""
-    for parameter in parameters:
-        if getattr(parameter, "is_flag", False) or getattr(parameter, "count", False):
-            parameter.metavar = ""
-    return parameters
+class _Help:
+    """Help that shows no types of flags and arguments, and one example per line."""
 
-
-class Command(TyperCommand):
-    """A command whose help shows no type for options without a value."""
+    epilog: str | None
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return all parameters, with the option ``--help``."""
-        return _without_types(super().get_params(ctx))
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if parameter.param_type_name == "argument":
+                parameter.display_type_rich = lambda **_: None
+            elif parameter.is_flag or parameter.count:
+                parameter.metavar = ""
+        return parameters
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help. Typer would print an empty line between two examples."""
+        examples, self.epilog = self.epilog or "", None
+        super().format_help(ctx, formatter)  # type: ignore[misc]
+        self.epilog = examples
+        lines = examples.strip().splitlines()
+        commands = [line for line in lines if line.startswith(("benchctl ", "git "))]
+        echo(style(" Example" if len(commands) == 1 else " Examples", bold=True))
+        for line in commands:
+            echo("\n".join(wrap(line, get_terminal_size().columns, " ", "   ")))
+        echo()
+        for line in lines[len(commands) :]:
+            echo("\n".join(wrap(line, get_terminal_size().columns, " ", " ")))
 
 
-class Group(TyperGroup):
-    """A group of commands whose help shows no type for options without a value."""
+class Command(_Help, TyperCommand):
+    """A command."""
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return all parameters, with the option ``--help``."""
-        return _without_types(super().get_params(ctx))
+
+class Group(_Help, TyperGroup):
+    """A group of commands."""
 
 
 class CommandLine(Command):

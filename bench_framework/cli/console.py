@@ -12,6 +12,7 @@ import re
 import sys
 import textwrap
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 IN_FULL = 2
 """Number of warnings per code that are printed with details; further ones take one line each."""
+MOST_ANNOTATIONS = 10
+"""GitHub shows ten annotations of a kind per step and drops the others silently."""
 NARROWEST = 40
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
 _SENTENCE = re.compile(r"   (?:effect|fix|note|cause) +| *= (?:fix|note): ")
@@ -60,7 +63,7 @@ class Console:
 
     def emit_sentence(self, text: str) -> None:
         """Print a result that is one sentence, wrapped to the width of the terminal."""
-        self.emit(wrap_sentence(text, self.width) if sys.stdout.isatty() else text)
+        self.emit("\n".join(wrap(text, self.width, rest="  ")) if sys.stdout.isatty() else text)
 
     def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
@@ -70,7 +73,7 @@ class Console:
         """Print a report; with `full`, all sections with their tables."""
         from bench_framework.report.render import terminal
 
-        color, unicode = self.colored(sys.stdout), self.unicode
+        color, unicode = self.colored, self.unicode
         text = terminal.render(document, width=self.width, color=color, unicode=unicode, full=full)
         self.emit(text)
 
@@ -94,6 +97,11 @@ class Console:
         for name in names:
             if name is not None and (text := change_warning(self.results, name)):
                 self.say(text, level=-1)
+
+    def annotate(self, errors: Sequence[tuple[Mapping[str, str], str]]) -> None:
+        """Print errors, each with its properties, as annotations if this is a GitHub workflow."""
+        if on_github() and errors:
+            self.say("\n".join(annotation_lines(errors)), level=-1)
 
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
@@ -133,19 +141,41 @@ class Console:
         """True if the encoding of stdout contains the glyphs of the verdicts."""
         return (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
 
-    def colored(self, stream: TextIO) -> bool:
-        """Return True if output to `stream` is coloured; ``--color`` takes precedence over ``NO_COLOR``."""
+    @property
+    def colored(self) -> bool:
+        """True if the results are coloured; ``--color`` takes precedence over ``NO_COLOR``."""
         if self.color != "auto":
             return self.color == "always"
-        if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-            return False
-        return stream.isatty()
+        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+        return sys.stdout.isatty() and not plain
 
     @property
     def live(self) -> bool:
         """True if stderr is a terminal on which a region can be redrawn."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def on_github() -> bool:
+    """Return True if this process runs in a GitHub workflow."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def annotation_lines(errors: Sequence[tuple[Mapping[str, str], str]]) -> list[str]:
+    """Return an ``::error`` command per error, at most ten; the tenth gives the number of others."""
+
+    def escape(text: str, more: str = "") -> str:
+        for character in "%\r\n" + more:
+            text = text.replace(character, f"%{ord(character):02X}")
+        return text
+
+    lines = []
+    for properties, text in errors[:MOST_ANNOTATIONS]:
+        pairs = (f"{key}={escape(value, ':,')}" for key, value in properties.items() if value)
+        lines.append(f"::error {','.join(pairs)}::{escape(text)}")
+    if (rest := len(errors) - MOST_ANNOTATIONS) > 0:
+        lines[-1] += f" (and {rest} more, see the log)"
+    return lines
 
 
 def _columns(stream: TextIO) -> int | None:
@@ -165,11 +195,6 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     )
-
-
-def wrap_sentence(text: str, width: int) -> str:
-    """Wrap a sentence with a hanging indent."""
-    return "\n".join(wrap(text, width, rest="  "))
 
 
 def fold_diagnostic(text: str, width: int | None) -> str:

@@ -1,4 +1,4 @@
-"""Progress display: a live region on a terminal, the lines of `line_display` elsewhere.
+"""Progress display: a live region on a terminal, one line per event elsewhere.
 
 Neither draws between `BlockStarted` and `BlockFinished`, because a terminal that redraws would take
 CPU time from the process that is timed.
@@ -7,8 +7,9 @@ CPU time from the process that is timed.
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
+from functools import partial
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
@@ -20,10 +21,9 @@ from rich.text import Text
 
 from bench_framework import units
 from bench_framework.claims.value_phrases import up_to_digits
-from bench_framework.cli.console import Console
-from bench_framework.cli.line_display import INTO_CACHE, LineDisplay
+from bench_framework.cli.console import Console, on_github
 from bench_framework.execution import progress
-from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
 from bench_framework.model import words
 from bench_framework.model.metrics import WALL
@@ -33,11 +33,15 @@ from bench_framework.workflow.run_progress import Work, progress_of
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
+INTO_CACHE = "into the cache with cargo, once, about 1 minute"
+LINE_EVERY_S = 10.0
+"""Minimum time between two lines about rounds, in seconds."""
+HEARTBEAT_S = 60.0
+"""Maximum time without a line, in seconds: CI systems kill a job that prints nothing for minutes."""
 LONGEST_REASON = 42
 """Columns for the reason why a configuration was dropped; the report shows all of it."""
 GAP = 2
-SHORTEST_BAR = 8
-LONGEST_BAR = 28
+SHORTEST_BAR, LONGEST_BAR = 8, 28
 """Limits of the width of the progress bar in columns; it is omitted if there is less room."""
 RESERVED_LINES = 4
 """Lines of the terminal that the region does not use."""
@@ -63,8 +67,7 @@ class _Region(ABC):
         self._live.start()
 
     @abstractmethod
-    def _page(self) -> RenderableType:
-        """Return what the region shows."""
+    def _page(self) -> RenderableType: ...
 
     def close(self) -> None:
         """Remove the region; results are printed in its place."""
@@ -89,6 +92,14 @@ class _Region(ABC):
             self._live.update(self._page(), refresh=True)
 
 
+def _print(console: Console, update: progress.Message | progress.Remark, host: str = "") -> None:
+    where = f"{host}: " if host else ""
+    if isinstance(update, progress.Message):
+        console.say(f"{where}{update.text}")
+    else:
+        console.warn(replace(update.event, message=f"{where}{update.event.message}"))
+
+
 class LiveDisplay(_Region):
     """A display with a header, the current task, and the configurations of the current input."""
 
@@ -107,28 +118,17 @@ class LiveDisplay(_Region):
                 self._work = Work(update.plan)
                 self._draw(force=True)
                 return
-            case progress.Resumed() | progress.InterimVerdicts():
-                return
-            case progress.Message():  # a reaction to the user, so it is printed at once
-                with self._above():
-                    self._console.say(update.text)
-                return
             case progress.BlockStarted():
                 self._timing = True
-                return
             case progress.BlockFinished():
                 self._timing = False
-            case progress.Remark():
+            case progress.Message() | progress.Remark():  # Messages react to the user at any time.
                 with self._above():
-                    self._console.warn(update.event)
+                    _print(self._console, update)
             case _:
-                if (doing := _doing(update)) is not None:
-                    self._doing = doing
-        self._draw()
-
-    def _draw(self, *, force: bool = False) -> None:
+                self._doing = _doing(update) or self._doing
         if not self._timing:
-            super()._draw(force=force)
+            self._draw()
 
     def _page(self) -> RenderableType:
         work = self._work
@@ -140,9 +140,9 @@ class LiveDisplay(_Region):
         return Group(self._header(work), Text(), self._cells(work), footer)
 
     def _header(self, work: Work) -> RenderableType:
-        left = work.left_s(work.elapsed_s)
         state = f"{work.state} in {units.format_clock(work.elapsed_s)}"
-        state += "" if left is None else f", at most {units.format_clock(left)} left"
+        if (left := work.left_s(work.elapsed_s)) is not None:
+            state += f", at most {units.format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
@@ -160,8 +160,8 @@ class LiveDisplay(_Region):
         rows = sorted(cells, key=lambda cell: work.median(cell.id) or float("inf"))[:room]
         stage = "warm-up" if work.warmup else f"round {work.round}"
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        several = len(work.plan.inputs) > 1
-        where = f"input {work.plan.input(work.input_id).label}, " if several else ""
+        label = work.plan.input(work.input_id).label
+        where = f"input {label}, " if len(work.plan.inputs) > 1 else ""
         table.add_column(f"{where}{stage}", overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
         table.add_column(f"95{units.THIN_SPACE}% CI", no_wrap=True)
@@ -174,40 +174,33 @@ class LiveDisplay(_Region):
         return table
 
     def _row(self, work: Work, cell: Cell) -> tuple[RenderableType, ...]:
+        """Return label, median, 95 % CI in the unit of the median, verdict, and number of rounds."""
         label = work.plan.variant(cell.variant_id).label
-        median = work.median(cell.id)
-        count = Text(str(len(work.values.get(cell.id, ()))))
-        time = Text("" if median is None else units.format_duration(median))
-        interval = Text(_interval(work, cell, median))
+        median, bounds, verdict = work.median(cell.id), work.interval(cell.id), Text()
         if cell.role is Role.BASELINE:
-            return Text(f"{label} (baseline)"), time, interval, Text(""), count
-        if cell.id in work.dropped:
-            sign, style = ("", "dim") if (cell.id in work.raced) else ("✕ ", "red")
-            reason = Text(f"{sign}{work.dropped[cell.id]}", style=style)
-            reason.truncate(LONGEST_REASON, overflow="ellipsis")
-            return Text(label), time, interval, reason, count
-        comparison = work.verdicts.get(cell.id)
-        if comparison is None:
-            return Text(label), time, interval, Text("", style="dim"), count
-        style = STYLES.get(comparison.verdict, "")
-        word = Text(words.verdict_text(comparison.verdict, WALL), style=style)
-        return Text(label), time, interval, word, count
-
-
-def _interval(work: Work, cell: Cell, median: float | None) -> str:
-    """Return the 95 % CI of the time of a cell in the unit of its median: ``"[11.4, 11.6]"``."""
-    bounds = work.interval(cell.id)
-    if median is None or bounds is None:
-        return ""
-    scale = units.time_unit(median)[1]
-    return "[{}, {}]".format(*(up_to_digits(bound * scale, 3) for bound in bounds))
+            label += " (baseline)"
+        elif cell.id in work.dropped:
+            sign, style = ("", "dim") if cell.id in work.raced else ("✕ ", "red")
+            verdict = Text(f"{sign}{work.dropped[cell.id]}", style=style)
+            verdict.truncate(LONGEST_REASON, overflow="ellipsis")
+        elif (interim := work.verdicts.get(cell.id)) is not None:
+            word = words.verdict_text(interim.verdict, WALL)
+            verdict = Text(word, style=STYLES[interim.verdict])
+        time = interval = ""
+        if median is not None:
+            time, scale = units.format_duration(median), units.time_unit(median)[1]
+            if bounds is not None:
+                lo, hi = (up_to_digits(bound * scale, 3) for bound in bounds)
+                interval = f"[{lo}, {hi}]"
+        rounds = str(len(work.values.get(cell.id, ())))
+        return Text(label), Text(time), Text(interval), verdict, Text(rounds)
 
 
 def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
-            tool, clock = f"{update.tool} {update.version}", units.format_clock(update.elapsed_s)
-            return f"installing {tool} {INTO_CACHE} ({clock})"
+            clock = units.format_clock(update.elapsed_s)
+            return f"installing {update.tool} {update.version} {INTO_CACHE} ({clock})"
         case progress.Waiting():
             return f"waiting for {update.reason} ({units.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
@@ -223,8 +216,7 @@ def _doing(update: progress.Update) -> str | None:
             times = f", {update.run} of {update.runs}" if update.runs > 1 else ""
             where = f"configuration {update.index} of {update.total}{times}"
             return f"{update.verb}ing {update.what}: {where}"
-        case _:
-            return None
+    return None
 
 
 class HostsDisplay(_Region):
@@ -240,15 +232,9 @@ class HostsDisplay(_Region):
 
     def take(self, line: "_HostLine", update: progress.Update) -> None:
         """Show an update of a host."""
-        where = f"{line.host}: " if line.host else ""
-        match update:
-            case progress.Message():
-                with self._above():
-                    self._console.say(f"{where}{update.text}")
-            case progress.Remark():
-                event = update.event
-                with self._above():
-                    self._console.warn(replace(event, message=f"{where}{event.message}"))
+        if isinstance(update, progress.Message | progress.Remark):
+            with self._above():
+                _print(self._console, update, line.host)
         # Printing removes the region.
         kinds = (progress.RunEnded, progress.Message, progress.Remark)
         self._draw(force=isinstance(update, kinds))
@@ -283,8 +269,8 @@ class _HostLine:
             self._work = Work(update.plan)
         elif isinstance(update, progress.RunEnded):
             self.ended, self._doing = True, update.text
-        elif (doing := _doing(update)) is not None:
-            self._doing = doing
+        else:
+            self._doing = _doing(update) or self._doing
         if self._work is not None:
             self._work.take(update)
         self._display.take(self, update)
@@ -297,26 +283,118 @@ class _HostLine:
         return self._work.text
 
 
-@contextmanager
-def display_for(console: Console) -> Iterator[Observer]:
-    """Open the display that suits stderr, and close it on exit from the block."""
-    display: LiveDisplay | LineDisplay = (
-        LiveDisplay(console) if console.live else LineDisplay(console)
-    )
-    try:
-        yield display
-    finally:
-        display.close()
+class LineDisplay:
+    """A display that writes one line per event to stderr; each names the host, if there are several."""
+
+    def __init__(self, console: Console, host: str = "") -> None:
+        self._console = console
+        self._host = host
+        self._work: Work | None = None
+        self._last = 0.0
+        self._grouped = False
+
+    def notify(self, update: progress.Update) -> None:
+        """Print a line for the updates that a log needs."""
+        if self._work is not None:
+            self._work.take(update)
+            self._measuring(self._work, update)
+        match update:
+            case progress.PlanReady():
+                self._work = Work(update.plan)
+                self._line("plan", f"{update.plan.name}: {update.plan.counts}")
+            case progress.Message():
+                self._line("note", update.text)
+            case progress.RunEnded():
+                self._line("end", update.text)
+            case progress.Remark():
+                _print(self._console, update, self._host)
+            case _:
+                self._preparation(update)
+
+    def _measuring(self, work: Work, update: progress.Update) -> None:
+        plan = work.plan
+        several = len(plan.inputs) > 1
+        match update:
+            case progress.LimitKnown():
+                budget = plan.measure.budget_s
+                until = "" if budget is None else f" or {units.format_clock(budget)}"
+                self._line("limit", f"at most {units.counted(update.rounds, 'round')}{until}")
+            case progress.RoundFinished():
+                self._seldom("run", work.text)
+            case progress.BlockFinished() if seconds() - self._last >= HEARTBEAT_S:
+                self._line("run", f"{work.blocks} hyperfine calls done")
+            case progress.CellDropped():
+                cell = plan.cell(update.cell_id)
+                where = f", {plan.input(cell.input_id).label}" if several else ""
+                self._line("drop", f"{cell.label}{where}: {update.reason}")
+            case progress.LookTaken() if update.look.stopped:
+                look = update.look
+                where = f"{plan.input(look.input_id).label}: " if several else ""
+                after = f"after {units.counted(look.round, 'round')}"
+                self._line("stop", f"{where}{after}, {look.reason}{work.advice(look)}")
+
+    def _preparation(self, update: progress.Update) -> None:
+        """Print a line for tools, builds, inputs and counting."""
+        match update:
+            case progress.ToolInstall() if update.elapsed_s == 0:
+                tool = f"{update.tool} {update.version}"
+                self._line("tool", f"{tool} is not installed: installing it {INTO_CACHE}")
+            case progress.ToolInstall():
+                self._seldom("tool", f"{update.tool}: {units.format_clock(update.elapsed_s)}")
+            case progress.Waiting():
+                clock = units.format_clock(update.elapsed_s)
+                self._seldom("wait", f"for {update.reason}: {clock} so far")
+            case progress.BuildStarted() if on_github() and not (self._grouped or self._host):
+                self._grouped = True
+                self._console.say("::group::builds")
+            case progress.BuildStep():
+                clock = units.format_clock(update.elapsed_s)
+                self._seldom("build", f"{progress_of(update)}, {clock}")
+            case progress.BuildFinished():
+                build, outcome = update.build, "unchanged"
+                if not build.ok:
+                    outcome = "failed"
+                elif build.build_s is not None:
+                    wrapper = f" with {build.wrapper}" if build.wrapper else ""
+                    outcome = f"{build.build_s:.1f} s{wrapper}"
+                self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
+                if update.index == update.total:
+                    self.close()
+            case progress.DataStarted(size_bytes=size):
+                what = "with its command" if size is None else units.format_size(size)
+                self._line("data", f"{update.label}: generating {what}")
+            case progress.DataFinished() if not update.reused:
+                self._line("data", f"{update.label}: ready")
+            case progress.Counting():
+                where = f"configuration {update.index} of {update.total}"
+                self._seldom(update.verb, f"{update.what}: {where}")
+
+    def close(self) -> None:
+        """Close an open group."""
+        if self._grouped:
+            self._console.say("::endgroup::")
+            self._grouped = False
+
+    def _seldom(self, word: str, text: str) -> None:
+        if seconds() - self._last >= LINE_EVERY_S:
+            self._line(word, text)
+
+    def _line(self, word: str, text: str) -> None:
+        self._last = seconds()
+        where = f"{self._host}  " if self._host else ""
+        self._console.say(f"{utc_now()[11:19]} {where}{word:<6} {text}")
+
+
+def display_for(console: Console) -> AbstractContextManager[Observer]:
+    """Return the display that suits stderr. It is closed at the end of the block."""
+    return closing(LiveDisplay(console) if console.live else LineDisplay(console))
 
 
 @contextmanager
 def display_of_hosts(console: Console) -> Iterator[Callable[[str], Observer]]:
     """Yield a function that returns the observer of a host; of the client, for an empty name."""
     if not console.live:
-        yield lambda host: LineDisplay(console, host)
+        yield partial(LineDisplay, console)
         return
-    display = HostsDisplay(console)
-    try:
+    with closing(HostsDisplay(console)) as display:
         yield display.observer_of
-    finally:
-        display.close()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bench_framework.cli import github
-from bench_framework.cli.console import Console, wrap_sentence
+from bench_framework.cli.console import Console, on_github
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
 from bench_framework.units import counted
 
@@ -45,7 +44,7 @@ def measure(
 
     On a fleet, the gate is applied while the connection exists, because another host confirms.
 
-    Raises `typer.Exit`: the exit code is not 0.
+    Raises `typer.Exit` with the exit code.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record
@@ -74,8 +73,7 @@ def measure(
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     _sign(console, outcome, options)
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _require_key(options: RunOptions) -> None:
@@ -103,7 +101,7 @@ def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "
 def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fleet) -> None:
     """Run a scenario on several hosts, and print where their results agree.
 
-    Raises `typer.Exit`: the exit code is not 0. It is 130 after an interruption, and 3 if a host failed.
+    Raises `typer.Exit`: the exit code is 130 after an interruption, and 3 if a host failed.
     """
     from bench_framework.cli.display import display_of_hosts
     from bench_framework.workflow.fleet import host_results
@@ -135,13 +133,12 @@ def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fl
         hosts = [result.document for result in results]
         comparison = page.json if page is not None else None
         console.emit_json({"exit_code": code, "hosts": hosts, "comparison": comparison})
+    elif page is not None:
+        console.emit_document(page.document)
     if page is not None:
-        if not console.json:
-            console.emit_document(page.document)
         for path in page.write(host_results.pages_of(options.results, page)):
             console.say(f"wrote {path}")
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)
 
 
 def _print_host(console: Console, host: str, outcome: Outcome) -> None:
@@ -160,7 +157,7 @@ def _print_host(console: Console, host: str, outcome: Outcome) -> None:
 
 
 def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:
-    """Measure a plan and print the result. Raises `typer.Exit`: the exit code is not 0."""
+    """Measure a plan and print the result. Raises `typer.Exit` with the exit code."""
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
@@ -169,8 +166,7 @@ def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> Non
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
     print_outcome(console, outcome)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    raise typer.Exit(outcome.exit_code)
 
 
 def show(console: Console, result: GateResult) -> None:
@@ -182,27 +178,19 @@ def show(console: Console, result: GateResult) -> None:
         console.emit((result.record / "gate.json").read_text(encoding="utf-8"))
     else:
         console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
-        text = f"wrote {', '.join(GATE_FILES)} into {result.record}"
-        console.say(wrap_sentence(text, console.stderr_width) if console.stderr_width else text)
-    if github.on_github():
-        for line in github.gate_lines(
-            [pair.again_text or pair.text for pair in result.gating.in_state("worse")]
-        ):
-            console.say(line, level=-1)
+        console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
+    if on_github():
+        worse = result.gating.in_state("worse")
+        title = {"title": "benchctl gate"}
+        console.annotate([(title, pair.again_text or pair.text) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            _append_summary(console, Path(target), result.record / "summary.md")
-
-
-def _append_summary(console: Console, target: Path, summary: Path) -> None:
-    """Append the summary of the gate to the step summary; a failure does not change the exit code."""
-    try:
-        with target.open("a", encoding="utf-8") as file:
-            file.write(summary.read_text(encoding="utf-8"))
-    except OSError as error:
-        console.say(
-            f"cannot write the step summary {target}: {error.strerror}; it is in {summary}",
-            level=-1,
-        )
+            summary = result.record / "summary.md"
+            try:
+                with Path(target).open("a", encoding="utf-8") as file:
+                    file.write(summary.read_text(encoding="utf-8"))
+            except OSError as error:  # it does not change the exit code
+                text = f"cannot write the step summary {target}: {error.strerror}"
+                console.say(f"{text}; it is in {summary}", level=-1)
 
 
 _OF_METRICS = frozenset({"BX217", "BX251"})
@@ -211,18 +199,19 @@ _OF_METRICS = frozenset({"BX217", "BX251"})
 
 def _print_failures(console: Console, outcome: Outcome) -> None:
     """Print failed builds with details and count failed configurations, which were printed before."""
-    builds = [error for error in outcome.failures if isinstance(error, BuildError)]
-    for error in builds:
-        console.error(error)
-    metrics = [error for error in outcome.failures if error.code in _OF_METRICS]
-    if cells := len(outcome.failures) - len(builds) - len(metrics):
-        console.say(
-            f"{counted(cells, 'configuration')} could not be measured: exit {outcome.exit_code}",
-            level=-1,
-        )
+    others = [error for error in outcome.failures if not isinstance(error, BuildError)]
+    for error in outcome.failures:
+        if isinstance(error, BuildError):
+            console.error(error)
+    metrics = sum(error.code in _OF_METRICS for error in others)
+    end = f"exit {outcome.exit_code}"
+    if cells := len(others) - metrics:
+        text = f"{counted(cells, 'configuration')} could not be measured: {end}"
+        console.say(text, level=-1)
     if metrics:
-        where = counted(len(metrics), "configuration")
-        text = f"a metric of {where} could not be read or counted: exit {outcome.exit_code}"
+        text = (
+            f"a metric of {counted(metrics, 'configuration')} could not be read or counted: {end}"
+        )
         console.say(text, level=-1)
 
 

@@ -1,4 +1,4 @@
-"""Find, install and call hyperfine. `store.importers.hyperfine` reads its JSON.
+"""Find, install and call hyperfine. `store.harnesses` reads its JSON.
 
 The reasons for the options are in docs/method.md#schedule. ``tests/fixtures/hyperfine`` has
 examples of its JSON.
@@ -18,7 +18,7 @@ from bench_framework.execution.machine.host import cache_root, seconds
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.foreign import parse_json, text_of
-from bench_framework.store.importers.hyperfine import UNREADABLE, read_export
+from bench_framework.store.harnesses import UNREADABLE, read_export
 from bench_framework.store.layout import writing
 
 Version = tuple[int, int, int]
@@ -61,7 +61,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
         CellError: BX233, it is not JSON of hyperfine, or does not contain exactly one command.
     """
     try:
-        results = read_export(parse_json(text)).commands
+        _, results = read_export(parse_json(text))
         peaks = [int(max(result.memory)) for result in results if result.memory]
     except UNREADABLE as error:
         raise _unreadable(f"{type(error).__name__}: {error}") from error

@@ -21,6 +21,7 @@ from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
+from bench_framework.units import counted
 
 CacheState = Literal["warm", "cold", "unknown"]
 
@@ -332,6 +333,16 @@ class Plan:
         """The command that measures this plan, quoted for a shell."""
         file = ("run", self.scenario_path) if self.scenario_path else ()
         return shlex.join(("benchctl", *file, *self.asked))
+
+    @property
+    def counts(self) -> str:
+        """The numbers of variants, inputs and configurations; A/A controls are counted separately."""
+        control = sum(cell.role is Role.CONTROL for cell in self.cells)
+        text = f"{counted(len(self.variants), 'variant')} × {counted(len(self.inputs), 'input')}"
+        text += f", {counted(len(self.cells) - control, 'configuration')}"
+        if control:
+            text += f" and {counted(control, 'A/A control')}"
+        return f"{text}, {len(self.holes)} left out" if self.holes else text
 
     @cached_property
     def _variants(self) -> dict[str, Variant]:

@@ -173,16 +173,3 @@ def from_csv(columns: Iterable[Column], row: Mapping[str, str]) -> dict[str, Any
                 level = level.setdefault(parent, {})
             level[name] = column.parse(content)
     return values
-
-
-def dictionary(tables: Mapping[str, Iterable[Column]]) -> str:
-    """Return ``columns.json``, a Frictionless package with one Table Schema per table."""
-    resources = [
-        {
-            "name": name,
-            "path": f"{name}.csv",
-            "schema": {"fields": [column.schema for column in columns]},
-        }
-        for name, columns in tables.items()
-    ]
-    return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"

@@ -106,16 +106,16 @@ def read(page: str) -> Embedded:
         frame: Frame = wire.adapter(Frame).validate_python(content)
     except ValueError as error:
         raise _unreadable(f"the record in the page: {error}") from error
-    table = run_table.read(text, frame.plan, frame.builds)
+    blocks, observations = run_table.read(text, frame.plan, frame.builds)
     contents = Contents(
         frame.header,
         host=frame.host,
         builds=frame.builds,
         inputs=frame.inputs,
-        blocks=list(table.blocks),
+        blocks=blocks,
         looks=list(frame.looks),
         events=list(frame.events),
-        observations=list(table.observations),
+        observations=observations,
         at=frame.ended_at or frame.header.started_at,
         ended_at=frame.ended_at,
         sessions=1,

@@ -15,11 +15,11 @@ from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.history import History, Point
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
-from bench_framework.store import imports, layout, wire
+from bench_framework.store import layout, wire
 from bench_framework.store.columns import from_field, to_field
 from bench_framework.store.finding import is_imported
 from bench_framework.store.journal import read_header
-from bench_framework.store.records import Record
+from bench_framework.store.records import Record, open_record
 
 _DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
 _EXACT: Final[dict[str, Any]] = (
@@ -68,7 +68,7 @@ class Frames:
                 (BX412).
         """
         if is_imported(path):
-            return cls(path.absolute(), imports.open_record(path))
+            return cls(path.absolute(), open_record(path))
         frames = cls(path.absolute())
         _ = frames.record_id, frames.plan
         return frames

@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
@@ -32,12 +32,6 @@ class LineWriter:
             self.last = _cut_torn_line(path)
             """The last line of an earlier process without its newline; `None` for a new file."""
             self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def append(self, text: bytes) -> None:
         """Append one line in one ``write``, so that kill -9 leaves the whole line or none of it.
@@ -77,14 +71,11 @@ class JournalWriter(LineWriter):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        # An earlier version wrote lines without a chain, which nothing can continue.
-        self._chain = b"" if self.last is None else _chain_of(self.last)
+        self._chain = _chain_of(self.last or b"")
 
     def write(self, line: lines.Line) -> None:
         """Append a line with its digest. Raises `MachineError`: see `append`; the record was removed."""
-        text, chain = wire.dump_line(line), self._chain
-        if chain is not None:
-            text, chain = _chained(text, chain)
+        text, chain = _chained(wire.dump_line(line), self._chain)
         if not os.fstat(self._fd).st_nlink:
             # Writes to a deleted file succeed, but the lines would be lost.
             message = f"the record {self._path.parent} was removed while it was measured"
@@ -193,19 +184,17 @@ def _chained(text: bytes, before: bytes) -> tuple[bytes, bytes]:
     return text.removesuffix(b"}\n") + b',"chain":"' + chain + b'"}\n', chain
 
 
-def _chain_of(line: bytes) -> bytes | None:
+def _chain_of(line: bytes) -> bytes:
     match = _CHAIN.search(line)
-    return match[1] if match else None
+    return match[1] if match else b""
 
 
 def _changed_line(entries: list[bytes]) -> int | None:
-    if _chain_of(entries[0]) is None:
-        return None  # an earlier version wrote it
     before = b""
     for number, entry in enumerate(entries, start=1):
         if _chained(_CHAIN.sub(b"}", entry) + b"\n", before)[0] != entry + b"\n":
             return number
-        before = _chain_of(entry) or b""
+        before = _chain_of(entry)
     return None
 
 

@@ -191,11 +191,7 @@ def write_output(path: Path, text: str | bytes) -> None:
 def output_path(path: Path) -> Path:
     """Return where to write a file that the user named. Raises `UsageError` as `write_output`."""
     if (fault := fault_of(path)) not in {"", "does not exist"}:
-        raise UsageError(
-            f"{path} {fault}",
-            effect="nothing was written",
-            fix="name a file",
-        )
+        raise UsageError(f"{path} {fault}", effect="nothing was written", fix="name a file")
     return path.resolve()
 
 

@@ -31,7 +31,11 @@ def write_manifest(folder: Path) -> None:
     If there is a manifest, the digests of measured files are copied from it. Rendering a report
     again must not hide that a journal was changed.
     """
-    before = _of_measured(folder)
+    try:
+        listed = read_manifest(folder)
+    except RecordError:
+        listed = {}
+    before = {name: digest for name, digest in listed.items() if is_measured(name)}
     files = {
         name: sha256_of(folder / name)
         for name in _files(folder)
@@ -47,15 +51,6 @@ def write_manifest(folder: Path) -> None:
 def is_measured(name: str) -> bool:
     """Return whether a file contains measured or imported data, which is never rewritten."""
     return name in _MEASURED or name.startswith(("raw/", "sources/"))
-
-
-def _of_measured(folder: Path) -> dict[str, str]:
-    """Return the digests of measured files in the manifest, or nothing if it cannot be read."""
-    try:
-        listed = read_manifest(folder)
-    except RecordError:
-        return {}
-    return {name: digest for name, digest in listed.items() if is_measured(name)}
 
 
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:

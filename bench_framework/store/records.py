@@ -1,11 +1,14 @@
-"""Records: creation, opening, continuation of an interrupted one, and their profiles."""
+"""Records: creation, opening, continuation of an interrupted one, and their profiles.
+
+An imported set has ``imported.json`` and the imported files instead of a journal.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -13,6 +16,7 @@ from typing import Final, Self
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.masking import masked_source
+from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.machine import format_variables
@@ -82,7 +86,7 @@ class Record:
 
     @classmethod
     def open(cls, path: Path) -> Record:
-        """Open the folder of a measured record. `imports.open_record` opens either kind.
+        """Open the folder of a measured record. `open_record` opens either kind.
 
         Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
         wrote it (BX412), or it is an imported set, which has no rounds.
@@ -93,11 +97,7 @@ class Record:
             fix = "use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook"
             raise RecordError(message, code="BX455", effect=effect, fix=fix)
         contents = journal.read_journal(path / layout.JOURNAL)
-        try:
-            text = read_regular(path / layout.PLAN)
-        except OSError as error:
-            raise RecordError(f"{path / layout.PLAN} cannot be read", code="BX411") from error
-        plan = wire.load_plan(text)
+        plan = wire.load_plan(_bytes(path / layout.PLAN))
         cells = {cell.id for cell in plan.cells}
         used = {block.cell_id for block in contents.blocks}
         if not used | {o.cell_id for o in contents.observations} <= cells:
@@ -159,9 +159,8 @@ class Record:
     def save(self, judgement: Judgement | None = None) -> None:
         """Write every table, derived from the journal and the judgement if there is one."""
         if judgement is not None:
-            judged = wire.Judged(
-                journal.SCHEMA_VERSION, self.id, self.plan.name, judgement, __version__
-            )
+            names = (journal.SCHEMA_VERSION, self.id, self.plan.name)
+            judged = wire.Judged(*names, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
 
@@ -175,12 +174,11 @@ class Record:
             manifest.write_manifest(self.path)
 
     def judgement(self) -> Judgement | None:
-        """Return the saved judgement, if any. Raises `RecordError` (BX411): it is damaged."""
-        judged = self.judged()
-        return judged.judgement if judged is not None else None
+        """Return the saved judgement, if any. Raises the errors of `judged`."""
+        return judged.judgement if (judged := self.judged()) is not None else None
 
     def judged(self) -> wire.Judged | None:
-        """Return the saved judgement with the version of benchctl that made it."""
+        """Return the saved judgement with the version that made it. Raises `RecordError` (BX411)."""
         path = self.path / layout.CLAIMS
         return wire.load_judged(path.read_bytes()) if path.is_file() else None
 
@@ -210,6 +208,43 @@ class Record:
         return freed
 
 
+def _bytes(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be read", code="BX411") from error
+
+
+UNKNOWN_HOST: Final = Host(
+    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
+)
+"""Host of an imported set. Imported files do not name their machine."""
+
+
+def open_record(path: Path) -> Record:
+    """Open a measured or imported record. Raises `RecordError`: BX411, damaged; BX412, too new."""
+    if not is_imported(path):
+        return Record.open(path)
+    imported = wire.load_imported(_bytes(path / layout.IMPORTED))
+    journal.require_version(path, imported.schema_version)
+    return _imported_record(path, imported)
+
+
+def create_imported(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
+    """Write figures and imported files (`sources`: path → bytes) into a folder, without tables."""
+    for name, content in sources.items():
+        layout.write_whole(path / name, content)
+    layout.write_whole(path / layout.IMPORTED, wire.dump_imported(imported))
+    return _imported_record(path, imported)
+
+
+def _imported_record(path: Path, imported: Imported) -> Record:
+    names, at = (imported.record_id, imported.name), imported.imported_at
+    header = lines.Header(imported.schema_version, *names, "", "", at, imported.benchctl)
+    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=at, imported=imported)
+    return Record(path, plan_of(imported), contents)
+
+
 def require_unicode(path: Path) -> None:
     """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need (BX100)."""
     try:
@@ -222,16 +257,14 @@ def require_unicode(path: Path) -> None:
 
 def plan_sha256(plan: Plan) -> str:
     """Return the digest of a plan, which does not depend on the path of its scenario."""
-    return hashlib.sha256(
-        wire.dump_plan(replace(plan, scenario_path="", asked=())).encode()
-    ).hexdigest()
+    text = wire.dump_plan(replace(plan, scenario_path="", asked=()))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` is readable and matches the digest in the journal.
+    """Return whether ``plan.json`` matches the digest in the journal. An imported set has no plan.
 
-    The bytes of the file are compared, not the parsed plan, because a later version may add fields
-    to plans. An imported set has no file ``plan.json``.
+    The text is compared, not the parsed plan, because a later version may add fields to plans.
     """
     if is_imported(folder):
         return True

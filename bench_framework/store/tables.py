@@ -1,10 +1,11 @@
 """The tables of a record: ``runs.csv`` and other CSV files, and ``columns.json``."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from bench_framework.masking import home_as_tilde
 from bench_framework.model.judgement import Claim, Comparison, Summary
@@ -20,7 +21,7 @@ from bench_framework.model.run import Block
 from bench_framework.model.structure import Contrast
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import Column, listed, metric_column
-from bench_framework.store.run_rows import run_columns, run_rows
+from bench_framework.store.run_table import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
 
 Row = dict[str, Any]
@@ -206,11 +207,8 @@ def _with_claims(
     return zip(items, claims if len(claims) == len(items) else [None] * len(items), strict=True)
 
 
-class Table(NamedTuple):
-    """The columns and the rows of a table."""
-
-    columns: tuple[Column, ...]
-    rows: Iterable[object]
+Table = tuple[tuple[Column, ...], Iterable[object]]
+"""The columns and the rows of a table."""
 
 
 def record_tables(source: Source) -> dict[str, Table]:
@@ -220,23 +218,23 @@ def record_tables(source: Source) -> dict[str, Table]:
         replace(event, details=tuple((label, home_as_tilde(text)) for label, text in event.details))
         for event in (*contents.events, *(judgement.events if judgement else ()))
     )
-    tables = {
-        "runs": Table(listed("identity", "cell", "imported-runs"), _imported_runs(source))
-        if contents.imported
-        else Table(run_columns(source), run_rows(source)),
-        "builds": Table(listed("identity", "builds"), source.builds),
-        "events": Table(listed("events"), events),
+    tables: dict[str, Table] = {
+        "runs": (run_columns(source), run_rows(source)),
+        "builds": (listed("identity", "builds"), source.builds),
+        "events": (listed("events"), events),
     }
+    if contents.imported:
+        tables["runs"] = listed("identity", "cell", "imported-runs"), _imported_runs(source)
     if judgement is not None:
-        tables["cells"] = Table(cell_columns(source), cell_rows(source))
-        tables["comparisons"] = Table(listed("comparisons"), comparison_rows(source))
+        tables["cells"] = cell_columns(source), cell_rows(source)
+        tables["comparisons"] = listed("comparisons"), comparison_rows(source)
         if judgement.derived:
-            tables["derived"] = Table(listed("derived"), derived_rows(source))
+            tables["derived"] = listed("derived"), derived_rows(source)
         if judgement.structure.effects:
-            tables["effects"] = Table(listed("place", "effects", "verdict"), effect_rows(source))
+            tables["effects"] = listed("place", "effects", "verdict"), effect_rows(source)
         if judgement.structure.contributions:
             steps = contribution_rows(source)
-            tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
+            tables["contributions"] = listed("place", "contributions", "verdict"), steps
     return tables
 
 
@@ -266,5 +264,9 @@ def runs_text(source: Source) -> str:
 
 
 def dictionary(source: Source) -> str:
-    """Return the text of ``columns.json``."""
-    return columns.dictionary({n: table.columns for n, table in record_tables(source).items()})
+    """Return ``columns.json``, a Frictionless package with one Table Schema per table."""
+    resources = [
+        {"name": name, "path": f"{name}.csv", "schema": {"fields": [c.schema for c in listed]}}
+        for name, (listed, _) in record_tables(source).items()
+    ]
+    return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"

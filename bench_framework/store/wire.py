@@ -66,7 +66,7 @@ class Judged:
     scenario: str
     judgement: Judgement
     benchctl: str = ""
-    """Version of benchctl that made the judgement, empty in old records."""
+    """Version of benchctl that made the judgement."""
 
 
 def load_judged(text: str | bytes) -> Judged:

@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.features.audit.report import Audit, as_markdown, audit
 from bench_framework.foreign import read_input
-from bench_framework.store.importers import sessions as reader
+from bench_framework.store import sessions as reader
 
 MOST_BYTES: Final = 1024 * 1024
 """Largest page. The longest report of an example has 40 kB."""

@@ -23,8 +23,8 @@ from bench_framework.model.plan import Cell, Plan, Role, Variant
 from bench_framework.model.policies import Metric
 from bench_framework.report import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
-from bench_framework.store import finding, imports
-from bench_framework.store.records import Record
+from bench_framework.store import finding
+from bench_framework.store.records import Record, open_record
 from bench_framework.units import counted
 from bench_framework.workflow.pages import judge_record, record_host, report_data
 from bench_framework.workflow.records import corrupt_records
@@ -63,7 +63,7 @@ def compare_record(
         ScenarioError: BC113, a selection that cannot be read.
     """
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with open_record(folder) as record, corrupt_records.corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan.judge.metrics, metrics)
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics

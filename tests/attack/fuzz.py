@@ -26,8 +26,8 @@ from bench_framework.features.imported.compute import judge_imported
 from bench_framework.model.imported import Imported, plan_of
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.store import embedded, imports, run_table, tables
-from bench_framework.store.importers.sessions import read_session
+from bench_framework.store import embedded, records, run_table, tables
+from bench_framework.store.sessions import read_session
 from bench_framework.store.source import Source
 from bench_framework.workflow.records.differences import journal_differences, table_differences
 from bench_framework.workflow.records.verification import verify_page, verify_record
@@ -103,14 +103,14 @@ def scenario(_: Path, content: bytes) -> None:
 
 def journal(record: Path, content: bytes) -> None:
     (record / "journal.jsonl").write_bytes(content)
-    with imports.open_record(record) as opened:
+    with records.open_record(record) as opened:
         tables.table_texts(Source(opened.plan, opened.contents, None))
         journal_differences(opened)
 
 
 def table(record: Path, content: bytes) -> None:
     text = content.decode("utf-8", "replace")
-    with imports.open_record(record) as opened:
+    with records.open_record(record) as opened:
         table_differences(text, tables.runs_text(Source(opened.plan, opened.contents, None)))
         run_table.read(text, opened.plan, opened.contents.builds)
 

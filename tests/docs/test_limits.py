@@ -22,8 +22,7 @@ from bench_framework.scenario import document
 from bench_framework.scenario.checks.matrix import MAX_PRODUCT
 from bench_framework.scenario.schema.parts import Limits
 from bench_framework.scenario.schema.types import MAX_ROUNDS
-from bench_framework.store import archives, baselines
-from bench_framework.store.importers import sessions
+from bench_framework.store import baselines, sessions
 from bench_framework.workflow.cache import STALE_S
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
@@ -42,8 +41,8 @@ ROWS = dict(
         ("configurations", f"{Limits().max_cells} ("),
         ("`measure.rounds`", f"{MAX_ROUNDS:,}"),
         ("label of an imported command", f"{sessions.MOST_LABEL} ch"),
-        ("archive of `baseline import`", f"{archives.MOST_FILES // 1000} 000 regular files"),
-        ("archive of `baseline import`", f"{archives.MOST_BYTES // GIB} GiB"),
+        ("archive of `baseline import`", f"{baselines.MOST_FILES // 1000} 000 regular files"),
+        ("archive of `baseline import`", f"{baselines.MOST_ARCHIVE_BYTES // GIB} GiB"),
         ("file of a saved baseline", f"{baselines.MOST_BYTES // KIB} KiB"),
         ("imported file", f"{sessions.MOST_BYTES // MIB} MiB"),
         ("limits of the shell", f"{LEAST['RLIMIT_NOFILE'][0]} open"),

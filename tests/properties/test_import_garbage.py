@@ -13,8 +13,8 @@ from bench_framework.features.document import build_document
 from bench_framework.features.imported.compute import judge_imported
 from bench_framework.model.imported import Imported, Session, plan_of
 from bench_framework.report import ReportData
-from bench_framework.store.importers.sessions import read_session
-from bench_framework.store.imports import UNKNOWN_HOST
+from bench_framework.store.records import UNKNOWN_HOST
+from bench_framework.store.sessions import read_session
 from bench_framework.store.wire import dump_imported, load_imported
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}

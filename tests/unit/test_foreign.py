@@ -107,7 +107,7 @@ def test_an_endless_input_is_an_error(endless: Path, tmp_path: Path) -> None:
 
 def test_an_endless_import_is_an_error(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["import", str(endless)]) == 2
-    assert "is not a file" in capsys.readouterr().err
+    assert "is not a regular file" in capsys.readouterr().err
 
 
 def test_nested_json_is_an_error() -> None:
@@ -128,4 +128,4 @@ def test_an_endless_file_of_accepted_changes_is_an_error(endless: Path, tmp_path
 
 def test_an_endless_page_is_not_audited(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["audit", str(endless)]) == 2
-    assert "is not a file" in capsys.readouterr().err
+    assert "is not a regular file" in capsys.readouterr().err

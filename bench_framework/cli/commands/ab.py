@@ -17,7 +17,7 @@ EXAMPLES = """
 benchctl ab './old data.json' './new data.json'
 benchctl ab 'grep -c error {input}' 'rg -c error {input}' --input server.log
 benchctl ab -L threads 1,2,4,8 './prog --threads {threads}'
-benchctl ab --shell 'sort words.txt | uniq -c' 'awk -f count.awk words.txt' --ignore-output
+benchctl ab --shell --ignore-output 'sort words | uniq -c' 'awk -f count words'
 benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 """
 
@@ -66,11 +66,7 @@ def ab(
     from bench_framework.workflow.scenarios.ab import Commands, plan_commands
 
     console: Console = context.obj
-    request = Commands(
-        commands or (),
-        lists=lists or (),
-        **arguments.request_options(locals()),
-    )
+    request = Commands(commands or (), lists=lists or (), **arguments.request_options(locals()))
     plan, text = plan_commands(request)
     options = RunOptions(results=console.results, fresh=fresh)
     with display_for(console) as display:
@@ -79,8 +75,7 @@ def ab(
         lines = command_lines(plan, outcome.judgement, outcome.events)
         outcome = replace(outcome, document=_short(outcome.document, lines, rerun=save is not None))
     print_outcome(console, outcome)
-    if outcome.exit_code:
-        raise typer.Exit(outcome.exit_code)
+    raise typer.Exit(outcome.exit_code)
 
 
 def _short(document: Document, lines: tuple[str, ...], *, rerun: bool) -> Document:

@@ -9,7 +9,7 @@ from bench_framework.cli.console import Console
 
 EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt
-benchctl ablate --features simd,mimalloc,cache --input data.json --budget 5m -- {input}
+benchctl ablate --features simd,cache --input data.json --budget 5m -- {input}
 """
 COMMAND = arguments.CommandLine
 
@@ -17,8 +17,7 @@ COMMAND = arguments.CommandLine
 def ablate(
     context: typer.Context,
     words: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="-- ARGS", help="Arguments of the binary."),
+        list[str] | None, typer.Argument(metavar="-- ARGS", help="Arguments of the binary.")
     ] = None,
     features: Annotated[
         str, typer.Option(metavar="A,B", help="Features of the crate, separated by commas.")
@@ -45,8 +44,6 @@ def ablate(
 
     console: Console = context.obj
     request = Ablation(
-        command=[BIN, *(words or ())],
-        features=features,
-        **arguments.request_options(locals()),
+        command=[BIN, *(words or ())], features=features, **arguments.request_options(locals())
     )
     measure_plan(console, *plan_ablation(request), fresh=fresh)

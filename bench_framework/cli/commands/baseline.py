@@ -21,7 +21,7 @@ EXAMPLES = """
 benchctl baseline save main
 benchctl baseline compare main
 benchctl baseline accept --reason 'checks its input' --until 2027-03-31
-benchctl report @main                    # @NAME is the record of a baseline in every command
+benchctl report @main    # in every command, @NAME is the record of a baseline
 """
 HELP = "Save a record under a name as the reference for later records, or accept a regression that `gate` confirmed."
 Name = Annotated[
@@ -160,8 +160,7 @@ def accept(
     ],
     record: RecordName = "@last",
     only: Annotated[
-        str | None,
-        Option("--only", "-k", metavar="FILTER", help="Only these configurations."),
+        str | None, Option("--only", "-k", metavar="FILTER", help="Only these configurations.")
     ] = None,
     metric: Annotated[
         str | None, Option(metavar="NAME", help="Only regressions of this metric.")
@@ -181,13 +180,7 @@ def accept(
 
     console: Console = context.obj
     done = acceptance.accept(
-        console.results,
-        record,
-        reason=reason,
-        until=until,
-        only=only,
-        metric=metric,
-        file=file,
+        console.results, record, reason=reason, until=until, only=only, metric=metric, file=file
     )
     if console.json:
         console.emit_json(asdict(done) | {"file": str(done.file)})
@@ -240,7 +233,7 @@ PARTS = {
     show: "benchctl baseline show main",
     compare: "benchctl baseline compare main\nbenchctl baseline compare parse@main @last --force",
     accept: "benchctl baseline accept --reason 'checks its input' --until 2027-03-31\n"
-    "benchctl baseline accept @last -k size=1GiB --metric wall --reason '#12' --until never",
+    "benchctl baseline accept -k size=1GiB --reason '#12' --until never",
     export: "benchctl baseline export main -o main.tar.gz",
     import_: "benchctl baseline import main.tar.gz",
 }

@@ -12,9 +12,9 @@ from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
 
 EXAMPLES = """
 benchctl bisect bench/parse.yaml --good v1.2
-benchctl bisect bench/parse.yaml --good v1.2 --bad main -k 'io=mmap size=50MiB' --metric cpu
+benchctl bisect bench/parse.yaml --good v1.2 --bad main -k io=mmap --metric cpu
 benchctl bisect bench/parse.yaml --good v1.2 --find improvement
-git bisect run benchctl bisect ../project/bench/parse.yaml --step --good v1.2 --bad 3c1f9ab
+git bisect run benchctl bisect ../parse.yaml --step --good v1.2 --bad 3c1f9ab
 Ctrl-C keeps the finished steps; the same command resumes.
 Exit codes: 0 found, 2 wrong input, 3 could not measure, 4 no answer or only a range of commits.
 With --step: 0 good, 1 bad, 125 inconclusive or not measured, 128 error, which ends `git bisect run`.
@@ -31,10 +31,14 @@ def bisect(
     overrides: Overrides = None,
     metric: Annotated[
         Literal["wall", "cpu", "instructions"] | None,
-        Option(help="Metric to compare; default: the first judged metric of FILE."),
+        Option(
+            metavar="NAME",
+            help="Metric: wall, cpu or instructions; default: the first judged metric of FILE.",
+        ),
     ] = None,
     find: Annotated[
-        Literal["regression", "improvement"], Option(help="Direction of the change.")
+        Literal["regression", "improvement"],
+        Option(metavar="CHANGE", help="What to search for: regression or improvement."),
     ] = "regression",
     budget: Annotated[
         str | None,
@@ -46,7 +50,7 @@ def bisect(
     ] = None,
     into_merges: Annotated[
         bool,
-        Option("--into-merges", help="If the commit is a merge, then search the branch it merged."),
+        Option("--into-merges", help="If the commit is a merge, also search the merged branch."),
     ] = False,
     step: Annotated[
         bool,
@@ -109,5 +113,4 @@ def bisect(
         for name, text in compute.facts(part.state, console.results):
             lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
             console.emit("\n".join(lines))
-    if code:
-        raise typer.Exit(code)
+    raise typer.Exit(code)

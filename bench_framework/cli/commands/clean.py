@@ -26,7 +26,7 @@ def clean(
     ] = None,
     older: Annotated[
         str | None,
-        Option(metavar="TIME", help="Only items that were last used longer ago, such as 720h."),
+        Option(metavar="TIME", help="Only items that were not used for this time, such as 720h."),
     ] = None,
     yes: Annotated[
         bool, Option("--yes", help="Remove the items; without it, only list them.")
@@ -34,10 +34,10 @@ def clean(
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.
 
-    It waits for builds and measurements of other processes. The kind scratch
-    contains the temporary folders and unfinished records of killed processes.
-    The kind fleet contains what clients sent to this host, and their unfinished
-    records.
+    Removal waits for the builds and measurements of other processes. The kind
+    scratch contains the temporary folders and unfinished records of killed
+    processes. The kind fleet contains what clients sent to this host, and their
+    unfinished records.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import list_items, remove_items

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from bench_framework.workflow.noise import NoiseFindings
 
 
-UNBOUNDED: Final = "unbounded"
-"""Text for a noise floor whose interval has no upper bound."""
 FLOOR: Final = (
     "Noise floor: largest difference that the 95 % interval between equal programs leaves possible. "
     "Median window (worst)."
@@ -42,75 +40,63 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     """Return the page as text with lines of at most `width` columns, except for the tables."""
     if not findings.windows:
         return "No window was measured: the noise of this machine is unknown."
-    summary = findings.summary
-    lines = [
-        *wrap(_head(findings), width),
-        "",
-        *wrap(_false_verdicts(summary), width),
-        *wrap(_independence(findings), width, INDENT, INDENT),
-        "",
-        *wrap(FLOOR, width),
-        *_floors(summary),
-        "",
-        *wrap(INJECTED.format(level=format_percent(summary.level)), width),
-        *_injected(summary),
-        "",
-        *wrap(_noise_conclusion(summary), width),
-    ]
-    return "\n".join(lines)
-
-
-def _head(findings: NoiseFindings) -> str:
+    summary, windows = findings.summary, findings.windows
+    level, rate, measured = format_percent(summary.level), summary.relabelled, summary.as_measured
     programs = "; ".join(
         f"{name} ({about}{'' if findings.copied[name] else '; its copy is the same file'})"
         for name, about in findings.programs.items()
     )
     pinned = f" Pinned to CPUs: {findings.cpus}." if findings.cpus else ""
     end = ", stopped early" if findings.interrupted or findings.failure else ""
-    return (
-        f"A/A check of this machine: {counted(findings.windows, 'window')} of {findings.rounds} "
-        f"rounds in {format_clock(findings.elapsed_s)}{end}. Programs: {programs}.{pinned}"
+    head = (
+        f"A/A check of this machine: {counted(windows, 'window')} of {findings.rounds} rounds in "
+        f"{format_clock(findings.elapsed_s)}{end}. Programs: {programs}.{pinned}"
     )
-
-
-def _false_verdicts(summary: NoiseSummary) -> str:
-    rate = summary.relabelled
-    return (
+    false = (
         f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most "
-        f"{_share(rate.upper)} with 95 % confidence; allowed: {format_percent(summary.level)}."
+        f"{_share(rate.upper)} with 95 % confidence; allowed: {level}."
     )
-
-
-def _independence(findings: NoiseFindings) -> str:
-    measured = findings.summary.as_measured
-    return (
-        f"The families reuse the rounds of {counted(findings.windows, 'independent window')}, with "
-        "the labels of two equal programs exchanged at random; they test the statistics on this "
-        f"machine's noise. With the original labels, {measured.count} of "
-        f"{counted(measured.tries, 'window')} reported a difference between a program and its "
-        f"copy: at most {_share(measured.upper)} with 95 % confidence."
+    independence = (
+        f"The families reuse the rounds of {counted(windows, 'independent window')}, with the labels "
+        "of two equal programs exchanged at random; they test the statistics on this machine's "
+        f"noise. With the original labels, {measured.count} of {counted(measured.tries, 'window')} "
+        "reported a difference between a program and its copy: at most "
+        f"{_share(measured.upper)} with 95 % confidence."
     )
-
-
-def _floors(summary: NoiseSummary) -> Iterator[str]:
-    rows = [("program", "metric", "median", "worst")]
-    rows += [
-        (f.program, f.metric.replace("cpu", "CPU"), _fraction(f.median), f"({_fraction(f.worst)})")
+    floors = [
+        (f.program, f.metric.replace("cpu", "CPU"), _floor(f.median), f"({_floor(f.worst)})")
         for f in summary.floors
     ]
-    return _table(rows)
+    lines = [
+        *wrap(head, width),
+        "",
+        *wrap(false, width),
+        *wrap(independence, width, INDENT, INDENT),
+        "",
+        *wrap(FLOOR, width),
+        *_table([("program", "metric", "median", "worst"), *floors]),
+        "",
+        *wrap(INJECTED.format(level=level), width),
+        *_table([RATES, *map(_rates, summary.detection_rates)]),
+        "",
+        *wrap(_noise_conclusion(summary), width),
+    ]
+    return "\n".join(lines)
 
 
-def _injected(summary: NoiseSummary) -> Iterator[str]:
-    head = ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
-    return _table([head, *map(_injected_row, summary.detection_rates)])
+RATES: Final = ("program", "more", "detected", "at least", "wall", "size", "CPU", "size")
 
 
-def _injected_row(effect: DetectionRate) -> tuple[str, ...]:
-    either, least = _counts(effect.either), _share(effect.either.lower, up=False)
-    shares = {m: (_counts(effect.on[m]), _signed(effect.estimate.get(m))) for m in ("wall", "cpu")}
-    more = f"+{format_percent(effect.effect)}"
-    return (effect.program, more, either, least, *shares["wall"], *shares["cpu"])
+def _rates(effect: DetectionRate) -> tuple[str, ...]:
+    """Return the row of an injected slowdown, with the columns `RATES`."""
+    cells = [effect.program, f"+{format_percent(effect.effect)}", _counts(effect.either)]
+    cells.append(_share(effect.either.lower, up=False))
+    for metric in ("wall", "cpu"):
+        size, text = effect.estimate.get(metric), "unknown"
+        if size is not None:
+            text = ("+" if size >= 0 else "") + format_percent(size, decimals=1)
+        cells += [_counts(effect.on[metric]), text]
+    return tuple(cells)
 
 
 def _noise_conclusion(summary: NoiseSummary) -> str:
@@ -142,14 +128,8 @@ def _share(fraction: float, *, up: bool = True) -> str:
     return format_percent(whole / 1000, decimals=1)
 
 
-def _fraction(value: float | None) -> str:
-    return UNBOUNDED if value is None else format_percent(value, decimals=1)
-
-
-def _signed(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    return ("+" if value >= 0 else "") + format_percent(value, decimals=1)
+def _floor(value: float | None) -> str:
+    return "unbounded" if value is None else format_percent(value, decimals=1)
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
@@ -240,7 +220,14 @@ def _examine(console: Console) -> None:
             console.emit("\n".join(wrap(check.meaning, console.width, INDENT, INDENT)))
         if check.fix and check.state != "ok":
             console.emit("\n".join(wrap(f"fix: {check.fix}", console.width, INDENT, INDENT)))
-    console.emit_sentence(_conclusion([check.state for check in checks], glyphs["bad"]))
+    states = [check.state for check in checks]
+    conclusion = "This machine is fit to measure."
+    if bad := states.count("bad"):
+        marked = f"{counted(bad, 'check')} marked {glyphs['bad']}"
+        conclusion = f"This machine cannot measure yet: fix {marked}."
+    elif warned := states.count("warn"):
+        conclusion = f"This machine can measure, with {counted(warned, 'warning')}."
+    console.emit_sentence(conclusion)
 
 
 def _show_settings(console: Console, cpus: str | None) -> None:
@@ -292,13 +279,12 @@ def _seconds(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        seconds = parse_duration(text)
+        seconds, problem = parse_duration(text), "not a positive time"
     except ValueError as error:
-        raise UsageError(
-            f"--for {text}: {error}", fix="write a time with its unit, such as 90s or 15m"
-        ) from error
+        seconds, problem = 0.0, str(error)
     if seconds <= 0:
-        raise UsageError(f"--for {text}: not a positive time", fix="write 90s or 15m, for example")
+        fix = "write a time with its unit, such as 90s or 15m"
+        raise UsageError(f"--for {text}: {problem}", fix=fix)
     return seconds
 
 
@@ -315,7 +301,7 @@ def _cpu_list(text: str | None) -> str | None:
 
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
-    from bench_framework.cli.line_display import LineDisplay
+    from bench_framework.cli.display import LineDisplay
     from bench_framework.workflow.noise import NOISE_DEFAULT_S, examine_noise, noise_document
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
@@ -337,13 +323,3 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
         console.error(findings.failure)
     if findings.exit_code:
         raise typer.Exit(findings.exit_code)
-
-
-def _conclusion(states: list[str], bad_glyph: str) -> str:
-    """Return the last line of the page: whether this machine is fit to measure."""
-    bad, warned = states.count("bad"), states.count("warn")
-    if bad:
-        return f"This machine cannot measure yet: fix {counted(bad, 'check')} marked {bad_glyph}."
-    if warned:
-        return f"This machine can measure, with {counted(warned, 'warning')}."
-    return "This machine is fit to measure."

@@ -1,6 +1,5 @@
 """``benchctl help``: explanations of error codes, exit codes and commands."""
 
-import itertools
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
@@ -52,9 +51,12 @@ def explain(
         console.emit(EXIT_CODES)
         return
     codes = {code: f"{code}: " + "\n\n".join(text) for code, text in texts_of_codes().items()}
-    commands = _commands(context)
+    assert context.parent is not None
+    commands: dict[str, Any] = getattr(context.parent.command, "commands", {})
     if topic is None:
-        console.emit(_topics(sorted(commands), sorted(codes), console.width))
+        text = TOPICS.format(commands=", ".join(sorted(commands)), codes=", ".join(sorted(codes)))
+        for line in text.splitlines():
+            console.emit("\n".join(wrap(line, console.width, rest="  ")))
     elif topic.upper() in codes:
         console.emit(codes[topic.upper()])
     elif topic in commands:
@@ -74,15 +76,3 @@ def texts_of_codes() -> dict[str, list[str]]:
 
     file = Path(__file__).parents[2] / "workflow" / "codes.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def _commands(context: typer.Context) -> dict[str, Any]:
-    """Return the commands by name."""
-    group = context.parent.command if context.parent is not None else None
-    return dict(getattr(group, "commands", {}))
-
-
-def _topics(commands: list[str], codes: list[str], width: int) -> str:
-    text = TOPICS.format(commands=", ".join(commands), codes=", ".join(codes))
-    lines = (wrap(line, width, rest="  ") or [""] for line in text.splitlines())
-    return "\n".join(itertools.chain.from_iterable(lines))

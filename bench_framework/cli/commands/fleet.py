@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 EXAMPLES = """
 benchctl fleet worker tcp://127.0.0.1:8786
 benchctl fleet status --scheduler tcp://127.0.0.1:8786
-benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786   # from any machine that reaches the scheduler
-benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2   # records of two hosts
+benchctl run bench/io.yaml --scheduler tcp://127.0.0.1:8786
+benchctl fleet compare io/20260302T1704Z io/20260302T1704Z-2
 """
 HELP = "Measure on other machines, connected by Dask, a Python library for clusters."
 
@@ -62,17 +62,16 @@ def worker(
 def status(
     context: typer.Context,
     scheduler: Annotated[
-        str,
-        Option(metavar="ADDRESS", help="Address of the Dask scheduler, or its scheduler file."),
+        str, Option(metavar="ADDRESS", help="Address of the Dask scheduler, or its scheduler file.")
     ],
     insecure: Insecure = False,
 ) -> None:
     """List the hosts of a scheduler: what they measure, load, free disk space, kind and versions.
 
-    A host is lost if its worker ended and was not stopped. A host that is
-    registered and sent nothing for 15 s has no contact. `+2` after the scenario
-    is the number of runs that wait. The progress is the number of finished
-    rounds, with the longest remaining time.
+    A host is lost if its worker ended without being stopped. It has no contact
+    if it is registered and sent nothing for 15 s. `+2` after the scenario is the
+    number of waiting runs. The progress is the number of finished rounds and the
+    longest remaining time.
     """
     from bench_framework.workflow.fleet.status import hosts_of
 
@@ -84,12 +83,9 @@ def status(
     if not hosts:
         console.say(f"no host is registered: start `benchctl fleet worker {scheduler}` on one")
         return
-    for line in _table([_HEAD, *map(_row, hosts)]):
-        console.emit(line)
-    console.emit("")
-    for line in _groups(hosts):
-        for part in wrap(line, min(console.width, _WIDTH), rest="  "):
-            console.emit(part)
+    width = min(console.width, _WIDTH)
+    groups = [part for line in _groups(hosts) for part in wrap(line, width, rest="  ")]
+    console.emit("\n".join([*_table([_HEAD, *map(_row, hosts)]), "", *groups]))
 
 
 _WIDTH: Final = 80
@@ -117,24 +113,20 @@ def _row(host: HostStatus) -> tuple[str, ...]:
     return host.host, state, progress, load, free, host.kind[:_SHORT_DIGEST]
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Return the lines of a table of at most `_WIDTH` columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    widths = [min(pair) for pair in zip(widths, _WIDEST, strict=True)]
-    excess = sum(widths) + 2 * (len(widths) - 1) - _WIDTH
-    widths[1] -= max(0, excess)
-    lines = []
+    longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    widths = [min(pair) for pair in zip(longest, _WIDEST, strict=True)]
+    widths[1] -= max(0, sum(widths) + 2 * (len(widths) - 1) - _WIDTH)
     for row in rows:
         cells = [
-            text if len(text) <= width else f"{text[: width - 1]}…"
+            f"{text if len(text) <= width else f'{text[: width - 1]}…':<{width}}"
             for text, width in zip(row, widths, strict=True)
         ]
-        cells = [f"{text:<{width}}" for text, width in zip(cells, widths, strict=True)]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+        yield "  ".join(cells).rstrip()
 
 
-def _groups(hosts: Sequence[HostStatus]) -> list[str]:
+def _groups(hosts: Sequence[HostStatus]) -> Iterator[str]:
     """Return what hosts have in common, with their names: kind, versions, labels."""
     groups: dict[str, list[str]] = defaultdict(list)
     for host in hosts:
@@ -146,19 +138,16 @@ def _groups(hosts: Sequence[HostStatus]) -> list[str]:
     for host in hosts:
         for label in host.labels:
             groups[f"label {label}"].append(host.host)
-    lines = []
     for what, names in groups.items():
         rest = len(names) - _MOST_NAMED
-        listed = ", ".join(names[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
-        lines.append(f"{what}: {listed}")
-    return lines
+        more = f" and {rest} more" if rest > 0 else ""
+        yield f"{what}: {', '.join(names[:_MOST_NAMED])}{more}"
 
 
 def compare(
     context: typer.Context,
     records: Annotated[
-        list[str],
-        Argument(metavar="RECORD...", help="Records of one scenario, each of another host."),
+        list[str], Argument(metavar="RECORD", help="Records of one scenario, each of another host.")
     ],
     out: Annotated[
         Path | None,

@@ -5,15 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import (
-    Base,
-    Fresh,
-    Head,
-    Insecure,
-    Only,
-    Overrides,
-    Scheduler,
-)
+from bench_framework.cli.arguments import Base, Fresh, Head, Insecure, Only, Overrides, Scheduler
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import fleet_of, measure, show
 from bench_framework.errors import UsageError
@@ -22,7 +14,7 @@ EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
-benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786   # on hosts of a fleet
+benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -60,8 +52,8 @@ def gate(
         str,
         Option(
             metavar="NAME",
-            help="With --scheduler: machine that measures first. NAME,NAME: only the other ones named may "
-            "confirm a regression; default: those of the same kind.",
+            help="With --scheduler: the machine that measures first. With NAME,NAME, only the other ones "
+            "that are named may confirm a regression; default: those of the same kind.",
         ),
     ] = "",
     insecure: Insecure = False,
@@ -101,5 +93,4 @@ def gate(
             console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
         )
     show(console, result)
-    if result.gating.exit_code:
-        raise typer.Exit(result.gating.exit_code)
+    raise typer.Exit(result.gating.exit_code)

@@ -13,12 +13,12 @@ from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
 from bench_framework.model.metrics import WALL
 
 EXAMPLES = """
-benchctl history parse                       # the records of the scenario `parse`
+benchctl history parse                       # the scenario `parse`
 benchctl history parse -k 'parser=simd' --plot history.svg
-benchctl history parse --fail-on-change 10   # exit 1 if one of the last 10 records changed
+benchctl history parse --fail-on-change 10   # check the last 10 records
 benchctl history bench/parse.yaml --backfill v1..main --every 10
 Ctrl-C stops --backfill and keeps what was measured; the same command resumes.
-Exit codes: 0, or with --fail-on-change 1 if a configuration changed; 3 if a revision failed.
+Exit codes: 1 a change (only with --fail-on-change), 3 a revision failed.
 """
 
 
@@ -112,6 +112,5 @@ def history(
         console.emit_json(result.document(), indent=None)
     else:
         console.emit_document(page)
-    code = failed or (EXIT_WORSE if fail_on_change and result.changed(fail_on_change) else 0)
-    if code:
-        raise typer.Exit(code)
+    changed = fail_on_change and result.changed(fail_on_change)
+    raise typer.Exit(failed or (EXIT_WORSE if changed else 0))

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import CommandLine
+from bench_framework.cli.arguments import Binary, CommandLine, CrateFolder, InputFile, Package
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import Interrupted
 
@@ -22,9 +22,6 @@ benchctl init --ci github bench/parse.yaml
 benchctl init --notebook bench/parse.yaml
 """
 SUBJECT = 10
-Service = Literal["github", "gitlab"]
-
-
 COMMAND = CommandLine
 
 
@@ -44,36 +41,12 @@ def init(
             "becomes the input, {input}. Default with --input: {input}.",
         ),
     ] = None,
-    crate: Annotated[
-        Path | None,
-        Option(metavar="FOLDER", help="Crate; default: the one that contains the current folder."),
-    ] = None,
-    package: Annotated[
-        str | None,
-        Option(
-            metavar="NAME",
-            help="Package of a workspace; default: the one in this folder, the only one with a "
-            "binary, or the default member.",
-        ),
-    ] = None,
-    binary: Annotated[
-        str | None,
-        Option(
-            "--bin",
-            metavar="NAME",
-            help="Binary; default: the only one, `default-run`, or the one named as the package.",
-        ),
-    ] = None,
-    input_file: Annotated[
-        Path | None,
-        Option(
-            "--input",
-            metavar="FILE",
-            help="Input file. It replaces {input}; without {input}, it is the stdin.",
-        ),
-    ] = None,
+    crate: CrateFolder = None,
+    package: Package = None,
+    binary: Binary = None,
+    input_file: InputFile = None,
     ci: Annotated[
-        Service | None,
+        Literal["github", "gitlab"] | None,
         Option(help="Write a CI workflow that fails if the scenario becomes slower."),
     ] = None,
     source: Annotated[
@@ -85,8 +58,7 @@ def init(
         ),
     ] = None,
     notebook: Annotated[
-        bool,
-        Option("--notebook", help="Write a Jupyter notebook that analyses the newest record."),
+        bool, Option("--notebook", help="Write a Jupyter notebook that analyses the newest record.")
     ] = False,
     yes: Annotated[
         bool, Option("--yes", help="Use defaults, even if there is a terminal.")
@@ -98,8 +70,9 @@ def init(
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
     On a terminal, benchctl asks for what is missing. Outside of a crate, it
-    writes an example. The JSON Schema for editors is written, too. `--ci` and
-    `--notebook` write a CI workflow and a notebook for an existing scenario.
+    writes an example. It also writes the JSON Schema of scenarios, for editors.
+    `--ci` and `--notebook` write a CI workflow and a notebook for an existing
+    scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
     from bench_framework.workflow.scenarios.ci import write_ci

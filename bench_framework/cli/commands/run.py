@@ -16,8 +16,8 @@ benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --base main   # compare the working tree with main
-benchctl run bench/io.yaml --scheduler tls://scheduler.example:8786              # on another machine
-benchctl run bench/io.yaml --scheduler tls://scheduler.example:8786 --host all   # on all its machines
+benchctl run bench/io.yaml --scheduler tls://fleet.example:8786   # elsewhere
+benchctl run bench/io.yaml --scheduler tls://fleet.example:8786 --host all
 Ctrl-C waits until the program that is running ends, then stops and keeps all results.
 Run the same command again to continue.
 """
@@ -111,8 +111,8 @@ def run(
     """Build the variants of a scenario, measure them, and write a report.
 
     A configuration is a variant on one input. A round runs each configuration
-    once, in random order. A configuration with a final verdict leaves. An axis is
-    a setting that the scenario varies.
+    once, in random order. A configuration that has its final verdict is not run
+    again. An axis is a setting that the scenario varies.
     """
     from bench_framework.workflow.run_options import RunOptions
 

@@ -9,9 +9,9 @@ from bench_framework.cli.console import Console
 
 EXAMPLES = """
 benchctl sweep ENV:BLOCKING_MAX_THREADS=1,2,4,8 -- ./search words.txt
-benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog --threads {threads} -b {buffer} data
+benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog -t {threads} -b {buffer}
 benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
-benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc --budget 5m -- {bin} data.json
+benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc -- {bin} data.json
 """
 COMMAND = arguments.CommandLine
 

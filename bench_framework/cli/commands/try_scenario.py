@@ -34,10 +34,10 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build only the baseline, run each variant's command once with this build, and show the output.
+    """Build only the baseline, run the command of each variant once with it, and show the results.
 
-    They are exit code, output, time and memory. `benchctl run` does the same
-    before it builds the other variants.
+    The results are exit code, output, time and memory. `benchctl run` does the
+    same before it builds the other variants.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run_options import RunOptions, plan_run

@@ -7,7 +7,7 @@ from typer import Argument
 
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_USAGE, ScenarioError
+from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
 
 EXAMPLES = """
 benchctl validate bench/*.yaml
@@ -25,29 +25,31 @@ def validate(
     """Check scenarios and report all errors; nothing is built or run."""
     from dataclasses import asdict
 
-    from bench_framework.cli.github import annotation_lines, on_github
-    from bench_framework.cli.plan_page import counts
     from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
 
     console: Console = context.obj
-    failed = False
     verdicts: list[dict[str, object]] = []
     for file in files:
         try:
             plan = plan_scenario(file, overrides=overrides or ())
             require_outside(plan, console.results)
         except ScenarioError as error:
-            failed = True
             console.error(error)
             problems = [asdict(problem) for problem in error.problems]
             verdicts.append({"file": file, "ok": False, "problems": problems})
-            if on_github():
-                console.say("\n".join(annotation_lines(error)), level=-1)
+            console.annotate([_annotation(problem) for problem in error.problems])
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
         if not console.json:
-            console.emit(f"{file}: ok, {counts(plan)}")
+            console.emit(f"{file}: ok, {plan.counts}")
     if console.json:
         console.emit_json(verdicts)
-    if failed:
-        raise typer.Exit(EXIT_USAGE)
+    raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)
+
+
+def _annotation(problem: Problem) -> tuple[dict[str, str], str]:
+    properties = {"file": problem.file or "", "title": problem.code}
+    if (at := problem.at) is not None:
+        places = {"line": at.line, "col": at.column, "endColumn": at.column + at.length}
+        properties |= {name: str(number) for name, number in places.items()}
+    return properties, problem.message

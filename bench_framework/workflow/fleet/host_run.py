@@ -196,16 +196,16 @@ def _outcome(result: Result, folder: Path | None, host: str, options: RunOptions
 
 def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
     """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    from bench_framework.store import archives
+    from bench_framework.store import baselines
 
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
         try:
-            entry = archives.read_entry(path)
+            entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
                 raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
-            archives.extract(path, entry, results)
+            baselines.extract(path, entry, results)
         except (UsageError, RecordError) as error:
             cause = error.message.replace(str(path), "the archive")
             raise damaged(cause, f"the record of host {host}") from error

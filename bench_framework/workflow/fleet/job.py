@@ -171,10 +171,10 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 def _write_archive(folder: Path, results: Path, path: Path) -> None:
     from bench_framework.execution.machine.host import utc_now
     from bench_framework.model.machine import fingerprint
-    from bench_framework.store import archives, baselines, manifest, wire
+    from bench_framework.store import baselines, manifest, wire
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, scenario = baselines.SCHEMA_VERSION, folder.parent.name
     baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, utc_now())
-    archives.write_archive(path, baseline, results)
+    baselines.write_archive(path, baseline, results)

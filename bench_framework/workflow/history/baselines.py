@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.model.machine import Fingerprint, fingerprint
-from bench_framework.store import archives, baselines, finding, layout, manifest
+from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
 from bench_framework.workflow.comparison import Compared, compare_records
@@ -128,7 +128,7 @@ def export(results: Path, name: str, out: Path | None = None) -> Path:
     baseline = baselines.find(results, name)
     baselines.record_of(results, baseline.label)
     path = Path(f"{baseline.scenario}-{baseline.name}.tar.gz") if out is None else out
-    archives.write_archive(layout.output_path(path), baseline, results)
+    baselines.write_archive(layout.output_path(path), baseline, results)
     return path
 
 
@@ -141,9 +141,9 @@ def import_archive(results: Path, path: Path, *, force: bool = False) -> Saved:
         RecordError: BX411 or BX412, the record cannot be read.
         MachineError: BX235, writing failed.
     """
-    entry = archives.read_entry(path)
+    entry = baselines.read_entry(path)
     _replaced(results, entry, force=force)  # nothing is written if the name is taken
-    baseline = archives.extract(path, entry, results)
+    baseline = baselines.extract(path, entry, results)
     before = _replaced(results, baseline, force=force)
     baselines.write(results, baseline)
     return Saved(baseline, before)

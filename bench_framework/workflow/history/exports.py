@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench_framework.errors import UsageError
 from bench_framework.features.export import FORMATS, export_table
-from bench_framework.store import finding, imports
+from bench_framework.store import finding, records
 from bench_framework.store.source import Source
 from bench_framework.workflow.pages import judge_record, record_host
 from bench_framework.workflow.records import corrupt_records
@@ -27,7 +27,7 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
         fix = f"use one of {', '.join(FORMATS)}"
         raise UsageError(f"there is no format {form!r}", code=UNKNOWN, fix=fix)
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with records.open_record(folder) as record, corrupt_records.corruption_reported(folder):
         judgement = record.judgement() or judge_record(record)
         source = Source(record.plan, record.contents, judgement)
         table = export_table(source, record_host(record))

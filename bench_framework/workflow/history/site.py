@@ -27,8 +27,9 @@ from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import site as render
 from bench_framework.report.render.site import SiteRecord
 from bench_framework.report.render.templates import Templates
-from bench_framework.store import finding, imports, layout, manifest
+from bench_framework.store import finding, layout, manifest
 from bench_framework.store.record_summary import read_summary
+from bench_framework.store.records import open_record
 from bench_framework.version import __version__
 from bench_framework.workflow.history.series import scenario_history
 from bench_framework.workflow.pages import PAGE
@@ -196,7 +197,7 @@ def _entry(folder: Path) -> SiteRecord:
                 raise RecordError(f"{name} was changed after it was written", code="BX415")
         judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
         if finding.is_imported(folder):
-            record = imports.open_record(folder)
+            record = open_record(folder)
             header, revisions, machine = record.contents.header, [], ""
             question = record.plan.question
         else:

@@ -9,9 +9,9 @@ from typing import Final
 from bench_framework.errors import UsageError
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.model.imported import Imported, Session
-from bench_framework.store import imports, journal, layout, records
-from bench_framework.store.importers import sessions as reader
-from bench_framework.store.importers.sessions import slug
+from bench_framework.store import journal, layout, records
+from bench_framework.store import sessions as reader
+from bench_framework.store.sessions import slug
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, located, write_pages
 
@@ -44,7 +44,7 @@ def import_files(
         imported = Imported(
             journal.SCHEMA_VERSION, final.name, name, at, version, baseline, sessions
         )
-        record = imports.create(draft, imported, sources)
+        record = records.create_imported(draft, imported, sources)
         judgement = judge_record(record)
         record.save(judgement)
         pages = write_pages(record, judgement)

@@ -18,11 +18,11 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.store import (
     embedded,
     finding,
-    imports,
     layout,
     manifest,
     records,
     run_table,
+    sessions,
     tables,
 )
 from bench_framework.store.finding import is_record
@@ -73,7 +73,7 @@ class Verification:
     Attributes:
         record: its folder, or the file of a page.
         differences: one line each.
-        source: where the runs were read: ``runs.csv``, unless that is of an earlier version or cannot be read.
+        source: where the runs were read: ``runs.csv``, unless that cannot be read.
         digest: digest of the measured files of a record, as `benchctl run` prints it.
         notes: causes of differences other than changed files, or what was not checked.
     """
@@ -195,8 +195,9 @@ def verify_record(results: Path, name: str) -> Verification:
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
-        with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
-            differences += imports.source_differences(record)
+        with records.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+            if (imported := record.contents.imported) is not None:
+                differences += sessions.differences(record.path, imported)
             differences += journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
@@ -259,17 +260,13 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
 def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     """Return the record with the blocks of ``runs.csv``, or `None` and the reason if it is unreadable."""
     path = record.path / layout.RUNS
-    if record.contents.imported is not None:
-        return None, []
-    if not path.is_file() or not run_table.is_whole(text := _text(path)):
+    if record.contents.imported is not None or not path.is_file():
         return None, []
     try:
-        table = run_table.read(text, record.plan, record.contents.builds)
+        blocks, observations = run_table.read(_text(path), record.plan, record.contents.builds)
     except RecordError as error:
         return None, [error.message]
-    return replace(
-        record.contents, blocks=list(table.blocks), observations=list(table.observations)
-    ), []
+    return replace(record.contents, blocks=blocks, observations=observations), []
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:

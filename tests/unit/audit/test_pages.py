@@ -9,7 +9,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.features.audit.page import quantities, read_page
 from bench_framework.features.audit.report import NOTHING, Audit, as_markdown, as_text, audit
-from bench_framework.store.importers.sessions import read_session
+from bench_framework.store.sessions import read_session
 
 HYPERFINE = """\
 # Search tools
@@ -274,8 +274,8 @@ def test_exit_codes_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (b"", "is empty"),
         (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"PK\x00\x01", "is a binary file"),
-        (b"x" * (1024 * 1024 + 1), "the limit is"),
-        (None, "cannot be read"),
+        (b"x" * (1024 * 1024 + 1), "more than"),
+        (None, "does not exist"),
     ],
 )
 def test_a_wrong_page_is_one_error(

@@ -20,8 +20,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
 from bench_framework.report import Document, ReportData
 from bench_framework.report.render import markdown
-from bench_framework.store.importers.sessions import read_session
-from bench_framework.store.imports import UNKNOWN_HOST
+from bench_framework.store.records import UNKNOWN_HOST
+from bench_framework.store.sessions import read_session
 from tests.unit.judging.conftest import Study
 from tests.unit.report.report_sample import host
 

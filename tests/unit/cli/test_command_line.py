@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import github
 from bench_framework.cli.app import app, run_command_line
-from bench_framework.cli.console import Console, describe, fold_diagnostic, wrap_sentence
-from bench_framework.errors import CellError, Position, Problem, ScenarioError
+from bench_framework.cli.commands.validate import _annotation
+from bench_framework.cli.console import (
+    Console,
+    annotation_lines,
+    describe,
+    fold_diagnostic,
+    wrap,
+)
+from bench_framework.errors import CellError, Position, Problem
 from bench_framework.model.run import Event
 from tests.unit.machine import SCENARIO
 
@@ -69,6 +75,8 @@ def test_every_command_has_help_with_an_example() -> None:
     for command in (*app.registered_commands, *parts):
         assert command.epilog, command.callback
         assert "benchctl " in command.epilog
+        for line in command.epilog.splitlines():
+            assert len(line) <= 79 or not line.startswith(("benchctl ", "git ")), line
 
 
 @pytest.mark.parametrize(
@@ -267,20 +275,17 @@ def test_a_closed_pipe_is_not_an_error() -> None:
 
 
 def test_github_gets_ten_annotations_and_the_tenth_counts_the_others() -> None:
-    problems = tuple(
+    problems = (
         Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2))
         for n in range(1, 13)
     )
-    lines = github.annotation_lines(ScenarioError(problems, {}))
+    lines = annotation_lines([_annotation(problem) for problem in problems])
     assert len(lines) == 10
     assert (
         lines[0]
         == "::error file=a%2Cb.yaml,title=BC101,line=1,col=3,endColumn=5::unknown key `k1`: 100 %25"
     )
     assert lines[-1].endswith("(and 2 more, see the log)")
-    lines = github.gate_lines([f"configuration {n} is slower" for n in range(1000)])
-    assert len(lines) == 10
-    assert lines[-1].endswith("configuration 9 is slower (and 990 more, see the job summary)")
 
 
 def test_width_comes_from_the_environment_and_never_below_40(
@@ -356,7 +361,7 @@ def test_signs_are_replaced_on_an_ascii_stream(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_sentence_is_wrapped_without_breaking_paths() -> None:
     path = "results/" + "x" * 40
-    assert wrap_sentence(f"{path}: unchanged (23 files checked, 9 claims)", 50) == (
+    assert "\n".join(wrap(f"{path}: unchanged (23 files checked, 9 claims)", 50, rest="  ")) == (
         f"{path}:\n  unchanged (23 files checked, 9 claims)"
     )
 

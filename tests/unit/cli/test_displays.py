@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import display, line_display
+from bench_framework.cli import display
 from bench_framework.cli.console import Console
-from bench_framework.cli.display import LiveDisplay
-from bench_framework.cli.line_display import LineDisplay
+from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.execution import progress
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
@@ -43,7 +42,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     clock = Clock()
-    for module in (display, line_display, run_progress):
+    for module in (display, run_progress):
         monkeypatch.setattr(module, "seconds", clock)
     return clock
 

@@ -22,7 +22,7 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import stable_id
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
-from bench_framework.store.importers.sessions import series_of
+from bench_framework.store.sessions import series_of
 
 
 def runs(label: str, values: list[float], failed: int = 0) -> Command:

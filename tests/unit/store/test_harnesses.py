@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.model.imported import Session
-from bench_framework.store.importers import sessions
+from bench_framework.store import sessions
 
 
 def read(document: Any) -> Session:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,7 +181,7 @@ def test_a_disk_that_takes_half_a_line_leaves_the_journal_whole(
     def half(fd: int, text: bytes) -> int:
         return real(fd, text[: len(text) // 2])
 
-    with JournalWriter(path) as writer:
+    with closing(JournalWriter(path)) as writer:
         monkeypatch.setattr(os, "write", half)
         with pytest.raises(MachineError, match="No space left") as caught:
             writer.write(lines.Noted(Event("BX1", "x")))

@@ -13,7 +13,7 @@ from bench_framework.errors import RecordError
 from bench_framework.model.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
-from bench_framework.store.lines import Counted, End
+from bench_framework.store.lines import Counted
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.records.verification import verify_record
@@ -265,15 +265,11 @@ def test_a_digest_identifies_the_measured_files(
     assert verify_record(tmp_path, str(path)).digest != digest
 
 
-def test_a_journal_of_an_earlier_version_has_no_chain(plain: Path, tmp_path: Path) -> None:
+def test_a_journal_whose_digests_were_removed_was_changed(plain: Path, tmp_path: Path) -> None:
     path = unfinished(plain, tmp_path)
     journal = path / "journal.jsonl"
     journal.write_bytes(b"\n".join(_CHAIN.sub(b"}", x) for x in journal.read_bytes().split(b"\n")))
-    with Record.open(path) as record:
-        assert record.contents.changed_line is None
-        record.append(End("2026-01-01T00:00:00.000Z", 1.0))
-    assert not _CHAIN.search(journal.read_bytes().splitlines()[-1])
-    assert Record.open(path).contents.changed_line is None
+    assert Record.open(path).contents.changed_line == 1
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "runs.csv"])

@@ -12,7 +12,7 @@ from bench_framework.errors import UsageError
 EXAMPLES = """
 benchctl audit REPORT.md
 benchctl audit REPORT.md --data before.json after.json
-benchctl audit REPORT.md --json | jq '.statements[] | select(.status == "not supported")'
+benchctl audit REPORT.md --json | jq '.statements[].status'
 Exit codes: 0 nothing contradicted, 1 at least one statement is not supported, 2 wrong input.
 """
 
@@ -22,7 +22,7 @@ def audit(
     page: Annotated[Path, Argument(metavar="PAGE", help="A report in Markdown.")],
     more: Annotated[
         list[Path] | None,
-        Argument(metavar="FILE", help="Further data files.", show_default=False),
+        Argument(metavar="FILE", help="Further files of --data.", show_default=False),
     ] = None,
     data: Annotated[
         list[Path] | None,
@@ -54,5 +54,4 @@ def audit(
         console.emit_json(as_json(result))
     else:
         console.emit(as_text(result, console.width))
-    if result.exit_code:
-        raise typer.Exit(result.exit_code)
+    raise typer.Exit(result.exit_code)

@@ -12,7 +12,7 @@ from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl compare @last
-benchctl compare @last --baseline 'io=read runtime=rayon' --candidate 'allocator=mimalloc'
+benchctl compare @last --baseline io=read --candidate 'io=mmap threads=8'
 benchctl compare @last --axis runtime --where 'allocator=mimalloc'
 benchctl compare @prev @last            # two records
 """
@@ -29,7 +29,9 @@ def compare(
     ] = None,
     baseline: Annotated[
         str | None,
-        Option(metavar="FILTER", help="The variant to compare with; default: the scenario's."),
+        Option(
+            metavar="FILTER", help="The variant to compare with; default: that of the scenario."
+        ),
     ] = None,
     candidate: Annotated[
         str | None, Option(metavar="FILTER", help="The variants to compare; default: all others.")

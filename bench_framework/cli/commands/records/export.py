@@ -13,7 +13,7 @@ from bench_framework.errors import UsageError
 EXAMPLES = """
 benchctl export @last --format csv-long
 benchctl export @last --format parquet -o last.parquet
-benchctl export @last --format bmf --metric wall | bencher run --adapter json --file /dev/stdin
+benchctl export @last --format bmf --metric wall -o wall.json    # for Bencher
 benchctl export @main --format latex --metric wall,peak_rss -o table.tex
 """
 Format = Literal[
@@ -25,15 +25,20 @@ def export(
     context: typer.Context,
     record: RecordName = "@last",
     format: Annotated[  # noqa: A002 -- the name of the option
-        Format, Option("--format", "-f", help="Format of the file.")
+        Format,
+        Option(
+            "--format",
+            "-f",
+            metavar="FORMAT",
+            help="Format: parquet, jsonl, csv-long, bmf (Bencher), github-action-benchmark, latex or "
+            "openmetrics.",
+        ),
     ] = "csv-long",
     metric: Annotated[
-        str | None,
-        Option(metavar="LIST", help="Metrics, such as wall,peak_rss; default: all."),
+        str | None, Option(metavar="LIST", help="Metrics, such as wall,peak_rss; default: all.")
     ] = None,
     out: Annotated[
-        Path | None,
-        Option("--out", "-o", metavar="FILE", help="File to write; default: stdout."),
+        Path | None, Option("--out", "-o", metavar="FILE", help="File to write; default: stdout.")
     ] = None,
 ) -> None:
     """Write the results of a record in a format that other tools read.

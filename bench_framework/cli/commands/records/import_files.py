@@ -20,7 +20,7 @@ or Markdown table with the columns label, mean, sd, n and unit, or label, time a
 def import_files(
     context: typer.Context,
     files: Annotated[
-        list[Path], Argument(metavar="FILE…", help="Files to import; each file is one session.")
+        list[Path], Argument(metavar="FILE", help="Files to import; each file is one session.")
     ],
     name: Annotated[
         str | None,

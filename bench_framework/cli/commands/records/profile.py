@@ -11,7 +11,7 @@ from bench_framework.cli.console import Console
 EXAMPLES = """
 benchctl profile @last
 benchctl profile @last -k 'io=mmap size=200MiB' --runs 10
-benchctl profile @last --bucket 'hashing=hash' --bucket 'memory=malloc|memmove'
+benchctl profile @last --bucket hashing=hash --bucket 'memory=malloc|memmove'
 """
 
 
@@ -20,7 +20,7 @@ def profile(
     record: RecordName = "@last",
     only: Only = None,
     runs: Annotated[
-        int | None, Option(min=1, help="Profiled runs per configuration; default: 5.")
+        int | None, Option(min=1, metavar="N", help="Profiled runs per configuration; default: 5.")
     ] = None,
     frequency: Annotated[
         int | None,
@@ -31,7 +31,8 @@ def profile(
         Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
     ] = None,
     stacks: Annotated[
-        Literal["auto", "frame-pointers", "dwarf"] | None, Option(help="Stack unwinding of perf.")
+        Literal["auto", "frame-pointers", "dwarf"] | None,
+        Option(metavar="MODE", help="Stack unwinding of perf: auto, frame-pointers or dwarf."),
     ] = None,
     bucket: Annotated[
         list[str] | None,
@@ -54,5 +55,4 @@ def profile(
     else:
         console.emit_document(result.document, full=True)
         console.say(f"wrote {result.record / 'profiles'} and the report")
-    if result.exit_code:
-        raise typer.Exit(result.exit_code)
+    raise typer.Exit(result.exit_code)

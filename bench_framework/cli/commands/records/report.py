@@ -12,8 +12,8 @@ from bench_framework.cli.console import Console
 EXAMPLES = """
 benchctl report @last
 benchctl report results/quickstart/20260302T1704Z --format md
-benchctl report @last --no-embed-runs    # a smaller page, not verifiable without its record
-benchctl report @last --publish docs/benchmarks/sort    # pages, figures and tables, to commit or upload
+benchctl report @last --no-embed-runs    # smaller; `verify` needs the record
+benchctl report @last --publish docs/benchmarks/sort    # to commit or upload
 """
 
 

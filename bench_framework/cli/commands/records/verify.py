@@ -17,7 +17,7 @@ benchctl verify results/quickstart/20260302T1704Z
 benchctl verify @last --digest 3f0c9a1d27b8e654
 benchctl verify @last --signer ~/.ssh/id_ed25519.pub
 benchctl verify ~/mail/report.html
-benchctl verify results/examples/smol    # written by `benchctl report --publish`
+benchctl verify docs/benchmarks/sort    # a published report
 Exit code 1: at least one difference; each is printed.
 """
 MOST_SHOWN = 20

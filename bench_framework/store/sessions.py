@@ -1,0 +1,347 @@
+"""Reading of an imported file: detect its format and return its session."""
+
+import csv
+import hashlib
+import io
+import math
+import re
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework.errors import UsageError
+from bench_framework.foreign import parse_json, read_input, read_regular
+from bench_framework.model.imported import Command, Format, Imported, MemoryKind, Series, Session
+from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.policies import Metric
+from bench_framework.store import harnesses
+from bench_framework.store.layout import IMPORTED
+from bench_framework.units import PER_SECOND
+
+UNREADABLE: Final = "BX450"
+"""Code: the file cannot be read."""
+UNKNOWN: Final = "BX451"
+"""Code: the file is neither JSON of a supported tool nor a supported table."""
+IMPOSSIBLE: Final = "BX452"
+"""Code: a value is not possible for a measurement."""
+NAMES: Final = "BX453"
+"""Code: labels are duplicated or missing."""
+UNITS: Final = "BX454"
+"""Code: a table has several units, or a unit that is not a unit of time."""
+LEAST_S, MOST_S = 1e-12, 1e9
+MOST_MEMORY: Final = 1e18
+MOST_RUNS: Final = 10**9
+MOST_BYTES: Final = 64 * 1024 * 1024
+"""Largest file. hyperfine writes about 40 bytes per run, so this is more than a million runs."""
+MOST_COMMANDS: Final = 200
+"""Most commands of a session, because the best group compares every pair of commands."""
+MOST_LABEL: Final = 1000
+"""Most characters of a label. Pages repeat it in tables, captions and sentences."""
+KNOWN_VERSION: Final = 2
+COLUMNS: Final = ("label", "mean", "sd", "n", "unit")
+RUN_COLUMNS: Final = ("label", "time", "unit")
+"""Columns of a table with one row per run."""
+_PIPE: Final = re.compile(r"(?<!\\)\|")
+"""Separator of the cells of a row. ``\\|`` is a literal bar."""
+
+
+def fault(
+    code: str, message: str, *, where: str = "", cause: str = "", fix: str = ""
+) -> UsageError:
+    """Return an error. `read_session` adds the name of the file."""
+    return UsageError(
+        message,
+        code=code,
+        details=tuple(pair for pair in (("where", where), ("cause", cause)) if pair[1]),
+        effect="nothing was imported",
+        fix=fix or "`benchctl help import` describes the files that can be imported",
+    )
+
+
+def require_time(seconds: float, what: str, where: str) -> float:
+    """Check a measured time in seconds and return it.
+
+    Raises `UsageError` (BX452): the time is not finite, not above zero (so that ratios are not
+    defined), below a picosecond or above 30 years.
+    """
+    if not math.isfinite(seconds) or seconds <= 0:
+        message = f"{what} is {seconds:g}; it must be a number above zero"
+        raise fault(IMPOSSIBLE, message, where=where)
+    if not LEAST_S <= seconds <= MOST_S:
+        message = f"{what} is {seconds:g} s, which no program takes"
+        raise fault(IMPOSSIBLE, message, where=where)
+    return seconds
+
+
+def require_amount(value: float, most: float, what: str, where: str) -> float:
+    """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
+    if not 0 <= value <= most:
+        message = f"{what} is {value:g}; it must be between 0 and {most:g}"
+        raise fault(IMPOSSIBLE, message, where=where)
+    return value
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file to import, or of a folder with samples of criterion.
+
+    Raises:
+        UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB, or is a
+            folder without samples (BX450).
+    """
+    file, cause, fix = ("file", str(path)), "", ""
+    try:
+        return harnesses.bundle(path, MOST_BYTES) if path.is_dir() else read_input(path, MOST_BYTES)
+    except (OSError, ValueError) as error:
+        message = str(error)
+        if path.is_dir():
+            message, cause = f"{path} is a directory, and not one of criterion", message
+            fix = "name files, or target/criterion after `cargo bench`"
+        refusal = fault(UNREADABLE, message, cause=cause, fix=fix)
+        refusal.details = (file, *refusal.details)
+        raise refusal from error
+
+
+def slug(text: str) -> str:
+    """Return a text for a file name: letters, digits, dots, hyphens; otherwise `imported`."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
+
+
+def read_session(content: bytes, file: str, number: int) -> Session:
+    """Return the session of one file.
+
+    `number` is the position of the file in the set, from 1.
+
+    Raises `UsageError`: the contents are invalid (BX451 to BX454).
+    """
+    try:
+        return _session(content, file, number)
+    except UsageError as error:
+        error.details = (("file", file), *error.details)
+        raise
+
+
+def _session(content: bytes, file: str, number: int) -> Session:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise fault(UNKNOWN, f"{file} is not UTF-8 text", cause=str(error)) from error
+    kind: Format
+    memory: MemoryKind = "none"
+    if text.lstrip().startswith(("{", "[")):
+        try:
+            document = parse_json(text)
+        except ValueError as error:
+            raise fault(UNKNOWN, f"{file} is not JSON", cause=str(error)) from error
+        harness = harnesses.format_of(document)
+        try:
+            if harness is not None:
+                kind, what, fix = harness, harnesses.READERS[harness][0], ""
+                commands = _of_harness(document, harness)
+            else:
+                what = "hyperfine's JSON"
+                fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
+                kind, memory, commands = _hyperfine(document)
+        except harnesses.UNREADABLE as error:
+            cause = f"{type(error).__name__}: {error}"
+            raise fault(UNKNOWN, f"{file} is not {what}", cause=cause, fix=fix) from error
+        if not commands:
+            raise fault(UNKNOWN, f"{file} has no {'benchmark' if harness else 'command'}")
+    else:
+        kind, commands = _table(text)
+    if len(commands) > MOST_COMMANDS:
+        message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
+        fix = "remove commands, or split the file: each file is one session"
+        raise fault(UNKNOWN, message, fix=fix)
+    if any(len(command.label) > MOST_LABEL for command in commands):
+        message = f"{file} has a label of more than {MOST_LABEL} characters"
+        fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
+        raise fault(NAMES, message, fix=fix)
+    counts = Counter(command.label for command in commands)
+    if twice := [label for label, count in counts.items() if count > 1]:
+        message = f"{file} has {twice[0]!r} more than once"
+        fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
+        raise fault(NAMES, message, where=", ".join(twice[1:4]), fix=fix)
+    digest = hashlib.sha256(content).hexdigest()
+    return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
+
+
+def differences(folder: Path, imported: Imported) -> list[str]:
+    """Return the figures of an imported set in a folder that do not match its files."""
+    lines = []
+    for number, session in enumerate(imported.sessions, 1):
+        try:
+            again = read_session(read_regular(folder / session.source), session.label, number)
+        except OSError:
+            lines.append(f"{session.source}: cannot be read")
+        except UsageError as error:
+            lines.append(f"{session.source}: {error.message}")
+        else:
+            if again != session:
+                lines.append(f"{IMPORTED}: does not follow from {session.source}")
+    return lines
+
+
+def _of_harness(document: Any, kind: Format) -> tuple[Command, ...]:
+    commands = []
+    for one in list(harnesses.READERS[kind][2](document)):
+        _require_valid(one.label, one.wall, one.cpu)
+        series = (series_of(WALL, [*one.wall]), series_of(CPU, [*one.cpu]))
+        commands.append(Command(one.label, tuple(s for s in series if s is not None), one.failed))
+    return tuple(commands)
+
+
+def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> None:
+    if not label.strip():
+        raise fault(NAMES, "a result has no name")
+    try:
+        label.encode()
+    except UnicodeEncodeError as error:
+        message = f"{label!a} has an unpaired surrogate, which is not valid Unicode"
+        raise fault(NAMES, message, fix="give it a valid name") from error
+    for number, value in enumerate(wall, 1):
+        require_time(value, f"the time of run {number}", label)
+    for value in cpu:
+        require_amount(value, MOST_S, "a CPU time", label)
+
+
+def _hyperfine(document: Any) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
+    version, timed = harnesses.read_export(document)
+    if version > KNOWN_VERSION:
+        message = f"the file has schema version {version}; supported are versions 1 and 2"
+        raise fault(UNKNOWN, message)
+    memory: MemoryKind = "none"
+    if any(one.memory for one in timed):
+        memory = "one-figure" if len(timed) == 1 else "running-maximum"
+        if version >= harnesses.PER_RUN:
+            memory = "per-run"
+    kind: Format = "hyperfine-2" if version >= harnesses.PER_RUN else "hyperfine-1"
+    return kind, memory, tuple(_timed(one, memory) for one in timed)
+
+
+def _timed(one: harnesses.Timed, memory: MemoryKind) -> Command:
+    _require_valid(one.command, one.times, (*one.user, *one.system))
+    for value in one.memory:
+        require_amount(value, MOST_MEMORY, "a memory figure", one.command)
+    good = [i for i, code in enumerate(one.exit_codes) if code == 0]
+    series = [series_of(WALL, [one.times[i] for i in good])]
+    if one.per_run:
+        series.append(series_of(CPU, [one.user[i] + one.system[i] for i in good]))
+        if len(one.memory) == len(one.times):
+            series.append(series_of(PEAK_RSS, [one.memory[i] for i in good]))
+    elif good:
+        mean = one.user[0] + one.system[0]
+        series.append(Series(CPU, len(one.times), mean, None) if mean > 0 else None)
+        if memory == "one-figure":
+            series.append(Series(PEAK_RSS, 1, max(one.memory), None))
+    known = tuple(s for s in series if s is not None)
+    return Command(one.command, known, len(one.times) - len(good))
+
+
+def series_of(metric: Metric, values: list[float]) -> Series | None:
+    """Return a series of single runs, or `None` if no value is above zero."""
+    if not values or min(values) <= 0:
+        return None
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
+
+
+def _table(text: str) -> tuple[Format, tuple[Command, ...]]:
+    """Read a table, CSV with a header line or Markdown, with `COLUMNS` or `RUN_COLUMNS` in any order."""
+    lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text)
+    head, *rows = lines or [[]]
+    names = [name.strip().lower() for name in head]
+    _check_head(names)
+    if not rows:
+        raise fault(UNKNOWN, "the table has no rows")
+    series: list[tuple[str, Series]] = []
+    units: dict[str, None] = {}
+    for number, cells in enumerate(rows, 1):
+        if len(cells) != len(names):
+            message = f"row {number} has {len(cells)} cells, the header has {len(names)}"
+            raise fault(UNKNOWN, message)
+        row = dict(zip(names, cells, strict=True))
+        series.append(_row(row, f"row {number}"))
+        units[row.get("unit") or "s"] = None
+    if len(units) > 1:
+        fix = "use the same unit in every row"
+        raise fault(UNITS, f"one table has several units: {', '.join(units)}", fix=fix)
+    if "time" not in names:
+        return "table", tuple(Command(label, (one,)) for label, one in series)
+    runs: dict[str, list[float]] = {}
+    for label, one in series:
+        runs.setdefault(label, []).append(one.mean)
+    measured = ((label, series_of(WALL, times)) for label, times in runs.items())
+    return "runs", tuple(Command(label, (one,) if one else ()) for label, one in measured)
+
+
+def _markdown(text: str) -> list[list[str]]:
+    """Return the cells of each line of a Markdown table, without the rule below the header."""
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [[cell.strip().replace("\\|", "|") for cell in _PIPE.split(line)[1:]] for line in lines]
+    rows = [row[:-1] if row and not row[-1] else row for row in rows]
+    return [row for row in rows if not all(cell and set(cell) <= set(":-") for cell in row)]
+
+
+def _comma(text: str) -> list[list[str]]:
+    try:
+        lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
+    except csv.Error as error:
+        raise fault(UNKNOWN, "the table is not valid CSV", cause=str(error)) from error
+    return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
+
+
+def _check_head(names: list[str]) -> None:
+    known = RUN_COLUMNS if "time" in names else COLUMNS
+    missing = [name for name in known[:2] if name not in names]
+    if not missing and set(names) <= set(known) and len(set(names)) == len(names):
+        return
+    problem = f"{'no column' if missing else 'the columns'} {', '.join(missing or names)}"
+    advice = f"write the column names in the first line: {','.join(COLUMNS)}"
+    advice += f" (sd, n, unit optional), or {','.join(RUN_COLUMNS)} with one row per run"
+    if names[:1] == ["command"]:
+        problem = "this looks like a table of hyperfine, which does not contain the number of runs"
+        advice = "import the file of `hyperfine --export-json`, which contains every run"
+    message = f"the file is neither JSON of a benchmark tool nor a table with a header: {problem}"
+    raise fault(UNKNOWN, message, fix=advice)
+
+
+def _row(cells: dict[str, str], where: str) -> tuple[str, Series]:
+    """Return the label of a row, and its time or mean in seconds."""
+    label = cells["label"]
+    if not label:
+        raise fault(NAMES, "a row has no label", where=where)
+    where = f"{where} ({label})"
+    unit = cells.get("unit") or "s"
+    if unit not in PER_SECOND:
+        fix = f"use one of: {', '.join(PER_SECOND)}"
+        raise fault(UNITS, f"{unit!r} is not a unit of time", where=where, fix=fix)
+    column = "time" if "time" in cells else "mean"
+    mean = require_time(_seconds(cells[column], unit, column, where), column, where)
+    sd, n = None, _count(cells.get("n", ""), where)
+    if cells.get("sd"):
+        sd = require_amount(_seconds(cells["sd"], unit, "sd", where), MOST_S, "sd", where)
+    # A single run has no spread, so a given value is ignored.
+    return label, Series(WALL, n, mean, sd if n != 1 else None)
+
+
+def _seconds(text: str, unit: str, what: str, where: str) -> float:
+    """Return a time in seconds, converted in decimal so that 191.2 ms is exactly 0.1912 s."""
+    try:
+        value = float(text.replace("_", "x"))
+    except ValueError as error:
+        message = f"{what} is {text!r}, which is not a number"
+        fix = "write a number with a decimal point; the unit has a separate column"
+        raise fault(IMPOSSIBLE, message, where=where, fix=fix) from error
+    return float(Decimal(repr(value)) / PER_SECOND[unit])
+
+
+def _count(text: str, where: str) -> int | None:
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
+        message = f"n is {text}; it must be a whole number of at least 1"
+        raise fault(IMPOSSIBLE, message, where=where)
+    return int(text)
