@@ -29,7 +29,7 @@ from bench_framework.store import finding, imports
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.pages import judge_record, record_host, report_data
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S29", "S04", "S06")
@@ -65,7 +65,7 @@ def compare_record(
         ScenarioError: BC113, a selection that cannot be read.
     """
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with imports.open_record(folder) as record, corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan.judge.metrics, metrics)
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -113,7 +113,7 @@ def compare_axis(
         ScenarioError: BC113, a selection that cannot be read.
     """
     folder = finding.resolve_measured(results, name)
-    with Record.open(folder) as record, corrupt_records.corruption_reported(folder):
+    with Record.open(folder) as record, corruption_reported(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
@@ -267,7 +267,7 @@ def compare_records(
     with contextlib.ExitStack() as stack:
         first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:
-            stack.enter_context(corrupt_records.corruption_reported(folder))
+            stack.enter_context(corruption_reported(folder))
         comparison = bridge(_side(first), _side(second), metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)

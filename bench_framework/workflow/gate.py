@@ -1,8 +1,11 @@
-"""The gate of a record: check it, confirm possible regressions, and write the files for CI."""
+"""The gate of a record: check it, confirm possible regressions, write the files for CI, accept regressions."""
 
 import contextlib
+import datetime as dt
+import difflib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,21 +19,23 @@ from bench_framework.errors import (
     RecordError,
     UsageError,
 )
-from bench_framework.execution.machine.host import this_host_id
+from bench_framework.execution.machine.host import this_host_id, utc_now
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
 from bench_framework.features.gate.outcome import confirmation_plan
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.report.render import gate as pages
 from bench_framework.report.render.gate import GatePage, acceptance
+from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
@@ -78,7 +83,7 @@ def gate_record(
         observer.notify(Message(text))
         folder = first
     record = Record.open(folder)
-    with corrupt_records.corruption_reported(folder):
+    with corruption_reported(folder):
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
@@ -261,3 +266,125 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
         "confirmation_text": pair.again_text or None,
     }
+
+
+NOTHING = "nothing was written"
+NEVER = "never"
+MISSING = "BX120"
+"""Code: there is nothing to accept, or it is not known where to write it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Entries that were added to the file of accepted changes."""
+
+    file: Path
+    entries: tuple[Mapping[str, str], ...]
+    diff: str
+    """Unified diff of the file."""
+
+
+def accept(
+    results: Path,
+    record: str = "@last",
+    *,
+    reason: str,
+    until: str,
+    only: str | None = None,
+    metric: str | None = None,
+    file: Path | None = None,
+) -> Acceptance:
+    """Accept the confirmed regressions of a gated record, up to the size that was measured.
+
+    An entry of the same configurations and metric is replaced.
+
+    Args:
+        results: folder of the records.
+        record: record with the files of a gate, or the record of its second measurement.
+        reason: reason for accepting, which the gate prints.
+        until: last day of the acceptance, such as ``2026-12-31``, or ``never``.
+        only: selection of configurations, in the syntax of ``-k``.
+        metric: metric of the regressions; `None`: all metrics.
+        file: file of accepted changes; `None`: the one that the scenario names.
+
+    Raises:
+        UsageError: BX100, no reason, or `until` is not a date after today; BX112, the file cannot be
+            read; BX120, there is nothing to accept, or no file is named.
+        ScenarioError: BC113, `only` cannot be read.
+        RecordError: BX413, the gate was not applied to the record.
+    """
+    if not reason.strip():
+        raise UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
+    _require_date(until, utc_now()[:10])
+    folder = first_pass_folder(finding.resolve_measured(results, record))
+    with Record.open(folder) as opened:
+        plan = opened.plan
+    proposed = _proposals(folder)
+    chosen = None if only is None else {cell.id for cell in selected(plan, only)}
+    entries = tuple(
+        entry | {"reason": reason} | ({} if until == NEVER else {"until": until})
+        for entry in proposed
+        if metric in (None, entry["metric"])
+        and (chosen is None or chosen & {cell.id for cell in selected(plan, entry["cell"])})
+    )
+    if not entries:
+        known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
+        message = f"{'no such' if proposed else 'no'} confirmed regression in the gate of {folder}"
+        raise UsageError(message, code=MISSING, details=known, effect=NOTHING)
+    path = _file(plan, file)
+    target = layout.output_path(path)
+    # Without the lock, another process could write between reading and writing, and lose its entries.
+    with layout.writing(target), layout.locked(target.parent):
+        before = accepted_text(path) if path.exists() else ""
+        after = with_entries(before, path, plan, entries)
+        layout.write_whole(target, after)
+    name = os.path.relpath(path)
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
+    )
+    return Acceptance(path, entries, "".join(lines))
+
+
+def _require_date(until: str, today: str) -> None:
+    try:
+        valid = until == NEVER or dt.date.fromisoformat(until).isoformat() == until >= today
+    except ValueError:
+        valid = False
+    if not valid:
+        message = f"--until {until} is not a date from today on"
+        raise UsageError(
+            message, effect=NOTHING, fix="write the last day as 2027-03-31, or `never`"
+        )
+
+
+def _proposals(folder: Path) -> list[dict[str, str]]:
+    """Return the entries that ``gate.json`` proposes, without reason and last day."""
+    try:
+        document: Any = parse_json(read_regular(folder / "gate.json"))
+        return [
+            {key: str(item[key]) for key in ("cell", "metric", "level")}
+            for item in document["accept"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecordError(
+            f"{folder} has no result of a gate of this version",
+            code="BX413",
+            effect=NOTHING,
+            fix=f"apply the gate with `benchctl gate {folder}`",
+        ) from error
+
+
+def _file(plan: Plan, file: Path | None) -> Path:
+    """Return the file to write. Raises `UsageError` (BX120): it is not known."""
+    if file is not None:
+        return file
+    path = Path(plan.judge.gate.accepted)
+    if not plan.judge.gate.accepted:
+        message = "the scenario of the record names no file of accepted changes"
+        fix = "add `gate: {accepted: accepted.yaml}` to the scenario, and write it with --file"
+    elif not path.parent.is_dir():
+        message = f"the file of accepted changes is on another machine: {path}"
+        fix = "name the file of this checkout with --file"
+    else:
+        return path
+    raise UsageError(message, code=MISSING, effect=NOTHING, fix=fix)

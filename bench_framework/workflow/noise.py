@@ -35,7 +35,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build, Host
 from bench_framework.store.records import Record
 from bench_framework.version import __version__
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 NOISE_DEFAULT_S: Final = 60.0
 ROUNDS: Final = 27

@@ -23,7 +23,7 @@ from bench_framework.store import embedded, finding, imports, layout, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
 from bench_framework.store.records import Record, read_profiles
 from bench_framework.store.source import Source
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 if TYPE_CHECKING:
     from bench_framework.report.render.html import Runs
@@ -78,7 +78,7 @@ def report_record(
         message, fix = "--embed-runs needs the format html", "add html to --format"
         raise UsageError(message, code="BX104", fix=fix)
     folder = finding.resolve(results, name)
-    with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with imports.open_record(folder) as record, corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
             message = f"{folder} was imported and has no runs to embed"
             raise UsageError(message, code="BX104", fix="leave out --embed-runs")

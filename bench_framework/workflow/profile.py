@@ -36,7 +36,7 @@ from bench_framework.workflow.pages import (
     report_data,
     write_pages,
 )
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 SECTIONS = ("S15",)
 
@@ -105,7 +105,7 @@ def profile_record(
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         Record.open(folder) as record,
-        corrupt_records.corruption_reported(folder),
+        corruption_reported(folder),
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:

@@ -38,8 +38,7 @@ from bench_framework.units import counted
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.profile import profile_policy, profile_run
-from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 from bench_framework.workflow.setup.preparation import (
     Prepared,
     build_failure,

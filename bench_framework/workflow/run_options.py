@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
+from bench_framework.execution.machine.host import cache_root
+from bench_framework.masking import masked
+from bench_framework.model.plan import Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.store.layout import NUMBERS
 from bench_framework.units import counted
-from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
 
 if TYPE_CHECKING:
     from bench_framework.compare.interim_analysis import LookOutcome
@@ -72,6 +78,56 @@ class RunOptions:
     host: str = ""
     numbers: range = NUMBERS
     look: Callable[..., LookOutcome] | None = None
+
+
+def find_scenario(name: str) -> Path:
+    """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
+
+    Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
+    """
+    path = Path(name)
+    shipped = assets.shipped_scenarios()
+    if path.exists() or path.suffix in {".yaml", ".yml"}:
+        return path
+    key = name.replace("_", "-")
+    if key in shipped:
+        return shipped[key]
+    close = get_close_matches(key, shipped, n=1)
+    raise UsageError(
+        f"there is no file and no bundled scenario named {name}",
+        code="BX102",
+        details=(("shipped", ", ".join(shipped) or "none"),),
+        fix=f"did you mean `{close[0]}`?"
+        if close
+        else "`benchctl init` writes a scenario to start from",
+    )
+
+
+def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
+    """Load and expand. Raises `ScenarioError`: it has errors; `UsageError` (BX102): no file."""
+    plan = expand(load(find_scenario(name), overrides=overrides), only=only)
+    # The report prints the command with the name that the user gave.
+    options = [word for override in overrides for word in ("-S", masked(override))]
+    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
+
+
+def require_outside(plan: Plan, results: Path) -> None:
+    """Require that benchctl writes into no input folder. Raises `UsageError`, BC414."""
+    folders = {i.dataset.path for i in plan.inputs if i.dataset and i.dataset.kind == "folder"}
+    data = Path(plan.data_dir) if plan.data_dir else cache_root()
+    for folder in sorted(path for path in folders if path):
+        for what, path, key in (
+            ("the results folder", results, "--dir FOLDER"),
+            ("benchctl's cache", cache_root(), "BENCHCTL_CACHE=FOLDER"),
+            ("data-dir", data, "data-dir: FOLDER"),
+        ):
+            if path.resolve().is_relative_to(Path(folder).resolve()):
+                raise UsageError(
+                    f"{what} {path} is inside the input folder {folder}",
+                    code="BC414",
+                    effect="the input would change while it is measured; nothing was measured",
+                    fix=f"choose another folder: input: {{folder: …}}, or {key}",
+                )
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:

@@ -177,10 +177,10 @@ def accept(
     measured, rounded up. Commit the file. The gate fails again if the
     regression becomes larger, or after the last day.
     """
-    from bench_framework.workflow.history import acceptance
+    from bench_framework.workflow.gate import accept
 
     console: Console = context.obj
-    done = acceptance.accept(
+    done = accept(
         console.results,
         record,
         reason=reason,

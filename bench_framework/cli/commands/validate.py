@@ -27,7 +27,7 @@ def validate(
 
     from bench_framework.cli.github import annotation_lines, on_github
     from bench_framework.cli.plan_page import counts
-    from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
+    from bench_framework.workflow.run_options import plan_scenario, require_outside
 
     console: Console = context.obj
     failed = False

@@ -25,16 +25,15 @@ from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.units import counted
-from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet import load_cluster, selection
+from bench_framework.workflow.fleet.bundle import Package, package
 from bench_framework.workflow.fleet.host_run import HostOutcome, HostRun
 from bench_framework.workflow.fleet.job import Job
 from bench_framework.workflow.fleet.programs import Programs, Target, build_programs
 from bench_framework.workflow.fleet.selection import Place, shares
-from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
-from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import RunOptions, plan_run, plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import Gating
@@ -48,7 +47,7 @@ _MOST_IDS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A scheduler, and the hosts that the user chose: a name, several with commas, or `access.ALL`.
+    """A scheduler, and the hosts that the user chose: a name, several with commas, or `selection.ALL`.
 
     Without a name, the hosts are those of the scenario. `insecure` permits a scheduler on another machine without TLS.
     """
@@ -62,7 +61,7 @@ class Fleet:
 
         Raises `ScenarioError`, `UsageError`: as `run_on_hosts`.
         """
-        if (given := access.hosts_of(self.host)) is None:
+        if (given := selection.hosts_of(self.host)) is None:
             given = plan_scenario(name, overrides=options.overrides).hosts
         return given is not None and given.several
 
@@ -97,7 +96,7 @@ class Fleet:
             UsageError: as `run`, and BX136, the names of the hosts are not valid.
             MachineError: BX260, BX261 and BX262, as `run`; nothing was measured.
         """
-        policy = access.hosts_of(self.host)
+        policy = selection.hosts_of(self.host)
         with self.connect(name, options, observer, observer_of) as client:
             plan = client.plan
             policy = policy or plan.hosts or HostPolicy()
@@ -123,7 +122,7 @@ class Fleet:
         """
         from bench_framework.workflow.gate import gate_record
 
-        policy = access.hosts_of(self.host)
+        policy = selection.hosts_of(self.host)
         with self.connect(name, options, observer, lambda _: observer) as client:
             policy = policy or client.plan.hosts or HostPolicy()
             policy = HostPolicy(policy.names, labels=policy.labels[:1])
@@ -149,8 +148,8 @@ class Fleet:
         observer_of: Callable[[str], Observer],
     ) -> Iterator[FleetClient]:
         """Connect to the scheduler, to measure a scenario. Raises as `run`."""
-        address = access.find_address(self.scheduler)
-        access.require_safe(address, insecure=self.insecure)
+        address = selection.find_address(self.scheduler)
+        selection.require_safe(address, insecure=self.insecure)
         cluster = load_cluster("--scheduler")
         plan = plan_run(name, options)
         if options.template is not None:

@@ -23,7 +23,8 @@ from distributed import Client, Future, Security, Worker, get_worker
 from bench_framework.execution.machine import host
 from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
-from bench_framework.workflow.fleet import access, on_host, selection
+from bench_framework.workflow.fleet import job as jobs
+from bench_framework.workflow.fleet import selection
 from bench_framework.workflow.fleet.job import Job, Result
 from bench_framework.workflow.fleet.programs import Target
 from bench_framework.workflow.fleet.selection import Place
@@ -35,7 +36,7 @@ REGISTER_S = 10.0
 MACHINE: Final = "machine"
 """Resource of which each worker has one, and each run takes one."""
 CARD: Final = "benchctl"
-"""Key of a worker's description at the scheduler (`status.describe_host`), and of its state in its metrics."""
+"""Key of a worker's description at the scheduler (`hosts.describe_host`), and of its state in its metrics."""
 HOSTS: Final = "benchctl-hosts"
 """Topic with an event for each worker that starts, and for each that a signal stops."""
 CHECK_S: Final = 2.0
@@ -110,9 +111,9 @@ class Running:
             # First, because it can wait. If the connection ends meanwhile, Dask cancels the future.
             registered = self._registered()
             if future.status == "error":
-                raise access.lost(name, str(future.exception(timeout=CONNECT_S)))
+                raise selection.lost(name, str(future.exception(timeout=CONNECT_S)))
             if future.status not in ("pending", "finished", "lost"):
-                raise access.lost(name, "the connection to the scheduler ended")
+                raise selection.lost(name, "the connection to the scheduler ended")
             if future.status == "finished" and self._arriving is None:
                 # Without blocking: the network of this host can be interrupted now.
                 loop: Any = self._client.loop
@@ -124,11 +125,11 @@ class Running:
             if heartbeat is None:
                 self.gone = True
                 self.cancel()  # otherwise a new worker with this address would repeat it
-                raise access.lost(name, "its worker is not at the scheduler any more")
+                raise selection.lost(name, "its worker is not at the scheduler any more")
             if heartbeat != self._heartbeat[0]:
                 self._heartbeat = (heartbeat, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
-            raise access.lost(name, _causes(error)) from error
+            raise selection.lost(name, _causes(error)) from error
         return None
 
     @property
@@ -290,21 +291,21 @@ def connected(address: str) -> Iterator[Cluster]:
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise access.unreachable(address, _causes(error)) from error
+            raise selection.unreachable(address, _causes(error)) from error
         opened.callback(client.close, timeout=CONNECT_S)
         yield Cluster(client, address)
 
 
 async def _request_stop(token: str) -> None:
     """Request a stop in a worker. Without waiting, Dask calls coroutines only."""
-    on_host.request_stop(token)
+    jobs.request_stop(token)
 
 
 def measure(job: bytes, topic: str) -> Result:
     """Run a job in a worker, and publish its updates as events of a topic."""
     request: Job = pickle.loads(job)  # noqa: S301 -- Dask has run code of the client already
     worker = get_worker()
-    return on_host.run_job(request, lambda lines: worker.log_event(topic, (request.token, lines)))
+    return jobs.run_job(request, lambda lines: worker.log_event(topic, (request.token, lines)))
 
 
 def serve(
@@ -340,10 +341,10 @@ async def _serve(
     except (OSError, ValueError, RuntimeError) as error:
         cause = _causes(error)
         if "name taken" in cause:
-            raise access.second_worker(
+            raise selection.second_worker(
                 f"the scheduler {address} has a worker named {name}"
             ) from error
-        raise access.unreachable(address, cause) from error
+        raise selection.unreachable(address, cause) from error
     announce(stopped=False)
     ready(worker.address)
     waiting = {asyncio.create_task(worker.finished()), asyncio.create_task(stopped.wait())}
@@ -363,27 +364,27 @@ def worker_of(address: str, name: str, folder: Path, card: dict[str, Any]) -> Wo
         resources={MACHINE: 1, versions(): 1},
         memory_limit=0,
         security=_security(address, "worker"),
-        host="127.0.0.1" if access.is_local(address) else None,
+        host="127.0.0.1" if selection.is_local(address) else None,
         dashboard_address="127.0.0.1:0",
         local_directory=str(folder),
         death_timeout=CONNECT_S,
         startup_information={CARD: lambda _: card},
-        metrics={CARD: lambda _: on_host.state()},
+        metrics={CARD: lambda _: jobs.state()},
     )
 
 
 def _security(address: str, role: str) -> Security:
     """Return the certificates of Dask's configuration. Raises `UsageError` (BX133): unusable."""
     security = Security()
-    if address.startswith(f"{access.TLS}://"):
+    if address.startswith(f"{selection.TLS}://"):
         names = ("tls_ca_file", f"tls_{role}_cert")
         if missing := [name for name in names if getattr(security, name) is None]:
             cause = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
-            raise access.unusable_tls(cause)
+            raise selection.unusable_tls(cause)
         try:
             security.get_connection_args(role)
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise access.unusable_tls(str(error)) from error
+            raise selection.unusable_tls(str(error)) from error
     return security
 
 

@@ -20,7 +20,7 @@ from bench_framework.report.render import html, markdown
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import record_host
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 _FEWEST: Final = 2
 _FOLDER: Final = "hosts"
@@ -77,7 +77,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
     folders = [finding.resolve_measured(results, name) for name in names]
     with contextlib.ExitStack() as stack:
         for folder in folders:
-            stack.enter_context(corrupt_records.corruption_reported(folder))
+            stack.enter_context(corruption_reported(folder))
         records = [stack.enter_context(Record.open(folder)) for folder in folders]
         hosts = [_host_record(record) for record in records]
         _require_different_hosts(records, hosts)

@@ -22,8 +22,7 @@ from bench_framework.execution.stop import Session
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
 from bench_framework.units import format_size
-from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, damaged, pack
-from bench_framework.workflow.fleet.sources import Package
+from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, Package, damaged, pack
 
 NATIVE: Final = "=native"
 """End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""

@@ -19,8 +19,13 @@ from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.history.series import newest_record, planned_cells, read_records
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import BUILTIN, NOTHING, RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.run_options import (
+    BUILTIN,
+    NOTHING,
+    RunOptions,
+    find_scenario,
+    plan_run,
+)
 
 SHORT = 12
 

@@ -37,8 +37,14 @@ from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
 from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import NOTHING, RunOptions, source_of_revisions
-from bench_framework.workflow.scenarios.files import find_scenario, plan_scenario, require_outside
+from bench_framework.workflow.run_options import (
+    NOTHING,
+    RunOptions,
+    find_scenario,
+    plan_scenario,
+    require_outside,
+    source_of_revisions,
+)
 from bench_framework.workflow.setup.preparation import build_programs, open_session
 
 STATE: Final = "bisect.json"

@@ -21,7 +21,7 @@ from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding
 from bench_framework.store.record_summary import MEDIANS, RecordSummary, load_plan, read_summary
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.features.history.compute import Readings

@@ -43,7 +43,6 @@ from bench_framework.workflow.pages import (
     report_data,
     template_texts,
 )
-from bench_framework.workflow.records import corrupt_records
 from bench_framework.workflow.records.differences import (
     claim_differences,
     journal_differences,
@@ -58,7 +57,7 @@ from bench_framework.workflow.records.embedded_runs import (
     read_page,
     render_embedded,
 )
-from bench_framework.workflow.records.signatures import check_signature
+from bench_framework.workflow.records.integrity import check_signature, corruption_reported
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
@@ -195,7 +194,7 @@ def verify_record(results: Path, name: str) -> Verification:
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
-        with imports.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+        with imports.open_record(folder) as record, corruption_reported(folder):
             differences += imports.source_differences(record)
             differences += journal_differences(record)
             stored = _stored(record)

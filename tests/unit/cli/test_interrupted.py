@@ -13,8 +13,7 @@ from bench_framework.cli import app
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED
 from bench_framework.workflow import run
-from bench_framework.workflow.run_options import RunOptions
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import RunOptions, plan_scenario
 
 
 def test_ctrl_c_prints_one_line_without_a_traceback(

@@ -1,16 +1,19 @@
-"""The hosts of a fleet: what each of them reports, and what follows from it."""
+"""Hosts of a fleet: the worker of this host, and the state of all hosts of a scheduler."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.fingerprint import fingerprint
+from bench_framework.store.layout import locked, writing
 from bench_framework.version import __version__
-from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet import load_cluster, selection
 from bench_framework.workflow.fleet.programs import Target
 
 State = Literal["free", "measuring", "no contact", "lost"]
@@ -82,8 +85,8 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
             and has no TLS.
         MachineError: BX260, there is no connection to the scheduler.
     """
-    address = access.find_address(scheduler)
-    access.require_safe(address, insecure=insecure)
+    address = selection.find_address(scheduler)
+    selection.require_safe(address, insecure=insecure)
     with load_cluster("benchctl fleet").connected(address) as connection:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
@@ -110,3 +113,45 @@ def _status(entry: dict[str, Any]) -> HostStatus:
         free_bytes=reported.get("free_bytes"),
         **run,
     )
+
+
+def serve(
+    scheduler: str,
+    name: str,
+    *,
+    labels: Sequence[str] = (),
+    insecure: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Serve runs until a signal. `say` prints when the worker is ready.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS; BX136, a label is not valid.
+        MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
+            worker on this machine, or one of this name at the scheduler.
+    """
+    address = selection.find_address(scheduler)
+    selection.require_safe(address, insecure=insecure)
+    selection.require_labels(labels)
+    cluster = load_cluster("benchctl fleet")
+    host.require_linux()
+    name = name or platform.node()
+    folder = host.cache_root() / "fleet-worker"
+
+    def busy() -> None:
+        raise selection.second_worker(f"another one uses {folder}")
+
+    def ready(address_here: str) -> None:
+        say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")
+
+    with ExitStack() as lock:
+        with writing(folder):
+            lock.enter_context(locked(folder, busy))
+        if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
+            raise MachineError(
+                f"the connection to the scheduler {address} ended",
+                code="BX260",
+                effect="a run in progress was stopped; its finished rounds are kept",
+                fix="check the network and the scheduler, then start this worker again",
+            )
