@@ -32,11 +32,13 @@ if libc := os.environ.get("BENCHCTL_TEST_LIBC"):
     import platform
     platform.libc_ver = lambda *_, **__: ("glibc", libc)
 if os.environ.get("BENCHCTL_TEST_DAMAGE"):
+    from dataclasses import replace
     from bench_framework.workflow.fleet import job
     unpack = job.unpack
     def damaged(bundle, root):
         if root.name == "programs":
-            bundle.contents.update({name: text + b"x" for name, text in bundle.contents.items()})
+            for name, entry in bundle.files.items():
+                bundle.files[name] = replace(entry, content=entry.content + b"x")
         unpack(bundle, root)
     job.unpack = damaged
 if folder := os.environ.get("BENCHCTL_TEST_LOCK"):

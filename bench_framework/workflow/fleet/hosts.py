@@ -85,8 +85,7 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
             and has no TLS.
         MachineError: BX260, there is no connection to the scheduler.
     """
-    address = selection.find_address(scheduler)
-    selection.require_safe(address, insecure=insecure)
+    address = selection.find_address(scheduler, insecure=insecure)
     with load_cluster("benchctl fleet").connected(address) as connection:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
@@ -131,8 +130,7 @@ def serve(
         MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
             worker on this machine, or one of this name at the scheduler.
     """
-    address = selection.find_address(scheduler)
-    selection.require_safe(address, insecure=insecure)
+    address = selection.find_address(scheduler, insecure=insecure)
     selection.require_labels(labels)
     cluster = load_cluster("benchctl fleet")
     host.require_linux()

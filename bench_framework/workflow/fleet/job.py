@@ -40,7 +40,7 @@ from bench_framework.model.gate import Gating
 from bench_framework.model.plan import Plan
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
-from bench_framework.workflow.fleet.bundle import Bundle, damaged, is_inside, unpack
+from bench_framework.workflow.fleet.bundle import Bundle, unpack
 from bench_framework.workflow.fleet.programs import Programs
 from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 from bench_framework.workflow.run_progress import Work
@@ -152,10 +152,8 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
             (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
     options = job.options
     if job.programs is not None:
-        from bench_framework.execution.machine.host import cache_root
-
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
-        given = (plan, root, place.parent / PROGRAMS, cache_root())
+        given = (plan, root, place.parent / PROGRAMS, host.cache_root())
         options = replace(options, builds=job.programs.receive(*given))
     outcome = run_plan(plan, text, options, observer)
     if outcome.record is not None and outcome.judgement is not None:
@@ -179,14 +177,15 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
 
 def _write_archive(folder: Path, results: Path, path: Path) -> None:
-    from bench_framework.execution.machine.host import utc_now
     from bench_framework.model.fingerprint import fingerprint
     from bench_framework.store import archives, baselines, manifest, wire
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, scenario = baselines.SCHEMA_VERSION, folder.parent.name
-    baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, utc_now())
+    baseline = baselines.Baseline(
+        version, NAME, scenario, folder.name, digest, machine, host.utc_now()
+    )
     archives.write_archive(path, baseline, results)
 
 
@@ -235,8 +234,6 @@ def _run(job: Job, send: Send) -> Result:
     env = host.environment()
     project = host.cache_root(env) / FOLDER / key_of(job.origin)
     files, results, work = (project / name for name in ("files", "results", "work"))
-    if job.cwd and not is_inside(job.cwd):
-        raise damaged(f"{job.cwd!r} is not a path in it")
     unpack(job.bundle, files)
     programs = job.programs
     if programs is not None:
@@ -245,7 +242,6 @@ def _run(job: Job, send: Send) -> Result:
     layout.replace_folder(work, {})
     with layout.writing(project):
         _forget(results)
-        (files / job.cwd).mkdir(parents=True, exist_ok=True)
     options = replace(job.options, results=results)
     request = replace(job, bundle=Bundle(), programs=programs, options=options)
     layout.write_whole(work / REQUEST, pickle.dumps(request))

@@ -69,9 +69,7 @@ class Programs:
 
     def fit(self, target: Target) -> bool:
         """Return whether a host of this target can run the programs."""
-        if self.native:
-            return target == self.target
-        return target.system == self.target.system
+        return target == self.target if self.native else target.system == self.target.system
 
     def receive(self, plan: Plan, root: Path, folder: Path, cache: Path) -> tuple[Build, ...]:
         """Put the programs into the store of this host, and return the builds of a plan.
@@ -107,7 +105,8 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     for spec in specs:
         if spec.pgo:
             raise BuildError("profile-guided optimisation trains on the host")
-        for path in map(Path, _paths(spec)):
+        remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
+        for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:
                 raise BuildError(f"{path} is a path of the host")
     bound: list[str] = []
@@ -136,12 +135,6 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
         most = f"at most {format_size(MOST_BYTES)} are sent"
         raise BuildError(f"the programs have {format_size(size)}, and {most}")
     return Programs(Target.here(), bool(native), by_key, pack(files))
-
-
-def _paths(spec: BuildSpec) -> tuple[str, ...]:
-    """Return the paths that a build reads: its crate, and its patches."""
-    crate = () if spec.git or spec.registry or spec.crate == cargo.BUILTIN else (spec.crate,)
-    return (*crate, *spec.patches)
 
 
 def _key(spec: BuildSpec, root: Path) -> str:

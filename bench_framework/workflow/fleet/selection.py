@@ -3,6 +3,7 @@
 import contextlib
 import ipaddress
 import re
+from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,43 +22,35 @@ ALL: Final = "all"
 """Name for all hosts that a scheduler knows."""
 _SCHEMES: Final = ("tcp", TLS)
 _MOST_BYTES: Final = 1 << 20
-_NOTHING: Final = "no connection was made"
 
 
-def find_address(text: str) -> str:
+def find_address(text: str, *, insecure: bool = False) -> str:
     """Return the address of a scheduler from itself, ``HOST:PORT``, or a scheduler file of Dask.
 
-    Raises `UsageError` (BX133): it is not any of these.
+    Raises `UsageError` (BX133): it is not any of these, or it is on another machine without TLS, unless
+    `insecure` permits that.
     """
     path = Path(text)
     if "://" not in text and path.exists():
         try:
             text = parse_json(read_regular(path, _MOST_BYTES))["address"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            message = f"{path} is not a scheduler file of Dask"
-            raise _refused(
-                message, "write it with `dask scheduler --scheduler-file FILE`"
-            ) from error
+            fix = "write it with `dask scheduler --scheduler-file FILE`"
+            raise _refused(f"{path} is not a scheduler file of Dask", fix) from error
     text = text if "://" in str(text) else f"tcp://{text}"
     with contextlib.suppress(ValueError):
         parts = urlsplit(text)
         if parts.scheme in _SCHEMES and parts.hostname and parts.port:
-            return text
-    message = f"{text} is not the address of a scheduler"
-    raise _refused(
-        message, "write tcp://HOST:PORT, tls://HOST:PORT or the path of a scheduler file"
-    )
-
-
-def require_safe(address: str, *, insecure: bool) -> None:
-    """Refuse an address of another machine without TLS. Raises `UsageError` (BX133)."""
-    if not (insecure or address.startswith(f"{TLS}://") or is_local(address)):
-        raise _refused(
-            f"{address} is on another machine and does not use TLS",
-            "use tls://, or an SSH tunnel to a scheduler on its loopback address; "
-            "--insecure permits it in a network in which you trust everyone",
-            "everyone on the network could run programs on the hosts; no connection was made",
-        )
+            if insecure or parts.scheme == TLS or is_local(text):
+                return text
+            raise _refused(
+                f"{text} is on another machine and does not use TLS",
+                "use tls://, or an SSH tunnel to a scheduler on its loopback address; "
+                "--insecure permits it in a network in which you trust everyone",
+                "everyone on the network could run programs on the hosts; no connection was made",
+            )
+    fix = "write tcp://HOST:PORT, tls://HOST:PORT or the path of a scheduler file"
+    raise _refused(f"{text} is not the address of a scheduler", fix)
 
 
 def hosts_of(text: str) -> HostPolicy | None:
@@ -77,9 +70,9 @@ def hosts_of(text: str) -> HostPolicy | None:
                 effect="nothing was measured",
                 fix=f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}",
             )
-    if not names:
-        return None
-    return HostPolicy(everyone=True) if names == (ALL,) else HostPolicy(names)
+    if names == (ALL,):
+        return HostPolicy(everyone=True)
+    return HostPolicy(names) if names else None
 
 
 def require_labels(labels: Sequence[str]) -> None:
@@ -109,7 +102,7 @@ def unusable_tls(cause: str) -> UsageError:
     return _refused(f"tls:// cannot be used: {cause}", fix)
 
 
-def _refused(message: str, fix: str, effect: str = _NOTHING) -> UsageError:
+def _refused(message: str, fix: str, effect: str = "no connection was made") -> UsageError:
     return UsageError(message, code="BX133", effect=effect, fix=fix)
 
 
@@ -268,16 +261,16 @@ def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
 
 
 def _of_one_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
-    kinds = [hosts[:number] for hosts in _kinds(free).values()]
+    kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
     few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
     return chosen, few if len(chosen) < number else ""
 
 
 def _kinds(places: Sequence[Place]) -> dict[str, list[Place]]:
-    kinds: dict[str, list[Place]] = {}
+    kinds = defaultdict[str, list[Place]](list)
     for place in places:
-        kinds.setdefault(place.kind, []).append(place)
+        kinds[place.kind].append(place)
     return kinds
 
 
