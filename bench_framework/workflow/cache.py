@@ -95,13 +95,13 @@ def _remove(path: Path) -> None:
     if not path.is_dir() or path.is_symlink():
         path.unlink()
         return
-    doomed = path if is_draft(path) else draft_of(path)
-    if doomed != path:
+    if not is_draft(path):
         # A kill must not leave half a record or half a checkout under a name that is in use.
-        if doomed.exists():
-            shutil.rmtree(doomed)
-        path.replace(doomed)
-    shutil.rmtree(doomed)
+        draft = draft_of(path)
+        if draft.exists():
+            shutil.rmtree(draft)
+        path = path.replace(draft)
+    shutil.rmtree(path)
 
 
 def _items_of_kind(

@@ -21,7 +21,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.pairs import comparisons_planned
-from bench_framework.model.plan import Cell, Plan, Role, Variant
+from bench_framework.model.plan import Plan, Role, Variant
 from bench_framework.model.policies import Metric
 from bench_framework.report import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
@@ -31,7 +31,7 @@ from bench_framework.units import counted
 from bench_framework.workflow.pages import judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
-KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
+KNOWN_METRICS: Final = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S29", "S04", "S06")
 OPERATORS = frozenset("=<>~")
 """Characters of conditions: a text with none of them is a label."""
@@ -75,9 +75,8 @@ def compare_record(
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
             looks = measured.shared_by(comparisons_planned(other), other.judge.level)
-            judgement = replace(
-                judge_record(record, looks=looks, tripped=tripped), status="exploratory"
-            )
+            judgement = judge_record(record, looks=looks, tripped=tripped)
+            judgement = replace(judgement, status="exploratory")
         # The pages of the record contain its own comparisons, not these.
         document = build_document(report_data(record, judgement), only=SECTIONS)
         first, *others = document.sections
@@ -140,16 +139,13 @@ def compare_axis(
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
-    known = [axis for axis in axes if axis.kind != "input" and len(axis.values) > 1]
-    axis = next((axis for axis in known if axis.name == name), None)
-    if axis is None:
-        message = f"no axis {name} varies in this record"
-        if any(axis.name == name and axis.kind == "input" for axis in axes):
-            message = f"{name} is an axis of the input"
-            message += ": its levels do different work in separate rounds"
-        fix = f"axes: {', '.join(a.name for a in known) or 'none'}"
-        raise UsageError(message, code="BX106", fix=fix)
-    return axis
+    known = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.values) > 1}
+    if name in known:
+        return known[name]
+    message = f"no axis {name} varies in this record"
+    if any(axis.name == name and axis.kind == "input" for axis in axes):
+        message = f"{name} is an axis of the input: its levels do different work in separate rounds"
+    raise UsageError(message, code="BX106", fix=f"axes: {', '.join(known) or 'none'}")
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
@@ -184,7 +180,9 @@ def _other_plan(
         if cell.role is Role.CONTROL and base.id == plan.baseline_id:
             cells.append(cell)
         elif cell.role is not Role.CONTROL and cell.variant_id in ids:
-            cells.append(replace(cell, role=_role(cell, base.id)))
+            other = cell.role if cell.role is Role.BOUND else Role.CANDIDATE
+            role = Role.BASELINE if cell.variant_id == base.id else other
+            cells.append(replace(cell, role=role))
     return replace(
         plan,
         baseline_id=base.id,
@@ -195,12 +193,6 @@ def _other_plan(
         experiments=(),
         judge=replace(plan.judge, metrics=metrics),
     )
-
-
-def _role(cell: Cell, base_id: str) -> Role:
-    if cell.variant_id == base_id:
-        return Role.BASELINE
-    return cell.role if cell.role is Role.BOUND else Role.CANDIDATE
 
 
 def _one(plan: Plan, text: str) -> Variant:
@@ -219,7 +211,11 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     """Return the variants that a label or a filter selects. Labels may contain any characters."""
     variants = tuple(variant for variant in plan.variants if variant.label == text)
     if not variants and OPERATORS & set(text):
-        variants = _matching(plan, text, option)
+        axes = (axis for axis in plan.axes if axis.kind != "input")
+        known = {axis.name: [value.name for value in axis.values] for axis in axes}
+        open_names = ("variant", "experiment")
+        selects = parse_selection(text, known, open_names=open_names, option=option)
+        variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
         raise UsageError(
             f"{text!r} selects no variant of this record",
@@ -228,13 +224,6 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
             fix="give a label, or conditions such as io=mmap",
         )
     return variants
-
-
-def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    axes = (axis for axis in plan.axes if axis.kind != "input")
-    known = {axis.name: [value.name for value in axis.values] for axis in axes}
-    selects = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    return tuple(variant for variant in plan.variants if selects(words_of(variant)))
 
 
 def compare_records(
@@ -275,13 +264,6 @@ def compare_records(
 
 
 def _side(record: Record) -> Side:
-    contents = record.contents
-    return side(
-        record.id,
-        record.plan,
-        contents.blocks,
-        contents.builds,
-        contents.inputs,
-        record_host(record),
-        started=contents.header.started_at,
-    )
+    read, started = record.contents, record.contents.header.started_at
+    measured = (read.blocks, read.builds, read.inputs, record_host(record))
+    return side(record.id, record.plan, *measured, started=started)

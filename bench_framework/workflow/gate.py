@@ -171,9 +171,8 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
-    count = len(first.in_state("suspicious"))
     most = counted(plan.measure.rounds_max, "round")
-    what = counted(count, "possible regression")
+    what = counted(len(first.in_state("suspicious")), "possible regression")
     observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     options = replace(options, first_pass=record.contents.builds)
@@ -186,20 +185,18 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
 def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
     """Return the result with the second record, whose judgement is `again`."""
     with Record.open(folder) as second:
-        contents = second.contents
+        plan, contents = second.plan, second.contents
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
-        counted: Sequence[GatedPair] = ()
-        if contents.observations:
-            cells = cells_to_count(second.plan, *measured)
-            counted = gate.counted_pairs(second.plan, cells, *measured, contents.observations)
-        return gate.second_pass(record.plan, first, again, second.id, counted)
+        pairs: Sequence[GatedPair] = ()
+        if seen := contents.observations:
+            pairs = gate.counted_pairs(plan, cells_to_count(plan, *measured), *measured, seen)
+        return gate.second_pass(record.plan, first, again, second.id, pairs)
 
 
 def _write(record: Record, gating: Gating) -> GateResult:
-    contents = record.contents
-    started = contents.header.started_at
-    page = pages.page_of(record.plan, gating, contents.blocks, record.id, started)
+    started = record.contents.header.started_at
+    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started)
     templates = assets.template_dir()
     files = {
         "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
@@ -338,11 +335,9 @@ def accept(
         before = accepted_text(path) if path.exists() else ""
         after = with_entries(before, path, plan, entries)
         layout.write_whole(target, after)
-    name = os.path.relpath(path)
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-    )
-    return Acceptance(path, entries, "".join(lines))
+    name, old, new = os.path.relpath(path), before.splitlines(), after.splitlines()
+    diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
+    return Acceptance(path, entries, "".join(f"{line}\n" for line in diff))
 
 
 def _require_date(until: str, today: str) -> None:
@@ -352,19 +347,15 @@ def _require_date(until: str, today: str) -> None:
         valid = False
     if not valid:
         message = f"--until {until} is not a date from today on"
-        raise UsageError(
-            message, effect=NOTHING, fix="write the last day as 2027-03-31, or `never`"
-        )
+        fix = "write the last day as 2027-03-31, or `never`"
+        raise UsageError(message, effect=NOTHING, fix=fix)
 
 
 def _proposals(folder: Path) -> list[dict[str, str]]:
     """Return the entries that ``gate.json`` proposes, without reason and last day."""
     try:
-        document: Any = parse_json(read_regular(folder / "gate.json"))
-        return [
-            {key: str(item[key]) for key in ("cell", "metric", "level")}
-            for item in document["accept"]
-        ]
+        proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
+        return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RecordError(
             f"{folder} has no result of a gate of this version",

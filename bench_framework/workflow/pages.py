@@ -82,10 +82,8 @@ def report_record(
         if embed_runs and record.contents.imported is not None:
             message = f"{folder} was imported and has no runs to embed"
             raise UsageError(message, code="BX104", fix="leave out --embed-runs")
-        judgement = record.judgement()
-        if judgement is None:
-            judgement = judge_record(record)
-            record.save(judgement)
+        if (judgement := record.judgement()) is None:
+            record.save(judgement := judge_record(record))
         return write_pages(
             record, judgement, formats=formats, embed_runs=embed_runs, template=template
         )
@@ -204,7 +202,7 @@ def write_pages(
 
     data = report_data(record, judgement)
     document = build_document(data)
-    custom = template_texts(template) if template is not None else {}
+    custom = template_texts(template)
     pages: tuple[Format, ...] = ("html", "md")
     if (custom or custom_templates(record)) and set(pages) & set(formats):
         formats = (*pages, *(name for name in formats if name not in pages))
@@ -252,12 +250,14 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
     return Runs(link, embedded.packed_frame(frame))
 
 
-def template_texts(folder: Path) -> dict[str, str]:
+def template_texts(folder: Path | None) -> dict[str, str]:
     """Return the texts of custom templates by name. Raises `UsageError`, BX113: no template."""
     from bench_framework.report.render.templates import replaced
 
-    paths = {name: folder / name for name in replaced(folder)}
-    return {n: path.read_text(encoding="utf-8", errors="replace") for n, path in paths.items()}
+    if folder is None:
+        return {}
+    given = {"encoding": "utf-8", "errors": "replace"}
+    return {name: (folder / name).read_text(**given) for name in replaced(folder)}
 
 
 def require_readable(folder: Path) -> None:
@@ -311,8 +311,6 @@ def render_files(
         inline = {f.anchor: figures.responsive(drawing, f) for drawing, f in drawn}
         texts[PAGE] = html.render(document, data, loader, inline, runs)
     if "md" in formats:
-        for drawing, f in drawn:
-            texts[f"figures/{f.anchor}.svg"] = figures.standalone(drawing, f)
-        for place in PLACES:
-            texts[f"{place}.md"] = markdown.render(document, loader, place)
+        texts |= {f"figures/{f.anchor}.svg": figures.standalone(drawing, f) for drawing, f in drawn}
+        texts |= {f"{place}.md": markdown.render(document, loader, place) for place in PLACES}
     return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})

@@ -38,8 +38,6 @@ from bench_framework.workflow.pages import (
 )
 from bench_framework.workflow.records.integrity import corruption_reported
 
-SECTIONS = ("S15",)
-
 
 @dataclass(frozen=True, slots=True)
 class ProfileOptions:
@@ -153,15 +151,13 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
         raise MachineError(e.message, code=e.code, details=e.details, effect=e.effect, fix=e.help)
     for event in outcome.events:
         observer.notify(Remark(event))
-    judgement = record.judgement()
-    if judgement is None:
+    if (judgement := record.judgement()) is None:
         judgement = judge_record(record)
     else:
         judgement = attach(judgement, record.plan, read_profiles(record.path, record.plan))
     record.save(judgement)
-    write_pages(
-        record, judgement, embed_runs=contains_runs(record), template=custom_templates(record)
-    )
+    embed_runs, template = contains_runs(record), custom_templates(record)
+    write_pages(record, judgement, embed_runs=embed_runs, template=template)
     profiled = {profile.cell_id for profile in outcome.profiles}
     # callgrind in place of perf (BX351) is a success: there is a profile.
     failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
@@ -170,7 +166,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),
-        build_document(report_data(record, judgement), only=SECTIONS),
+        build_document(report_data(record, judgement), only=("S15",)),
         tuple(outcome.events),
         code,
     )
@@ -191,16 +187,16 @@ def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
 
 def _bucket(text: str) -> Bucket:
     name, equals, pattern = text.partition("=")
-    if isinstance(fault := compiled_regex(pattern), str):
-        raise _bucket_error(text, fault)
+    fault = compiled_regex(pattern)
     if not (name and equals and pattern) or name == OTHER:
-        raise _bucket_error(text, "write NAME=REGEX; the name `other` is reserved")
+        fault = "write NAME=REGEX; the name `other` is reserved"
+    if isinstance(fault, str):
+        message, fix = (
+            f"invalid bucket {text!r}: {fault}",
+            "use, for example, --bucket 'JSON=serde|sonic'",
+        )
+        raise UsageError(message, code="BX119", fix=fix)
     return Bucket(name, pattern)
-
-
-def _bucket_error(text: str, reason: str) -> UsageError:
-    message = f"invalid bucket {text!r}: {reason}"
-    return UsageError(message, code="BX119", fix="use, for example, --bucket 'JSON=serde|sonic'")
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
@@ -219,13 +215,9 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     measured = {item.input_id: item.sha256 for item in record.contents.inputs}
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
-            raise RecordError(
-                f"the input {record.plan.input(item.input_id).label} is not the one that was "
-                "measured",
-                code="BX420",
-                effect="nothing was profiled",
-                fix="measure and profile the present input with `benchctl run --profile`",
-            )
+            message = f"the input {record.plan.input(item.input_id).label} is not the one that was measured"
+            fix = "measure and profile the present input with `benchctl run --profile`"
+            raise RecordError(message, code="BX420", effect="nothing was profiled", fix=fix)
 
 
 def profile_document(result: ProfileResult) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Execution of a scenario: build, measure, compute results and write the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -122,8 +122,8 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         earlier = _earlier_builds(plan, options)
         prepared = prepare(plan, options, session, earlier)
         if options.host:
-            note = f"measured on host {options.host} of a fleet"
-            note += ", with programs that the client built" if options.builds else ""
+            built = ", with programs that the client built" if options.builds else ""
+            note = f"measured on host {options.host} of a fleet{built}"
             event = Event("BX344", note, "note")
             prepared = replace(prepared, events=(*prepared.events, event))
         if options.first_pass:
@@ -151,17 +151,15 @@ def finish_record(record: Record, options: RunOptions, *, stopped: bool = False)
     """
     judgement = judge_record(record)
     record.save(judgement)
-    document = None
-    if options.pages:
-        document = _pages(record, judgement, options).document
-    else:
+    document = _pages(record, judgement, options).document if options.pages else None
+    if not options.pages:
         record.seal()
     failures = _failures(record.plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
+        again = f"repeat it with `benchctl profile {record.path}`"
+        resume = f"profiling was stopped, everything else is complete; {again}"
         code = errors.EXIT_INTERRUPTED
-        resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
-        resume += f"profile {record.path}`"
     events = tuple(record.contents.events)
     return Outcome(record.path, judgement, document, failures, resume, code, events)
 
@@ -170,11 +168,15 @@ def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
     """Return the builds of the gate's first pass, or of the record that will be continued."""
     if options.first_pass or not any(spec.pgo for spec in plan.builds):
         return options.first_pass
-    if options.record is None:
-        record = None if options.fresh else find_resumable(options.results, plan)
-    else:
-        record = Record.open(options.record)
+    record = _existing(plan, options)
     return record.contents.builds if record is not None else ()
+
+
+def _existing(plan: Plan, options: RunOptions) -> Record | None:
+    """Open the record that is continued, if there is one."""
+    if options.record is not None:
+        return Record.open(options.record)
+    return None if options.fresh else find_resumable(options.results, plan)
 
 
 def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
@@ -194,57 +196,40 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     """Write the pages of a record. If a custom template fails, the shipped ones are used."""
+    embed_runs, template = options.embed_runs, options.template
     try:
-        return write_pages(
-            record, judgement, embed_runs=options.embed_runs, template=options.template
-        )
+        return write_pages(record, judgement, embed_runs=embed_runs, template=template)
     except UsageError as error:
-        if options.template is None:
+        if template is None:
             raise
-        write_pages(record, judgement, embed_runs=options.embed_runs)
-        raise UsageError(
-            error.message,
-            code=error.code,
-            details=error.details,
-            effect="all measurements are stored; the report uses the shipped templates",
-            fix=f"fix the template, then run `benchctl report {record.path} --template "
-            f"{options.template}`",
-        ) from error
+        write_pages(record, judgement, embed_runs=embed_runs)
+        error.effect = "all measurements are stored; the report uses the shipped templates"
+        again = f"benchctl report {record.path} --template {template}"
+        error.fix = f"fix the template, then run `{again}`"
+        raise
 
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
-    plan = prepared.plan
-    looks: list[Look] = []
-    record: Record | None
-    if options.record is not None:
-        from bench_framework.features.gate.measuring import reopening_looks
-
-        record = Record.open(options.record)
-        looks = reopening_looks(record.plan, record.contents)
-    else:
-        record = None if options.fresh else find_resumable(options.results, plan)
-    if record is not None:
-        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
-        done = sum(record.contents.rounds.values())
+    plan, results, looks = prepared.plan, options.results, list[Look]()
+    if (record := _existing(plan, options)) is not None:
         hint = "--fresh starts a new record"
         if options.record is not None:
-            hint = "the gate needs more rounds"
-        rounds = counted(done, "completed round")
-        observer.notify(Message(f"resuming {record.path} with {rounds} ({hint})"))
-    else:
-        try:
-            record = Record.create(
-                options.results,
-                plan,
-                text,
-                started_at=utc_now(),
-                benchctl=__version__,
-                numbers=options.numbers,
+            from bench_framework.features.gate.measuring import reopening_looks
+
+            looks, hint = (
+                reopening_looks(record.plan, record.contents),
+                "the gate needs more rounds",
             )
+        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
+        done = counted(sum(record.contents.rounds.values()), "completed round")
+        observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
+    else:
+        given = {"started_at": utc_now(), "benchctl": __version__}
+        try:
+            record = Record.create(results, plan, text, **given, numbers=options.numbers)
         except OSError as error:
-            message = f"cannot write a record into {options.results}: {error.strerror}"
-            effect = "nothing was measured"
-            fix = "use another folder with --out"
+            message = f"cannot write a record into {results}: {error.strerror}"
+            effect, fix = "nothing was measured", "use another folder with --out"
             raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
@@ -262,6 +247,13 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both.
     """
+    from bench_framework.features.gate.measuring import (
+        ONE_ROUND,
+        cells_to_count,
+        counting_plan,
+        counts_instead,
+        same_program,
+    )
     from bench_framework.features.gate.outcome import rounds_needed
 
     plan, observer = prepared.plan, session.observer
@@ -277,8 +269,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
         from bench_framework.features.judge import finished_cells
 
         plan, blocks = record.plan, record.contents.blocks
-        rule = look if options.look is None else options.look
-        decision = rule(plan, blocks, input_id, index, number, builds=builds)
+        decision = (options.look or look)(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(progress.InterimVerdicts(decision.verdicts))
         if options.look is not None:
             return Decision(decision.stop, decision.reason)
@@ -299,45 +290,31 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
-    enough = _one_round(plan, builds, observer) if only_gate else ""
+    enough = ONE_ROUND if only_gate and same_program(plan, builds) else ""
+    if enough:
+        observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
     rounds.measure(record, session, prepared.hyperfine, looker, decides, enough)
-    plan = record.plan
+    plan, contents = record.plan, record.contents
     observe_cells(plan, record, session)
-    contents = record.contents
-    if not gated:
-        return
-    from bench_framework.features.gate import measuring as gate
-
-    if gate.counts_instead(plan, session.env):
-        cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
+    if gated and counts_instead(plan, session.env):
+        cells = cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
-            observe_cells(gate.counting_plan(plan, cells), record, session)
-
-
-def _one_round(plan: Plan, builds: Mapping[str, Build], observer: Observer) -> str:
-    """Return why one round is enough for the gate, or an empty text."""
-    from bench_framework.features.gate.measuring import ONE_ROUND, same_program
-
-    if not same_program(plan, builds):
-        return ""
-    observer.notify(Message(f"gate: {ONE_ROUND}; one round compares their outputs"))
-    return ONE_ROUND
+            observe_cells(counting_plan(plan, cells), record, session)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:
-    resume = f"interrupted; `{command}` "
-    if record is None:
-        resume += "starts again with the existing builds and inputs"
-        return Outcome(None, None, None, (), resume, errors.EXIT_INTERRUPTED)
-    record.save()
-    record.close()
-    done = sum(record.contents.rounds.values())
-    verb = "is" if done == 1 else "are"
-    resume += f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
-    return Outcome(record.path, None, None, (), resume, errors.EXIT_INTERRUPTED)
+    after = "starts again with the existing builds and inputs"
+    if record is not None:
+        record.save()
+        record.close()
+        done = sum(record.contents.rounds.values())
+        verb = "is" if done == 1 else "are"
+        after = f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
+    resume, path = f"interrupted; `{command}` {after}", record.path if record else None
+    return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:

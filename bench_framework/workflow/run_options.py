@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,6 +16,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.store.layout import NUMBERS
 from bench_framework.units import counted
 
@@ -92,15 +92,10 @@ def find_scenario(name: str) -> Path:
     key = name.replace("_", "-")
     if key in shipped:
         return shipped[key]
-    close = get_close_matches(key, shipped, n=1)
-    raise UsageError(
-        f"there is no file and no bundled scenario named {name}",
-        code="BX102",
-        details=(("shipped", ", ".join(shipped) or "none"),),
-        fix=f"did you mean `{close[0]}`?"
-        if close
-        else "`benchctl init` writes a scenario to start from",
-    )
+    message = f"there is no file and no bundled scenario named {name}"
+    details = (("shipped", ", ".join(shipped) or "none"),)
+    fix = did_you_mean(key, [*shipped]) or "`benchctl init` writes a scenario to start from"
+    raise UsageError(message, code="BX102", details=details, fix=fix)
 
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:

@@ -71,7 +71,13 @@ class Work:
             case progress.BlockFinished():
                 self._block(update.block)
             case progress.RoundFinished():
-                self._round(update)
+                if update.warmup:
+                    self.warmups_done += 1
+                else:
+                    self.rounds[update.input_id] = update.round
+                self.measured_s = update.elapsed_s
+                if self.started is None:
+                    self.started, self.done_at_start = seconds(), self.rounds_done
             case progress.CellDropped():
                 self.dropped[update.cell_id] = update.reason
                 if update.raced:
@@ -82,17 +88,6 @@ class Work:
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
             case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
-            case _:
-                pass
-
-    def _round(self, update: progress.RoundFinished) -> None:
-        if update.warmup:
-            self.warmups_done += 1
-        else:
-            self.rounds[update.input_id] = update.round
-        self.measured_s = update.elapsed_s
-        if self.started is None:
-            self.started, self.done_at_start = seconds(), self.rounds_done
 
     def _block(self, block: Block) -> None:
         self.blocks += 1

@@ -42,10 +42,8 @@ def journal_differences(record: Record) -> list[str]:
         exports.setdefault(int(entry[1]), []).append(entry[2])
     wrong = [b.seq for b in timed if not any(_is_of(b, e) for e in exports.get(b.seq, ()))]
     if wrong:
-        listed = ", ".join(map(str, wrong[:MOST_LISTED]))
-        lines.append(
-            f"{layout.JOURNAL}: differs from {raw} in {counted(len(wrong), 'sample')} ({listed} …)"
-        )
+        some = f"{counted(len(wrong), 'sample')} ({', '.join(map(str, wrong[:MOST_LISTED]))} …)"
+        lines.append(f"{layout.JOURNAL}: differs from {raw} in {some}")
     return lines
 
 
@@ -80,10 +78,8 @@ def table_differences(actual: str, expected: str) -> list[str]:
         if a != b
     ]
     if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
-        lines.insert(
-            0,
-            f"expected {len(theirs) - 1} rows, found {len(ours) - 1}, or rows of different length",
-        )
+        rows = f"expected {len(theirs) - 1} rows, found {len(ours) - 1}"
+        lines.insert(0, f"{rows}, or rows of different length")
     more = [f"and {len(lines) - MOST_LISTED} more fields"] if len(lines) > MOST_LISTED else []
     return [*lines[:MOST_LISTED], *more]
 
@@ -116,9 +112,7 @@ def _around_difference(one: str, other: str) -> tuple[str, str]:
 
 def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
     """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
-    before, after = (
-        {_content(claim): claim for claim in claims} for claims in (saved, again.claims)
-    )
+    before, after = ({_content(c): c for c in claims} for claims in (saved, again.claims))
     lines = [
         f"{claim.id}: does not follow from {_source_of(claim, source)}: {claim.text}"
         for content, claim in before.items()

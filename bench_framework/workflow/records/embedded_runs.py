@@ -56,7 +56,14 @@ def render_embedded(
     runs = pages.embedded_runs(data, contents, frame.templates)
     document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
-        templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
+        templates = Path(folder) if frame.templates else None
+        for name, text in frame.templates.items():
+            path = Path(folder, name)
+            if not path.resolve().is_relative_to(Path(folder).resolve()):
+                message = f"the template {name} in the page is outside of its folder"
+                raise UsageError(message, code="BX113")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
 
 
@@ -86,11 +93,8 @@ def publish(page: Path, folder: Path) -> list[Path]:
     with layout.writing(folder):
         used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if used and not is_published(folder):
-        raise UsageError(
-            f"{folder} exists and is no published report",
-            code="BX104",
-            fix="give a new folder, an empty one or a published report",
-        )
+        fix = "give a new folder, an empty one or a published report"
+        raise UsageError(f"{folder} exists and is no published report", code="BX104", fix=fix)
     content = embedded.read(read_page(page))
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
@@ -100,17 +104,6 @@ def publish(page: Path, folder: Path) -> list[Path]:
         layout.replace_folder(folder / name, {})
     layout.write_all(folder, files)
     return [folder / name for name in files if name.endswith((".html", ".md", ".gz"))]
-
-
-def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
-    for name, text in templates.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            message = f"the template {name} in the page is outside of its folder"
-            raise UsageError(message, code="BX113")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
 
 
 def unpack(page: Path, folder: Path) -> Record:

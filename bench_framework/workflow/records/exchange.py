@@ -22,6 +22,9 @@ from bench_framework.workflow.pages import Pages, judge_record, located, record_
 from bench_framework.workflow.records.integrity import corruption_reported
 
 NAMES: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+MOST_BYTES: Final = 1024 * 1024
+"""Largest page that is audited. The longest report of an example has 40 kB."""
+NOT_AUDITED: Final = "nothing was audited"
 
 
 def import_files(
@@ -36,20 +39,25 @@ def import_files(
         UsageError: BX100, BX450 to BX454: a file, a label or a name is wrong.
         MachineError: BX235, the record cannot be written.
     """
-    name = _name(name, files)
+    name = name if name is not None else slug(files[0].stem)
+    if NAMES.fullmatch(name) is None:
+        raise UsageError(
+            f"{name!r} is not a valid name",
+            effect="nothing was imported",
+            fix="use letters, digits, dots, hyphens and underscores in --name, starting with a "
+            "letter or digit",
+        )
     for path in (results.absolute(), *files):
         records.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]
-    sessions = tuple(
-        reader.read_session(content, label, number)
-        for number, (content, label) in enumerate(zip(contents, _labels(files), strict=True), 1)
-    )
-    baseline, at, version = _baseline(sessions, baseline), utc_now(), __version__
+    different = len({path.name for path in files}) == len(files)
+    labels = (path.name if different else str(path) for path in files)
+    numbered = enumerate(zip(contents, labels, strict=True), 1)
+    sessions = tuple(reader.read_session(*given, number) for number, given in numbered)
+    baseline, at, schema = _baseline(sessions, baseline), utc_now(), journal.SCHEMA_VERSION
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
     with layout.new_folder(results / name, at) as (final, draft):
-        imported = Imported(
-            journal.SCHEMA_VERSION, final.name, name, at, version, baseline, sessions
-        )
+        imported = Imported(schema, final.name, name, at, __version__, baseline, sessions)
         record = imports.create(draft, imported, sources)
         judgement = judge_record(record)
         record.save(judgement)
@@ -58,47 +66,21 @@ def import_files(
     return Pages(final.absolute(), tuple(final / path.name for path in pages.files), document)
 
 
-def _name(requested: str | None, files: Sequence[Path]) -> str:
-    name = requested if requested is not None else slug(files[0].stem)
-    if NAMES.fullmatch(name) is None:
-        raise UsageError(
-            f"{name!r} is not a valid name",
-            effect="nothing was imported",
-            fix="use letters, digits, dots, hyphens and underscores in --name, starting with a "
-            "letter or digit",
-        )
-    return name
-
-
-def _labels(files: Sequence[Path]) -> list[str]:
-    """Return the names of files, with their folders if two files have the same name."""
-    names = [path.name for path in files]
-    return names if len(set(names)) == len(names) else [str(path) for path in files]
-
-
 def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
     """Return the baseline's label. Raises `UsageError` (BX453): unknown, or a file given twice."""
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])
         raise _wrong(f"the same file was given twice: {names}", "give each file once")
-    known = list(
-        dict.fromkeys(command.label for session in sessions for command in session.commands)
-    )
+    known = [*dict.fromkeys(command.label for s in sessions for command in s.commands)]
     if requested is not None and requested not in known:
-        raise _wrong(
-            f"no file contains --baseline {requested!r}",
-            f"use one of {', '.join(known[:8])}",
-        )
+        fix = f"use one of {', '.join(known[:8])}"
+        raise _wrong(f"no file contains --baseline {requested!r}", fix)
     return requested if requested is not None else known[0]
 
 
 def _wrong(message: str, fix: str) -> UsageError:
     return UsageError(message, code="BX453", effect="nothing was imported", fix=fix)
-
-
-UNKNOWN = "BX131"
-"""Code: a format cannot be written."""
 
 
 def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = ()) -> str | bytes:
@@ -111,7 +93,7 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
     """
     if form not in FORMATS:
         fix = f"use one of {', '.join(FORMATS)}"
-        raise UsageError(f"there is no format {form!r}", code=UNKNOWN, fix=fix)
+        raise UsageError(f"there is no format {form!r}", code="BX131", fix=fix)
     folder = finding.resolve(results, name)
     with imports.open_record(folder) as record, corruption_reported(folder):
         judgement = record.judgement() or judge_record(record)
@@ -119,23 +101,25 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
         table = export_table(source, record_host(record))
     known = {row["metric"] for row in table.rows}
     if missing := [metric for metric in metrics if metric not in known]:
-        raise UsageError(
-            f"{folder} has no metric {', '.join(map(repr, missing))}",
-            code="BX107",
-            fix=f"use one or more of {', '.join(sorted(known))}",
-        )
+        message = f"{folder} has no metric {', '.join(map(repr, missing))}"
+        fix = f"use one or more of {', '.join(sorted(known))}"
+        raise UsageError(message, code="BX107", fix=fix)
     rows = [row for row in table.rows if not metrics or row["metric"] in metrics]
     return FORMATS[form](replace(table, rows=rows))
 
 
-MOST_BYTES: Final = 1024 * 1024
-"""Largest page. The longest report of an example has 40 kB."""
-NOT_AUDITED: Final = "nothing was audited"
-
-
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
-    source = _read_page(page)
+    try:
+        source = read_input(page, MOST_BYTES).decode("utf-8-sig")
+        fault = f"{page} is a binary file" if "\0" in source else ""
+    except UnicodeDecodeError:
+        fault = f"{page} is not UTF-8 text"
+    except ValueError as error:
+        fault = str(error)
+    if fault:
+        fix = "give a Markdown page of at most 1 MiB"
+        raise UsageError(fault, code="BX456", effect=NOT_AUDITED, fix=fix)
     try:
         sessions = [
             reader.read_session(reader.read_bytes(path), path.name, number)
@@ -147,30 +131,11 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     return audit(source, page.name, sessions)
 
 
-def _read_page(path: Path) -> str:
-    try:
-        text = read_input(path, MOST_BYTES).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _fault(f"{path} is not UTF-8 text") from error
-    except ValueError as error:
-        raise _fault(str(error)) from error
-    if "\0" in text:
-        raise _fault(f"{path} is a binary file")
-    return text
-
-
-def _fault(message: str) -> UsageError:
-    return UsageError(
-        message, code="BX456", effect=NOT_AUDITED, fix="give a Markdown page of at most 1 MiB"
-    )
-
-
 def write_audit(result: Audit, path: Path) -> None:
     """Write an audit as Markdown. Raises `MachineError` (BX235): the file cannot be written."""
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:
         message = f"{path} cannot be written: {error.strerror or error}"
-        effect = "the audit was not stored"
-        fix = "choose another file with --out"
+        effect, fix = "the audit was not stored", "choose another file with --out"
         raise MachineError(message, code="BX235", effect=effect, fix=fix) from error

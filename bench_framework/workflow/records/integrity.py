@@ -18,8 +18,10 @@ from bench_framework.foreign import read_input
 from bench_framework.store import finding, layout, manifest, records
 
 MOST_NAMED: Final = 5
-CHANGED: Final = "BX415"
-"""Code: files of a record were changed."""
+_NAMESPACE: Final = "benchctl"
+"""Namespace of the signatures, and the name of every signer in the list that ssh-keygen reads."""
+_KEY: Final = re.compile(r"(ssh|ecdsa|sk)-\S+ \S+")
+_MOST_BYTES: Final = 1 << 20
 
 
 def change_warning(results: Path, name: str) -> str | None:
@@ -35,10 +37,8 @@ def change_warning(results: Path, name: str) -> str | None:
     if not mismatches:
         return None
     names = ", ".join(f"{mismatch.path} ({mismatch.what})" for mismatch in mismatches[:MOST_NAMED])
-    return (
-        f"warning[{CHANGED}]: {folder} is not as it was written: {names}; "
-        f"run `benchctl verify {folder}`"
-    )
+    advice = f"run `benchctl verify {folder}`"
+    return f"warning[BX415]: {folder} is not as it was written: {names}; {advice}"
 
 
 @contextlib.contextmanager
@@ -56,36 +56,22 @@ def corruption_reported(folder: Path) -> Iterator[None]:
     except (BenchError, OSError):
         raise
     except Exception as error:
-        changed = _changed(folder)
+        try:
+            changed = [mismatch.path for mismatch in manifest.check_manifest(folder)]
+        except (RecordError, OSError):  # there is no manifest
+            changed = []
+        if layout.PLAN not in changed and not records.has_its_plan(folder):
+            changed.append(layout.PLAN)
         if not changed:
             raise
+        cause = ("cause", f"{type(error).__name__}: {error}")
         raise RecordError(
             f"record {folder} is corrupted: files were changed after it was written",
             code="BX411",
-            details=(
-                *(("changed", name) for name in changed[:MOST_NAMED]),
-                ("cause", f"{type(error).__name__}: {error}"),
-            ),
+            details=(*(("changed", name) for name in changed[:MOST_NAMED]), cause),
             effect="no result was computed",
             fix="run `benchctl verify` to list all changed files",
         ) from error
-
-
-def _changed(folder: Path) -> list[str]:
-    """Return the files that differ from the manifest; none if there is no manifest."""
-    try:
-        changed = [mismatch.path for mismatch in manifest.check_manifest(folder)]
-    except (RecordError, OSError):
-        changed = []
-    if layout.PLAN not in changed and not records.has_its_plan(folder):
-        changed.append(layout.PLAN)
-    return changed
-
-
-_NAMESPACE: Final = "benchctl"
-"""Namespace of the signatures, and the name of every signer in the list that ssh-keygen reads."""
-_KEY: Final = re.compile(r"(ssh|ecdsa|sk)-\S+ \S+")
-_MOST_BYTES: Final = 1 << 20
 
 
 def sign_record(folder: Path, key: Path) -> None:

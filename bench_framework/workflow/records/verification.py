@@ -61,6 +61,7 @@ from bench_framework.workflow.records.integrity import check_signature, corrupti
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
+_CUSTOM: Final = "the page was rendered with custom templates, which can show more than the results"
 _DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
@@ -157,12 +158,9 @@ def verify_page(path: Path) -> Verification:
         return Verification(path, 1, 0, (line,), IN_PAGE)
     notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
-        notes += (
-            "the page was rendered with custom templates, which can show more than the results",
-        )
-    return Verification(
-        path, len(texts), len(judgement.claims), tuple(differences), IN_PAGE, notes=notes
-    )
+        notes += (_CUSTOM,)
+    numbers = len(texts), len(judgement.claims)
+    return Verification(path, *numbers, tuple(differences), IN_PAGE, notes=notes)
 
 
 def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
@@ -188,9 +186,7 @@ def verify_record(results: Path, name: str) -> Verification:
     folder = finding.resolve(results, name)
     listed = manifest.read_manifest(folder)
     digest = manifest.digest_of(listed)
-    differences = [
-        f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)
-    ]
+    differences = [f"{found.path}: {found.what}" for found in manifest.check_manifest(folder)]
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
@@ -216,24 +212,21 @@ def verify_record(results: Path, name: str) -> Verification:
 
 
 def _stored(record: Record) -> Judged:
-    saved = record.judged()
-    if saved is None:
-        raise RecordError(
-            "the record has no results yet", code="BX413", fix="finish it with `benchctl run`"
-        )
+    if (saved := record.judged()) is None:
+        fix = "finish it with `benchctl run`"
+        raise RecordError("the record has no results yet", code="BX413", fix=fix)
     return saved
 
 
 def _tables(record: Record, saved: Judgement) -> list[str]:
     """Return the fields of the tables that differ from journal and judgement."""
-    differences: list[str] = []
-    for name, expected in tables.table_texts(Source(record.plan, record.contents, saved)).items():
-        path = record.path / f"{name}.csv"
-        if path.is_file():
-            differences += [
-                f"{path.name}: {line}" for line in table_differences(_text(path), expected)
-            ]
-    return differences
+    texts = tables.table_texts(Source(record.plan, record.contents, saved))
+    return [
+        f"{name}.csv: {line}"
+        for name, expected in texts.items()
+        if (record.path / f"{name}.csv").is_file()
+        for line in table_differences(_text(record.path / f"{name}.csv"), expected)
+    ]
 
 
 def _text(path: Path) -> str:
@@ -257,18 +250,16 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
 
 def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     """Return the record with the blocks of ``runs.csv``, or `None` and the reason if it is unreadable."""
-    path = record.path / layout.RUNS
-    if record.contents.imported is not None:
-        return None, []
-    if not path.is_file() or not run_table.is_whole(text := _text(path)):
+    path, contents = record.path / layout.RUNS, record.contents
+    text = _text(path) if contents.imported is None and path.is_file() else ""
+    if not run_table.is_whole(text):
         return None, []
     try:
-        table = run_table.read(text, record.plan, record.contents.builds)
+        table = run_table.read(text, record.plan, contents.builds)
     except RecordError as error:
         return None, [error.message]
-    return replace(
-        record.contents, blocks=list(table.blocks), observations=list(table.observations)
-    ), []
+    blocks, observations = [*table.blocks], [*table.observations]
+    return replace(contents, blocks=blocks, observations=observations), []
 
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
@@ -280,7 +271,7 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     templates = custom_templates(record)
     runs = None
     if contains_runs(record):
-        runs = embedded_runs(data, record.contents, template_texts(templates) if templates else {})
+        runs = embedded_runs(data, record.contents, template_texts(templates))
     files = render_files(data, build_document(data), runs=runs, templates=templates)
     return [
         f"{name}: {line}"
