@@ -8,8 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, MeasureError, UsageError
 from bench_framework.execution.machine.host import environment, this_host_id
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from bench_framework.model.gate import Gating
     from bench_framework.model.plan import Plan
     from bench_framework.store.records import Record
+    from bench_framework.workflow.fleet.cluster import Cluster
     from bench_framework.workflow.gate import GateResult
 
 _POLL_S: Final = 0.2
@@ -77,7 +77,7 @@ class Fleet:
             BenchError: any error that `run_scenario` raised on the host.
         """
         given = observer or SilentObserver()
-        return _checked(self.run_on_hosts(name, options, given, lambda _: given)[-1])
+        return self.run_on_hosts(name, options, given, lambda _: given)[-1].checked()
 
     def run_on_hosts(
         self,
@@ -127,7 +127,7 @@ class Fleet:
             policy = policy or client.plan.hosts or HostPolicy()
             policy = HostPolicy(policy.names, labels=policy.labels[:1])
             first = client.measure(client.choose(policy)[:1], policy, [options.only])[-1]
-            outcome = _checked(first.outcome())
+            outcome = first.outcome().checked()
             if outcome.record is None or outcome.exit_code == EXIT_INTERRUPTED:
                 return outcome, None
             result = gate_record(
@@ -170,8 +170,7 @@ class FleetClient:
     scheduler: str
     plan: Plan
     options: RunOptions
-    connection: Any
-    """A `cluster.Cluster`, whose module needs Dask."""
+    connection: Cluster
     session: Session
     observer_of: Callable[[str], Observer]
     pack: Callable[[], Package]
@@ -188,8 +187,7 @@ class FleetClient:
             self.session.stop.check()
             time.sleep(time_s)
 
-        places: list[Place] = self.connection.choose(policy, wait)
-        return places
+        return self.connection.choose(policy, wait)
 
     def measure(
         self,
@@ -216,9 +214,8 @@ class FleetClient:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
-            given = replace(options, numbers=numbers, only=only)
-            if confirms is not None:
-                given = replace(given, profile=False)
+            profile = options.profile if confirms is None else False
+            given = replace(options, numbers=numbers, only=only, profile=profile)
             job = self._job(sent, given, place, confirms)
             host = self.observer_of(place.name)
             host.notify(Message(f"measuring on host {place.name} ({place.address})"))
@@ -237,7 +234,9 @@ class FleetClient:
                 first = run.number <= len(places) and not self.session.stop.level
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
-                    others = self.others(run.place, policy, [*used, *(each.host for each in runs)])
+                    others = self.connection.others(
+                        run.place, policy, [*used, *(each.host for each in runs)]
+                    )
                     spare = next((place for place in others if not place.runs), None)
                     run.replace_by(spare)
                 if run.ended:
@@ -259,7 +258,7 @@ class FleetClient:
         from bench_framework.workflow.gate import second_pass
 
         first = replace(first, hosts=(place.name,))
-        others = self.others(place, policy, (place.name,))
+        others = self.connection.others(place, policy, (place.name,))
         among = ""
         if len(policy.names) > 1:
             others = [other for other in others if other.name in policy.names]
@@ -273,11 +272,10 @@ class FleetClient:
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
         if again.exit_code == EXIT_INTERRUPTED:
-            raise Interrupted(
-                f"interrupted while host {run.host} measured possible regressions again",
-                effect=f"the gate has no result; the first record is complete: {record.path}",
-                fix="repeat the command; it measures on both hosts again",
-            )
+            message = f"interrupted while host {run.host} measured possible regressions again"
+            effect = f"the gate has no result; the first record is complete: {record.path}"
+            fix = "repeat the command; it measures on both hosts again"
+            raise Interrupted(message, effect=effect, fix=fix)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
             return not_confirmed(first, record.plan.judge.gate, run.end)
         try:
@@ -286,12 +284,6 @@ class FleetClient:
             return not_confirmed(first, record.plan.judge.gate, error.message)
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
-
-    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
-        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
-        labels = place.labels.intersection(policy.labels)
-        places: list[Place] = self.connection.others(place.kind, labels, used)
-        return places
 
     def _build(self, sent: Package, places: Sequence[Place]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""
@@ -308,41 +300,25 @@ class FleetClient:
     def _job(
         self, sent: Package, options: RunOptions, place: Place, confirms: tuple[Gating, str] | None
     ) -> Job:
-        given = self.plan.revisions
-        programs, host = self.programs, place.name
+        given, programs, folder = (
+            self.plan.revisions,
+            self.programs,
+            options.results / self.plan.name,
+        )
+        if given is not None:
+            options = replace(options, base=given.base, head=given.head)
+        ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+        options = replace(options, template=None, embed_runs=None, sign=None, pages=False)
         return Job(
             secrets.token_hex(8),
             f"{this_host_id()}:{sent.root}",
             sent.scenario,
             sent.cwd,
             sent.bundle,
-            replace(
-                options,
-                base=given.base if given is not None else None,
-                head=given.head if given is not None else None,
-                host=host,
-                template=None,
-                embed_runs=None,
-                sign=None,
-                pages=False,
-            ),
-            ("--scheduler", self.scheduler, "--host", host),
-            _ids(options.results / self.plan.name),
+            replace(options, host=place.name),
+            ("--scheduler", self.scheduler, "--host", place.name),
+            tuple(ids[-_MOST_IDS:]),
             self.plan.judge.gate.accepted,
             programs if programs is not None and programs.fit(place.target) else None,
             confirms,
         )
-
-
-def _ids(folder: Path) -> tuple[str, ...]:
-    """Return the newest ids of records that a new record of the scenario must not have."""
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    return tuple(names[-_MOST_IDS:])
-
-
-def _checked(result: HostOutcome) -> Outcome:
-    """Return the outcome of a run. Raises `BenchError`: the error that ended it."""
-    if result.error is not None:
-        raise result.error
-    assert result.outcome is not None
-    return result.outcome

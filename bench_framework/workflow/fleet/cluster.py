@@ -61,17 +61,11 @@ def versions() -> str:
 class Running:
     """A run on a worker. `gone` is True once the worker is not registered any more."""
 
-    def __init__(
-        self,
-        client: Client,
-        place: Place,
-        job: Job,
-        updates: queue.Queue[list[bytes]],
-        registered: Callable[[], Mapping[str, float]],
-    ) -> None:
+    def __init__(self, cluster: "Cluster", place: Place, job: Job) -> None:
         """Start the run. Dask does not repeat it on another worker."""
-        self._client, self._place, self._token = client, place, job.token
-        self._updates, self._registered = updates, registered
+        client = cluster.client
+        self._cluster, self._client, self._place, self._token = cluster, client, place, job.token
+        self._updates = cluster.updates[job.token] = queue.Queue[list[bytes]]()
         self._arriving: concurrent.futures.Future[list[Result]] | None = None
         self._heartbeat = (0.0, host.seconds())
         self.gone = False
@@ -109,7 +103,7 @@ class Running:
         future, name = self._future, self._place.name
         try:
             # First, because it can wait. If the connection ends meanwhile, Dask cancels the future.
-            registered = self._registered()
+            registered = self._cluster.heartbeats()
             if future.status == "error":
                 raise selection.lost(name, str(future.exception(timeout=CONNECT_S)))
             if future.status not in ("pending", "finished", "lost"):
@@ -152,9 +146,8 @@ class Cluster:
     """The connection of a client to a scheduler."""
 
     def __init__(self, client: Client, address: str) -> None:
-        self._client = client
-        self._address = address
-        self._updates: dict[str, queue.Queue[list[bytes]]] = {}
+        self.client, self._address = client, address
+        self.updates: dict[str, queue.Queue[list[bytes]]] = {}
         self._registered: Mapping[str, float] = {}
         self._asked = -CHECK_S
 
@@ -182,7 +175,6 @@ class Cluster:
         return chosen
 
     def _places(self) -> list[Place]:
-        """Return the registered hosts."""
         return [
             Place(
                 entry["address"],
@@ -200,10 +192,10 @@ class Cluster:
 
     def hosts(self) -> Iterator[dict[str, Any]]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
-        now = self._client.run_on_scheduler(time.time)
-        gone = {event["host"]: (at, event) for at, event in self._client.get_events(HOSTS)}
-        runs = self._client.processing()
-        for address, worker in _workers(self._client).items():
+        now = self.client.run_on_scheduler(time.time)
+        gone = {event["host"]: (at, event) for at, event in self.client.get_events(HOSTS)}
+        runs = self.client.processing()
+        for address, worker in _workers(self.client).items():
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
                 yield {
@@ -219,36 +211,34 @@ class Cluster:
                 }
         for at, event in gone.values():
             if not event["stopped"]:
-                events = self._client.get_events(event["address"])
+                events = self.client.get_events(event["address"])
                 removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
                 since = max(0.0, now - max((at, *removed)))
                 rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
                 yield {name: event[name] for name in ("host", "address", "card")} | rest
 
-    def others(self, kind: str, labels: frozenset[str], used: Collection[str]) -> list[Place]:
-        """Return the hosts that can measure in place of one of this kind, as `selection.suitable`."""
+    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
+        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
+        labels = place.labels.intersection(policy.labels)
         places: list[Place] = []
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
             places = self._places()
-        return selection.suitable(places, kind, versions(), labels, used)
+        return selection.suitable(places, place.kind, versions(), labels, used)
 
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
-        if not self._updates:
+        if not self.updates:
             # The scheduler keeps the last 1000 events of a topic. It forgets those of a client that is gone.
-            self._client.subscribe_topic(self._client.id, self._receive)
-        self._updates[job.token] = queue.Queue()
+            self.client.subscribe_topic(self.client.id, self._receive)
         self._asked = -CHECK_S
-        updates = self._updates[job.token]
-        return Running(self._client, place, job, updates, self._heartbeats)
+        return Running(self, place, job)
 
     def _receive(self, event: tuple[float, Any]) -> None:
-        """Pass an update on to its run. The scheduler itself adds events in dictionaries."""
-        if not isinstance(event[1], dict):
+        if not isinstance(event[1], dict):  # those are of the scheduler itself
             token, lines = event[1]
-            self._updates[token].put(lines)
+            self.updates[token].put(lines)
 
-    def _heartbeats(self) -> Mapping[str, float]:
+    def heartbeats(self) -> Mapping[str, float]:
         """Return the time of the last heartbeat by the address of a registered worker.
 
         The scheduler is asked every `CHECK_S`. If it does not answer, the last answer is returned: Dask
@@ -256,7 +246,7 @@ class Cluster:
         """
         if host.seconds() - self._asked >= CHECK_S:
             with contextlib.suppress(OSError):
-                workers = _workers(self._client)
+                workers = _workers(self.client)
                 self._registered = {address: each["last_seen"] for address, each in workers.items()}
             self._asked = host.seconds()
         return self._registered
@@ -270,8 +260,7 @@ def _workers(client: Client) -> dict[str, Any]:
     """
     if client.scheduler is None:
         raise OSError("the connection to the scheduler ended")
-    answer: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
-    workers: dict[str, Any] = answer["workers"]
+    workers: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return workers
 
 

@@ -19,7 +19,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.progress import Message, Observer, Waiting
 from bench_framework.execution.stop import Stop
-from bench_framework.store import layout
+from bench_framework.store import archives, layout
+from bench_framework.store.records import Record
 from bench_framework.workflow.fleet.bundle import damaged
 from bench_framework.workflow.fleet.job import NAME, Result
 from bench_framework.workflow.fleet.selection import Place
@@ -55,12 +56,17 @@ class HostOutcome:
     @property
     def document(self) -> dict[str, Any]:
         """The JSON document of the run, with the name of the host."""
-        error = None
-        if self.error is not None:
-            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
+        e = self.error
+        error = {"code": e.code, "message": e.message, "fix": e.fix} if e is not None else None
         run = outcome_document(self.outcome) if self.outcome is not None else {}
-        replaced = self.replaced_by or None
-        return {"host": self.host, "error": error, "replaced_by": replaced, **run}
+        return {"host": self.host, "error": error, "replaced_by": self.replaced_by or None, **run}
+
+    def checked(self) -> Outcome:
+        """Return the outcome of the run. Raises `BenchError`: the error that ended it."""
+        if self.error is not None:
+            raise self.error
+        assert self.outcome is not None
+        return self.outcome
 
 
 @dataclass(slots=True)
@@ -108,7 +114,12 @@ class HostRun:
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
                 self.checked = seconds()
                 self._take(self.running.result())
-                self._note_contact()
+                if not self.ended and self.running.silent != self.silent:
+                    self.silent = not self.silent
+                    text = (
+                        "no contact with the host: waiting" if self.silent else "in contact again"
+                    )
+                    self.observer.notify(Message(text))
         except BenchError as error:
             self.error = error
 
@@ -125,9 +136,8 @@ class HostRun:
     def end(self) -> str:
         """How the run ended."""
         if self.error is not None:
-            return "; ".join(
-                (self.error.message, *(v for k, v in self.error.details if k == "then"))
-            )
+            then = (value for name, value in self.error.details if name == "then")
+            return "; ".join((self.error.message, *then))
         assert self.result is not None
         return f"record {self.folder}" if self.folder is not None else self.result.resume
 
@@ -142,24 +152,17 @@ class HostRun:
             self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
         self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
 
-    def _note_contact(self) -> None:
-        """Notify the observer that heartbeats of the host are missing, or that they arrive again."""
-        if not self.ended and self.running.silent != self.silent:
-            self.silent = not self.silent
-            text = "no contact with the host: waiting" if self.silent else "in contact again"
-            self.observer.notify(Message(text))
-
     def _request_stop(self) -> None:
         """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""
         self.sent_stops += 1
+        if self.started and self.sent_stops <= _MOST_STOPS:
+            self.running.stop()
+            return
+        state = "did not answer, and may still measure"
         if not self.started:
             self.running.cancel()
-            effect = f"host {self.host} had not started; nothing was measured there"
-            raise Interrupted("interrupted", effect=effect)
-        if self.sent_stops > _MOST_STOPS:
-            effect = f"host {self.host} did not answer, and may still measure"
-            raise Interrupted("interrupted", effect=effect)
-        self.running.stop()
+            state = "had not started; nothing was measured there"
+        raise Interrupted("interrupted", effect=f"host {self.host} {state}")
 
     def _pass_on(self, timeout_s: float) -> None:
         for lines in self.running.updates(timeout_s):
@@ -173,31 +176,24 @@ class HostRun:
         if self.result is None:
             return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
         try:
-            return HostOutcome(
-                self.host, _outcome(self.result, self.folder, self.host, self.options)
-            )
+            return HostOutcome(self.host, self._outcome(self.result))
         except BenchError as error:
             return HostOutcome(self.host, error=error)
 
-
-def _outcome(result: Result, folder: Path | None, host: str, options: RunOptions) -> Outcome:
-    from bench_framework.store.records import Record
-
-    if folder is None:
-        resume = f"{result.resume} (on host {host})"
-        return Outcome(None, None, None, (), resume, result.exit_code)
-    with Record.open(folder) as record:
-        outcome = finish_record(record, options)
-    if result.exit_code == EXIT_INTERRUPTED:
-        resume = "interrupted; all times were measured, but profiles can be missing"
-        return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
-    return outcome
+    def _outcome(self, result: Result) -> Outcome:
+        if self.folder is None:
+            resume = f"{result.resume} (on host {self.host})"
+            return Outcome(None, None, None, (), resume, result.exit_code)
+        with Record.open(self.folder) as record:
+            outcome = finish_record(record, self.options)
+        if result.exit_code == EXIT_INTERRUPTED:
+            resume = "interrupted; all times were measured, but profiles can be missing"
+            return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
+        return outcome
 
 
 def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
     """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    from bench_framework.store import archives
-
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)

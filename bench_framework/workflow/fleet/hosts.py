@@ -147,9 +147,7 @@ def serve(
         with writing(folder):
             lock.enter_context(locked(folder, busy))
         if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
-            raise MachineError(
-                f"the connection to the scheduler {address} ended",
-                code="BX260",
-                effect="a run in progress was stopped; its finished rounds are kept",
-                fix="check the network and the scheduler, then start this worker again",
-            )
+            message = f"the connection to the scheduler {address} ended"
+            effect = "a run in progress was stopped; its finished rounds are kept"
+            fix = "check the network and the scheduler, then start this worker again"
+            raise MachineError(message, code="BX260", effect=effect, fix=fix)

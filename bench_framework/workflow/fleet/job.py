@@ -56,6 +56,17 @@ RESERVE_BYTES: Final = 1 << 16
 ARCHIVE: Final = "record.tar.gz"
 NAME: Final = "fleet"
 """Name of the baseline that an archive contains its record as."""
+FOLDER: Final = "fleet"
+"""Folder of the cache with one folder per origin."""
+RELAY_S: Final = 0.5
+"""Interval in seconds at which updates are sent. The file of updates does not grow during a timing."""
+_LINES: Final = 12
+_CALL: Final = "import sys; from bench_framework.workflow.fleet.job import main; main(sys.argv[1])"
+Send = Callable[[list[bytes]], object]
+_stops: dict[str, int] = {}
+"""Number of stop requests by the token of each run of this process."""
+_progress: dict[str, tuple[dict[str, Any], float]] = {}
+"""Progress of each run by its token, with the time at which it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,23 +194,9 @@ def _write_archive(folder: Path, results: Path, path: Path) -> None:
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, scenario = baselines.SCHEMA_VERSION, folder.parent.name
-    baseline = baselines.Baseline(
-        version, NAME, scenario, folder.name, digest, machine, host.utc_now()
-    )
+    described = (scenario, folder.name, digest, machine, host.utc_now())
+    baseline = baselines.Baseline(version, NAME, *described)
     archives.write_archive(path, baseline, results)
-
-
-FOLDER: Final = "fleet"
-"""Folder of the cache with one folder per origin."""
-RELAY_S: Final = 0.5
-"""Interval in seconds at which updates are sent. The file of updates does not grow during a timing."""
-_LINES: Final = 12
-_CALL: Final = "import sys; from bench_framework.workflow.fleet.job import main; main(sys.argv[1])"
-Send = Callable[[list[bytes]], object]
-_stops: dict[str, int] = {}
-"""Number of stop requests by the token of each run of this process."""
-_progress: dict[str, tuple[dict[str, Any], float]] = {}
-"""Progress of each run by its token, with the time at which it was written."""
 
 
 def request_stop(token: str) -> None:

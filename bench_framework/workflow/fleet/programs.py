@@ -19,6 +19,7 @@ from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Session
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
 from bench_framework.units import format_size
@@ -83,10 +84,10 @@ class Programs:
         for spec in plan.builds:
             if (build := self.builds.get(_key(spec, root))) is None:
                 return ()
-            digest = str(build.sha256)
-            stored = binaries.store(cache / "binaries", folder / digest / spec.bin, spec.bin)
-            if stored.sha256 != digest:
+            program = folder / str(build.sha256) / spec.bin
+            if sha256_of(program) != build.sha256:
                 raise damaged(f"{spec.bin} has another digest", "the programs")
+            stored = binaries.store(cache / "binaries", program, spec.bin)
             path, control = str(stored.path), str(stored.control)
             builds.append(replace(build, id=spec.id, path=path, control_path=control))
         return tuple(builds)

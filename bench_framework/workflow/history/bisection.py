@@ -3,7 +3,7 @@
 import json
 import weakref
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -54,16 +54,16 @@ NO_SIDE: Final = 125
 _REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 
 
+@dataclass(frozen=True, slots=True)
 class _Built:
     """An observer of a plan whose builds were shown before."""
 
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
+    observer: Observer
 
     def notify(self, update: Update) -> None:
         """Pass an update on, but not the plan and the unchanged builds again."""
         if not isinstance(update, PlanReady | BuildFinished):
-            self._observer.notify(update)
+            self.observer.notify(update)
 
 
 class Search:
@@ -108,21 +108,17 @@ class Search:
         self._observer, self._options, self._fixed = observer, options, fixed_ends
         self._stopped = False
         self._file = options.results / self.plan.name / STATE
-        self._wait_alone()
+        lock = ExitStack()
+        weakref.finalize(self, lock.close)
+        with writing(self._file):  # other processes that search the same; their steps are then read
+            text = Message("bisect: waiting for another process with the same search")
+            lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
         judge = plan.judge
         self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
             self.state = wire.load_bisection(read_regular(self._file))
             steps = counted(len(self.state.steps), "step")
             self.say(f"continuing after {steps} (--fresh repeats them)")
-
-    def _wait_alone(self) -> None:
-        """Wait for other processes that search the same. Their steps are then read, not repeated."""
-        lock, notify = ExitStack(), self._observer.notify
-        weakref.finalize(self, lock.close)
-        text = Message("bisect: waiting for another process with the same search")
-        with writing(self._file):
-            lock.enter_context(locked(self._file.parent, partial(notify, text)))
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
@@ -169,11 +165,8 @@ class Search:
         """
         numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
         if (number := numbers.get(self._here)) is None:
-            message = "the current folder is in no git repository"
-            if self._here:
-                message = (
-                    f"commit {self._here[:12]}, which is checked out here, is not in the range"
-                )
+            message = f"commit {self._here[:12]}, which is checked out here, is not in the range"
+            message = message if self._here else "the current folder is in no git repository"
             fix = "give --good and --bad as in `git bisect start`"
             raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
         attempts = compute.attempts_of(self.state)
@@ -212,18 +205,16 @@ class Search:
         """Compare two ends. The first time, choose the configuration with the largest change."""
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
-        record, judgement = self._measure(
-            compute.scheduled(plan, step), RunOptions(), self._observer
-        )
+        plan = compute.scheduled(plan, step)
+        record, judgement = self._measure(plan, RunOptions(), self._observer)
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else "this machine cannot run it"
-            message = f"{good.short} and {bad.short} cannot be compared: {cause}"
-            if compared:
-                message = f"{message}, in {len(refused)} of {len(comparisons)} configurations"
+            some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
+            message = f"{good.short} and {bad.short} cannot be compared: {cause}{some}"
             fix = "choose other ends or configurations (-k), or fix the scenario"
             raise MeasureError(message, code="BX127", effect="no commit was found", fix=fix)
         outcome, largest = compute.of_ends(compared, self.state.find)
@@ -282,8 +273,7 @@ class Search:
         return replace(self.plan, cells=cells)
 
     def _of_metric(self, judgement: Judgement) -> list[Comparison]:
-        families = ("headline", "exact")
-        comparisons = [c for c in judgement.comparisons if c.family in families]
+        comparisons = [c for c in judgement.comparisons if c.family in ("headline", "exact")]
         return [c for c in comparisons if c.metric == self.state.metric]
 
     def _measure(
@@ -348,9 +338,8 @@ def _commits(
             git, cache, crate=crate, url=spec.git, ends=ends, first_parent=not fixed_ends
         )
         here = git.try_run("rev-parse", "HEAD") or ""
-        facts = host.facts(
-            launcher, hyperfine="", results=results, data=cache, env=env, builds=False
-        )
+        places = {"results": results, "data": cache}
+        facts = host.facts(launcher, hyperfine="", env=env, builds=False, **places)
     return commits, here, fingerprint(facts).digest
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -157,16 +158,14 @@ def _of_machine(
     """Return one machine and its records. Raises `UsageError`, BX128."""
     kinds = [(fingerprint(record.prepared.host), record) for record in records]
     digest = machine or kinds[-1][0].digest
-    chosen = [(kind, record) for kind, record in kinds if kind.digest == digest]
-    if not chosen:
-        known = {kind.digest: ", ".join(kind.facts.values()) for kind, _ in kinds}
+    known = {kind.digest: kind for kind, _ in kinds}
+    if digest not in known:
+        details = tuple((name, ", ".join(kind.facts.values())) for name, kind in known.items())
         message = f"no record is from a machine with the fingerprint {digest}"
-        fix = "use one of these"
-        raise UsageError(message, code="BX128", details=tuple(known.items()), fix=fix)
-    for kind, record in kinds:
-        if kind.digest != digest:
-            left_out[record.header.record_id] = f"machine {kind.digest}"
-    return chosen[0][0], [record for _, record in chosen]
+        raise UsageError(message, code="BX128", details=details, fix="use one of these")
+    others = [(kind, record) for kind, record in kinds if kind.digest != digest]
+    left_out |= {record.header.record_id: f"machine {kind.digest}" for kind, record in others}
+    return known[digest], [record for kind, record in kinds if kind.digest == digest]
 
 
 @lru_cache(maxsize=64)
@@ -228,12 +227,11 @@ def _placed(
 
     A configuration whose revision never changes, such as an anchor, has the newest commit of its record.
     """
-    newest: dict[int, int] = {}
-    revisions: dict[str, set[str | None]] = {}
+    newest = defaultdict[int, int](lambda: -1)
+    revisions = defaultdict[str, set[str | None]](set)
     for r in readings:
-        position = positions.get(r.revision or "", -1)
-        newest[r.number] = max(position, newest.get(r.number, -1))
-        revisions.setdefault(r.series, set()).add(r.revision)
+        newest[r.number] = max(newest[r.number], positions.get(r.revision or "", -1))
+        revisions[r.series].add(r.revision)
     keyed = []
     for r in readings:
         fixed = len(revisions[r.series]) == 1

@@ -7,7 +7,6 @@ only if a record has no claims.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import shutil
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import PROGRAM, BuildSpec, Cell, Plan, Role, stable_id
 from bench_framework.model.policies import JudgePolicy, Metric
@@ -181,15 +181,11 @@ def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> 
     """Return the sha256 of existing binaries by build id."""
     from bench_framework.execution.machine.host import cache_root
 
-    paths: dict[str, Path] = {}
-    names = {PROGRAM: command[0]} if command else {}
+    paths: dict[str, Path | str | None] = {PROGRAM: shutil.which(command[0])} if command else {}
     for spec in specs:
-        if spec.installed:
-            names[spec.id] = spec.bin
-        elif (binary := built_binary(spec, cache_root())) is not None:
-            paths[spec.id] = binary
-    paths |= {key: Path(path) for key, name in names.items() if (path := shutil.which(name))}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+        installed = spec.installed
+        paths[spec.id] = shutil.which(spec.bin) if installed else built_binary(spec, cache_root())
+    return {key: sha256_of(Path(path)) for key, path in paths.items() if path}
 
 
 def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
