@@ -167,7 +167,6 @@ def _first_pass(record: Record) -> Gating:
 
 
 def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gating) -> Gating:
-    """Measure possible regressions again, in a separate record."""
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
@@ -366,7 +365,6 @@ def _proposals(folder: Path) -> list[dict[str, str]]:
 
 
 def _file(plan: Plan, file: Path | None) -> Path:
-    """Return the file to write. Raises `UsageError` (BX120): it is not known."""
     if file is not None:
         return file
     path = Path(plan.judge.gate.accepted)

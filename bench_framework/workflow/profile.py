@@ -139,7 +139,6 @@ def _profile(
 
 
 def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileResult:
-    """Store new profiles in a record whose verdicts do not change, and return the result."""
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
 

@@ -173,7 +173,6 @@ def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
 
 
 def _existing(plan: Plan, options: RunOptions) -> Record | None:
-    """Open the record that is continued, if there is one."""
     if options.record is not None:
         return Record.open(options.record)
     return None if options.fresh else find_resumable(options.results, plan)
@@ -318,7 +317,6 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
-    """Return the errors of a run: first failed builds, then failed cells."""
     failures: list[BenchError] = []
     for build in contents.builds:
         if not build.ok:

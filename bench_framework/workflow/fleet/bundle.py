@@ -319,7 +319,6 @@ class _Collector:
                 self.files.setdefault(_normal(Path(parent, name)), Path(parent, name))
 
     def _is_sent(self, path: Path) -> bool:
-        """Return False for the records of this machine and for its cache."""
         left_out = (self.options.results, host.cache_root())
         return not any(path.resolve().is_relative_to(folder.resolve()) for folder in left_out)
 
@@ -374,7 +373,6 @@ def _texts(values: Any) -> Iterator[str]:
 
 
 def _tokens(word: str) -> list[str]:
-    """Return the words of a text that can be a command for a shell."""
     try:
         tokens = shlex.split(word)
     except ValueError:

@@ -86,7 +86,6 @@ def measure_commits(
 
 
 def _file_of(results: Path, scenario: str | None) -> str:
-    """Return the file of a scenario, which its newest record names."""
     if scenario is not None and scenario.endswith((".yaml", ".yml")):
         return scenario
     with Record.open(newest_record(results, scenario)) as record:

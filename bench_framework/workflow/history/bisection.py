@@ -185,7 +185,6 @@ class Search:
         return step, SIDE_CODES.get(step.outcome, NO_SIDE)
 
     def _do(self, step: Step) -> None:
-        """Measure a planned step, and store its result."""
         try:
             self.say(sentences.before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)

@@ -155,7 +155,6 @@ def read_records(
 def _of_machine(
     records: Sequence[RecordSummary], machine: str | None, left_out: dict[str, str]
 ) -> tuple[Fingerprint, list[RecordSummary]]:
-    """Return one machine and its records. Raises `UsageError`, BX128."""
     kinds = [(fingerprint(record.prepared.host), record) for record in records]
     digest = machine or kinds[-1][0].digest
     known = {kind.digest: kind for kind, _ in kinds}
@@ -248,7 +247,6 @@ def _placed(
 def _with_changes(
     series: Sequence[Sequence[_Placed]], cells_of: Mapping[str, _Cell], metric: str, level: float
 ) -> Iterable[Series]:
-    """Yield the series with their levels and changes."""
     from bench_framework.features.history import compute
     from bench_framework.stats.portable_math import exp
 

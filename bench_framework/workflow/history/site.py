@@ -169,7 +169,6 @@ def _is_name(name: str) -> bool:
 
 
 def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each finished record with the digest of its manifest."""
     for folder in finding.find_records(results, imported=True):
         name = f"{folder.parent.name}/{folder.name}"
         try:
@@ -211,7 +210,6 @@ def _entry(folder: Path) -> SiteRecord:
 
 
 def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
-    """Return the records of each scenario, oldest first. Scenarios are in the order of their names."""
     order = sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id)))
     return {name: [*group] for name, group in groupby(order, key=lambda r: r.scenario)}
 

@@ -48,7 +48,6 @@ def journal_differences(record: Record) -> list[str]:
 
 
 def _is_of(block: Block, export: bytes) -> bool:
-    """Return whether a block has the values of hyperfine's output."""
     try:
         result = parse(export)
     except CellError:

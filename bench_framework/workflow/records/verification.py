@@ -219,7 +219,6 @@ def _stored(record: Record) -> Judged:
 
 
 def _tables(record: Record, saved: Judgement) -> list[str]:
-    """Return the fields of the tables that differ from journal and judgement."""
     texts = tables.table_texts(Source(record.plan, record.contents, saved))
     return [
         f"{name}.csv: {line}"

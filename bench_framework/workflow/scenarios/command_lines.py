@@ -26,7 +26,10 @@ from bench_framework.workflow.scenarios.request import (
     unfit,
 )
 
-_AXIS: Final = "command"
+BIN: Final = "{bin}"
+_KINDS: Final = ("ENV", "PROFILE", "FEATURES")
+_NONE: Final = "none"
+_DEFAULT: Final = "default"
 _QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
 _OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 
@@ -42,19 +45,10 @@ class Commands(Request):
 
 
 def plan_commands(request: Commands) -> tuple[Plan, str]:
-    """Return the plan that compares the commands, and the text of its scenario.
+    """Return the plan that compares the commands, and its scenario, whose paths start at the folder of `save`.
 
     Raises `UsageError`: BX122, the commands cannot be compared, or an option has an invalid value;
     BX103, the file cannot be saved.
-    """
-    text = scenario_text(request)
-    return request.plan(text), text
-
-
-def scenario_text(request: Commands) -> str:
-    """Return the scenario as YAML. Relative paths in it start at the folder of `save`.
-
-    Raises `UsageError` (BX122): the commands cannot be compared.
     """
     commands = _expanded(request)
     first, second, *more = commands
@@ -66,13 +60,13 @@ def scenario_text(request: Commands) -> str:
         *request.head(question if more else f"Is `{second}` faster than `{first}`?"),
         f"worker: {{command: {words[first]}}}",
         "axes:",
-        f"  {_AXIS}:",
+        "  command:",
         f"    {flow(first)}: {{}}",
         *(f"    {flow(command)}: {{command: {words[command]}}}" for command in (second, *more)),
-        f"baseline: {{{_AXIS}: {flow(first)}}}",
+        f"baseline: {{command: {flow(first)}}}",
         *request.tail(before or None, used=used),
     ]
-    return "\n".join(lines) + "\n"
+    return request.plan(lines)
 
 
 def _expanded(request: Commands) -> list[str]:
@@ -91,10 +85,8 @@ def _expanded(request: Commands) -> list[str]:
             if name == "input" and request.input is None:
                 raise unfit("{input} is used, but there is no input", "add --input FILE")
             if name != "input":
-                raise unfit(
-                    f"the placeholder {{{name}}} in `{command}` has no values",
-                    f"add -L {name} A,B (not for --prepare); for braces, write `{{ {name} }}`",
-                )
+                advice = f"add -L {name} A,B (not for --prepare); for braces, write `{{ {name} }}`"
+                raise unfit(f"the placeholder {{{name}}} in `{command}` has no values", advice)
     if not expanded:
         advice = "give two or more, such as: benchctl ab './old data.json' './new data.json'"
         raise unfit("there are no commands to compare", advice)
@@ -131,12 +123,6 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
-BIN: Final = "{bin}"
-_KINDS: Final = ("ENV", "PROFILE", "FEATURES")
-_NONE: Final = "none"
-_DEFAULT: Final = "default"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _OfProgram(Request):
     """A program, and how it is built if it belongs to a crate.
@@ -149,9 +135,12 @@ class _OfProgram(Request):
     package: str | None = None
     binary: str | None = None
 
-    def program(self, *, built: bool) -> Iterator[str]:
-        """Yield lines of program and command. Raises `UsageError` (BX122): an option is wrong."""
-        slots = "|".join(("bin", "input", *self.names()))
+    def program(self, *names: str, built: bool) -> Iterator[str]:
+        """Yield lines of program and command, in which the placeholders `names` have values.
+
+        Raises `UsageError` (BX122): an option is wrong.
+        """
+        slots = "|".join(("bin", "input", *names))
         words = [escaped(word, slots) for word in self.command]
         if not built:
             for option in ("crate", "package", "binary"):
@@ -188,16 +177,15 @@ class _OfProgram(Request):
         folder = self.crate_folder()
         packages = read_packages(folder)
         candidates = (p for p in packages if self.package in (None, p.name))
-        features = next(
-            (p.features for p in candidates if self.package or p.folder == folder), None
-        )
-        if features is None:
+        usable = [p.features for p in candidates if self.package or p.folder == folder]
+        if not usable:
             names = ", ".join(sorted(p.name for p in packages))
             raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
-        missing = (name for name in self.listed if name not in features and "/" not in name)
-        if unknown := next(missing, None):
-            names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-            raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
+        features = usable[0]
+        for name in self.listed:
+            if name not in features and "/" not in name:
+                names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+                raise unfit(f"the package has no feature `{name}`", f"choose from: {names}")
         return features
 
     def defaults(self) -> Mapping[str, Any]:
@@ -213,10 +201,6 @@ class _OfProgram(Request):
             return {}
         others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
         return {"default-features": False, "features": sorted(others)}
-
-    def names(self) -> Sequence[str]:
-        """Return the placeholders of the command that have values."""
-        return ()
 
     def options(self) -> Iterator[str]:
         """Yield the lines of the other options."""
@@ -239,10 +223,6 @@ class Sweep(_OfProgram):
         """Return the features that only some builds have."""
         sets = (t.partition("=")[2] for t in self.lists if t.startswith("FEATURES:"))
         return [n for text in sets for v in text.split(",") if v != _NONE for n in v.split("+")]
-
-    def names(self) -> Sequence[str]:
-        """Return the placeholders of the command that have values."""
-        return [name for text in self.lists if ":" not in (name := text.partition("=")[0])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,19 +265,19 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise unfit(f"`{twice}` is given twice", "give all of its values in one list")
     built = any(word == BIN for word in request.command[:1])
-    kinds = {text.partition(":")[0] for text in request.lists if ":" in text.partition("=")[0]}
+    given = [text.partition("=")[0] for text in request.lists]
+    kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit(f"{unbuilt[0]} needs a crate that is built", f"use {BIN} as program")
     lines = [
         *request.head(f"Which {' and '.join(names)} is fastest?"),
-        *request.program(built=built),
+        *request.program(*(name for name in given if ":" not in name), built=built),
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
         f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",
         *request.options(),
     ]
-    text = "\n".join(lines) + "\n"
-    return request.plan(text), text
+    return request.plan(lines)
 
 
 def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
@@ -306,9 +286,8 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     kind, colon, name = left.partition(":")
     values = [value.replace("\\,", ",") for value in COMMA.split(right)]
     if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
-        advice = (
-            "write threads=1,2,4, ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
-        )
+        examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
+        advice = f"write threads=1,2,4, {examples}"
         raise unfit(f"`{text}` is not a name with values", advice)
     if len({*values}) < max(len(values), 2):
         advice = "give two or more different values, separated by commas"
@@ -317,10 +296,8 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
         if not any(left in PLACEHOLDER.findall(word) for word in request.command):
             raise unfit(f"the command does not contain {{{left}}}", f"use {{{left}}} or ENV:{left}")
         return left, {value: {} for value in values}
-    if kind == "ENV":
-        return name, {value: {"env": {name: value}} for value in values}
-    if kind == "PROFILE":
-        return name, {value: {"profile": {name: value}} for value in values}
+    if kind != "FEATURES":
+        return name, {value: {kind.lower(): {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
     if wrong := next((value for value, features in chosen.items() if "" in features), None):
         advice = "write features with + between them, such as a+b, or none"
@@ -337,9 +314,8 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     if twice := next((name for name in features if features.count(name) > 1), None):
         raise unfit(f"the feature `{twice}` is given twice", "give it once")
     if not features:
-        raise unfit(
-            "there are no features to compare", "give them, such as --features simd,mimalloc"
-        )
+        advice = "give them, such as --features simd,mimalloc"
+        raise unfit("there are no features to compare", advice)
     for name in features:
         try:
             axis_name(name)
@@ -364,5 +340,4 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         ),
         *request.options(),
     ]
-    text = "\n".join(lines) + "\n"
-    return request.plan(text), text
+    return request.plan(lines)

@@ -78,24 +78,14 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
     names = sorted((options.package is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]
-    name, note = _choose(
-        "package",
-        f"{crate} has",
-        names,
-        options.package or next((name for name in names if usable[name].folder == crate), None),
-        default[0] if len(default) == 1 else None,
-        ask,
-    )
+    given = options.package or next((n for n in names if usable[n].folder == crate), None)
+    only = default[0] if len(default) == 1 else None
+    name, note = _choose("package", f"{crate} has", names, given, only, ask)
     package = usable[name]
     draft.guesses.append(("package", f"{name} {package.version}{note}"))
-    binary, note = _choose(
-        "bin",
-        f"package {name} has",
-        sorted(package.bins),
-        options.bin,
-        package.default_run or (name if name in package.bins else None),
-        ask,
-    )
+    named = package.default_run or (name if name in package.bins else None)
+    owner, names = f"package {name} has", sorted(package.bins)
+    binary, note = _choose("bin", owner, names, options.bin, named, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
     _add_text(draft, options.folder.resolve(), package, binary, words, path)
@@ -207,19 +197,17 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
 
 def _release(manifest: Path) -> dict[str, Any]:
     """Return the profile `release`; it is empty if Python cannot read the manifest, unlike cargo."""
+    release: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError):
-        manifest_table = tomllib.loads(manifest.read_text(encoding="utf-8-sig"))
-        release: dict[str, Any] = manifest_table.get("profile", {}).get("release", {})
-        return release
-    return {}
+        profiles = tomllib.loads(manifest.read_text(encoding="utf-8-sig")).get("profile", {})
+        release = profiles.get("release", release)
+    return release
 
 
 def _sources(folder: Path) -> Iterable[str]:
     for path in sorted(folder.rglob("*.rs")):
-        try:
+        with contextlib.suppress(OSError):
             yield read_regular(path, _LARGEST).decode(errors="replace")
-        except OSError:
-            continue
 
 
 def _add_text(

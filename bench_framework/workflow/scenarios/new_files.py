@@ -10,7 +10,6 @@ from string import Template
 from typing import Final, Literal
 
 from bench_framework import assets
-from bench_framework.assets import template_dir
 from bench_framework.errors import UsageError
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
@@ -70,19 +69,15 @@ def write_ci(
         if on_github is None:
             raise unwritten(f"GitHub cannot use the action of {url}", f"add {_FROM}")
         values["action"] = f"{on_github[1]}@{revision}"
-    files = {
-        top / target: _Workflow(
-            (template_dir() / "ci" / template).read_text(encoding="utf-8")
-        ).substitute(values)
-        for template, target in _FILES[service].items()
-    }
-    left = (
-        f"commit them and {name}; the comment appears once benchmarks-comment.yml is on the "
-        "default branch"
-    )
-    if service == "gitlab":
+    files: dict[Path, str] = {}
+    for template, target in _FILES[service].items():
+        text = (assets.template_dir() / "ci" / template).read_text(encoding="utf-8")
+        files[top / target] = _Workflow(text).substitute(values)
+    left = f"commit them and {name}"
+    if service == "github":
+        left += "; the comment appears once benchmarks-comment.yml is on the default branch"
+    else:
         main, line = top / _GITLAB[0], _GITLAB[1]
-        left = f"commit them and {name}"
         if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in main.read_text(encoding="utf-8"):
             left = f"add to {_GITLAB[0]}: {line}"
         elif not main.exists():
@@ -101,7 +96,6 @@ def _installed_from() -> str:
 
 
 def _source(text: str) -> tuple[str, str]:
-    """Return the https URL of a repository, and the revision."""
     parts = re.fullmatch(
         r"(?:git\+)?(?:https://([\w.-]+(?::\d+)?)/|git@([\w.-]+):|ssh://git@([\w.-]+)(?::\d+)?/)"
         r"([\w./-]+?)(?:\.git)?@([\w./-]+)",
@@ -181,14 +175,12 @@ def write_new(
             raise UsageError(f"{path} exists already", code="BX103", fix=fix)
     for path in files:
         try:
-            path.parent.mkdir(
-                parents=True, exist_ok=True
-            )  # relative paths of a scenario start here
+            # Relative paths of a scenario start here.
+            path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            folder = path.parent
-            cause = "it is a file" if folder.is_file() else error.strerror
+            cause = "it is a file" if path.parent.is_file() else error.strerror
             fix = "give a folder that exists or can be created, such as bench"
-            message = f"cannot write into {folder}: {cause}"
+            message = f"cannot write into {path.parent}: {cause}"
             raise UsageError(message, code="BX103", fix=fix) from error
     if check is not None:
         check()
@@ -197,7 +189,6 @@ def write_new(
             path.write_text(content, encoding="utf-8")
         except OSError as error:
             fix = "check the permissions of the folder"
-            raise UsageError(
-                f"cannot write {path}: {error.strerror}", code="BX103", fix=fix
-            ) from error
+            message = f"cannot write {path}: {error.strerror}"
+            raise UsageError(message, code="BX103", fix=fix) from error
     return tuple(files)

@@ -83,7 +83,6 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
 
 
 def _settings(variant: Variant, cells: Iterable[Cell]) -> Iterable[tuple[str, str]]:
-    """Return the values of a variant: of its axes, and of the options in its commands."""
     commands = (cell.command for cell in cells if cell.variant_id == variant.id)
     return dict.fromkeys((*variant.values, *(pair for words in commands for pair in _flags(words))))
 

@@ -260,7 +260,6 @@ def _trained(build: Build, training: Training, labels: str, plain: Build | None)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
-    """Return the programs of a plan that builds nothing."""
     if plan.program is None:
         return ()
     name, *arguments = plan.program

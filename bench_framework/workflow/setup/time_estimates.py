@@ -178,7 +178,6 @@ def _size(plan: Plan, cell: Cell) -> int | None:
 
 
 def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> dict[str, str]:
-    """Return the sha256 of existing binaries by build id."""
     from bench_framework.execution.machine.host import cache_root
 
     paths: dict[str, Path | str | None] = {PROGRAM: shutil.which(command[0])} if command else {}
@@ -235,7 +234,6 @@ def _detectable(
 
 
 def _half_width(c: Comparison) -> float | None:
-    """Return the half-width of the 95 % interval on the log scale."""
     interval = c.typical
     if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
         return None
