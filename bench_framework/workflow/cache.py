@@ -82,13 +82,10 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
             except OSError as error:
                 refused.append(error)
     if refused:
-        raise MachineError(
-            f"{counted(len(refused), 'item')} could not be removed",
-            code="BX235",
-            details=tuple(("cause", str(error)) for error in refused[:MOST_CAUSES]),
-            effect="the other items were removed",
-            fix="remove them as the user who owns them",
-        )
+        details = tuple(("cause", str(error)) for error in refused[:MOST_CAUSES])
+        effect, fix = "the other items were removed", "remove them as the user who owns them"
+        message = f"{counted(len(refused), 'item')} could not be removed"
+        raise MachineError(message, code="BX235", details=details, effect=effect, fix=fix)
 
 
 def _remove(path: Path) -> None:

@@ -152,11 +152,10 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
     known = dict.fromkeys((*KNOWN_METRICS, *judged))
     unknown = [metric for metric in metrics if metric not in known]
     if unknown or not metrics:
-        raise UsageError(
-            f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given",
-            code="BX107",
-            fix=f"use one or more of {', '.join(known)}",
+        message = (
+            f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given"
         )
+        raise UsageError(message, code="BX107", fix=f"use one or more of {', '.join(known)}")
 
 
 def _other_plan(
@@ -198,12 +197,10 @@ def _other_plan(
 def _one(plan: Plan, text: str) -> Variant:
     variants = _selected(plan, text, "--baseline")
     if len(variants) > 1:
-        raise UsageError(
-            f"--baseline selects {len(variants)} variants instead of one",
-            code="BX106",
-            details=tuple(("selected", variant.label) for variant in variants[:5]),
-            fix="give a value of every axis, or variant='…'",
-        )
+        message = f"--baseline selects {len(variants)} variants instead of one"
+        details = tuple(("selected", variant.label) for variant in variants[:5])
+        fix = "give a value of every axis, or variant='…'"
+        raise UsageError(message, code="BX106", details=details, fix=fix)
     return variants[0]
 
 
@@ -217,12 +214,12 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         selects = parse_selection(text, known, open_names=open_names, option=option)
         variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
-        raise UsageError(
+        details = tuple(("variant", variant.label) for variant in plan.variants[:8])
+        message, fix = (
             f"{text!r} selects no variant of this record",
-            code="BX106",
-            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
-            fix="give a label, or conditions such as io=mmap",
+            "give a label, or conditions such as io=mmap",
         )
+        raise UsageError(message, code="BX106", details=details, fix=fix)
     return variants
 
 

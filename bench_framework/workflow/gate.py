@@ -129,13 +129,13 @@ def _interrupted(when: str) -> Interrupted:
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
-        raise UsageError(
-            f"{record.path} was measured on another machine, so the gate cannot measure more here",
-            code="BX109",
-            effect="the gate has no result; the record is not changed",
-            fix="run the gate on that machine, `benchctl run --gate` on this one, or judge the stored "
-            "rounds alone with --no-confirm",
+        message = (
+            f"{record.path} was measured on another machine, so the gate cannot measure more here"
         )
+        effect = "the gate has no result; the record is not changed"
+        fix = "run the gate on that machine, `benchctl run --gate` on this one"
+        fix += ", or judge the stored rounds alone with --no-confirm"
+        raise UsageError(message, code="BX109", effect=effect, fix=fix)
 
 
 def first_pass_folder(folder: Path) -> Path:
@@ -356,12 +356,9 @@ def _proposals(folder: Path) -> list[dict[str, str]]:
         proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
         return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RecordError(
-            f"{folder} has no result of a gate of this version",
-            code="BX413",
-            effect=NOTHING,
-            fix=f"apply the gate with `benchctl gate {folder}`",
-        ) from error
+        message = f"{folder} has no result of a gate of this version"
+        fix = f"apply the gate with `benchctl gate {folder}`"
+        raise RecordError(message, code="BX413", effect=NOTHING, fix=fix) from error
 
 
 def _file(plan: Plan, file: Path | None) -> Path:

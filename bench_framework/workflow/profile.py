@@ -202,11 +202,9 @@ def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     """Return the cells that a filter selects, without the A/A controls."""
     cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
-        raise UsageError(
-            f"{text!r} selects no configuration of this record",
-            code="BX106",
-            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
-        )
+        details = tuple(("variant", variant.label) for variant in plan.variants[:8])
+        message = f"{text!r} selects no configuration of this record"
+        raise UsageError(message, code="BX106", details=details)
     return cells
 
 

@@ -184,13 +184,11 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
     for build in builds:
         before = known.get(build.id)
         if before is not None and build.sha256 is not None and build.sha256 != before:
-            raise RecordError(
-                f"cannot confirm: the program {Path(build.path or '').name} {before[:12]} → "
-                f"{build.sha256[:12]} since the first pass of the gate",
-                code="BX410",
-                effect="the second pass would measure another program, so nothing was measured",
-                fix="measure both again with `benchctl run FILE --gate --fresh`",
-            )
+            change = f"{Path(build.path or '').name} {before[:12]} → {build.sha256[:12]}"
+            message = f"cannot confirm: the program {change} since the first pass of the gate"
+            effect = "the second pass would measure another program, so nothing was measured"
+            fix = "measure both again with `benchctl run FILE --gate --fresh`"
+            raise RecordError(message, code="BX410", effect=effect, fix=fix)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:

@@ -64,12 +64,9 @@ def hosts_of(text: str) -> HostPolicy | None:
         if name == ALL and len(names) > 1:
             fault = "cannot be used with other names"
         if fault:
-            raise UsageError(
-                f"--host {text}: the name {name!r} {fault}",
-                code="BX136",
-                effect="nothing was measured",
-                fix=f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}",
-            )
+            message = f"--host {text}: the name {name!r} {fault}"
+            fix = f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}"
+            raise UsageError(message, code="BX136", effect="nothing was measured", fix=fix)
     if names == (ALL,):
         return HostPolicy(everyone=True)
     return HostPolicy(names) if names else None
@@ -79,12 +76,14 @@ def require_labels(labels: Sequence[str]) -> None:
     """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
     for label in labels:
         if not is_label(label):
-            raise UsageError(
-                f"--label {label!r} is not a valid label",
-                code="BX136",
-                effect="the worker was not started",
-                fix="use at most 64 letters, digits, `-`, `_` and `.`, and start with a letter or digit",
+            fix = (
+                "use at most 64 letters, digits, `-`, `_` and `.`, and start with a letter or digit"
             )
+            message, effect = (
+                f"--label {label!r} is not a valid label",
+                "the worker was not started",
+            )
+            raise UsageError(message, code="BX136", effect=effect, fix=fix)
 
 
 def is_local(address: str) -> bool:

@@ -1,27 +1,40 @@
-"""Integrity of records: files that were changed, and signatures with an SSH key.
+"""Integrity of records: changed files, differences of a record from its runs, and signatures with an SSH key.
 
 ssh-keygen makes and checks signatures. The digest of the measured files is signed, so a report can be rendered
 again without a new signature.
 """
 
 import contextlib
+import csv
+import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import BenchError, RecordError, UsageError
+from bench_framework.errors import BenchError, CellError, RecordError, UsageError
 from bench_framework.execution import process
+from bench_framework.execution.hyperfine import parse
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
-from bench_framework.foreign import read_input
+from bench_framework.foreign import read_input, read_regular
+from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.run import Block
 from bench_framework.store import finding, layout, manifest, records
+from bench_framework.store.records import Record
+from bench_framework.units import counted
 
 MOST_NAMED: Final = 5
 _NAMESPACE: Final = "benchctl"
 """Namespace of the signatures, and the name of every signer in the list that ssh-keygen reads."""
 _KEY: Final = re.compile(r"(ssh|ecdsa|sk)-\S+ \S+")
 _MOST_BYTES: Final = 1 << 20
+_EXPORT: Final = re.compile(rb'^\{"seq":(\d+),"export":(.*)\}$', re.MULTILINE)
+MOST_LISTED: Final = 3
+"""Number of differing samples, fields of a table or lines of a page that are listed."""
+_QUOTED: Final = 60
+"""Number of quoted characters around a difference."""
 
 
 def change_warning(results: Path, name: str) -> str | None:
@@ -65,13 +78,10 @@ def corruption_reported(folder: Path) -> Iterator[None]:
         if not changed:
             raise
         cause = ("cause", f"{type(error).__name__}: {error}")
-        raise RecordError(
-            f"record {folder} is corrupted: files were changed after it was written",
-            code="BX411",
-            details=(*(("changed", name) for name in changed[:MOST_NAMED]), cause),
-            effect="no result was computed",
-            fix="run `benchctl verify` to list all changed files",
-        ) from error
+        message = f"record {folder} is corrupted: files were changed after it was written"
+        details = (*(("changed", name) for name in changed[:MOST_NAMED]), cause)
+        effect, fix = "no result was computed", "run `benchctl verify` to list all changed files"
+        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
 
 
 def sign_record(folder: Path, key: Path) -> None:
@@ -119,3 +129,109 @@ def _ssh_keygen(digest: str, task: str, *options: str) -> Captured:
         message.write_text(digest, encoding="ascii")
         command = ("ssh-keygen", "-Y", task, "-n", _NAMESPACE, *options)
         return launcher.capture(command, host.environment(), stdin=str(message))
+
+
+def journal_differences(record: Record) -> list[str]:
+    """Return a changed line of the journal, and the blocks that differ from hyperfine's output.
+
+    Whoever changes measured times must change both files in the same way, and every later line.
+    """
+    contents = record.contents
+    timed = [block for block in contents.blocks if block.wall_s]
+    changed = contents.changed_line
+    lines = [f"{layout.JOURNAL}: line {changed} was changed"] if changed is not None else []
+    raw = f"raw/{record.raw.hyperfine.name}"
+    try:
+        text = read_regular(record.raw.hyperfine) if timed else b""
+    except OSError as error:
+        return [*lines, f"{raw}: {error.strerror}"]
+    exports: dict[int, list[bytes]] = {}
+    for entry in _EXPORT.finditer(text):  # a number occurs again if a run was interrupted
+        exports.setdefault(int(entry[1]), []).append(entry[2])
+    wrong = [b.seq for b in timed if not any(_is_of(b, e) for e in exports.get(b.seq, ()))]
+    if wrong:
+        some = f"{counted(len(wrong), 'sample')} ({', '.join(map(str, wrong[:MOST_LISTED]))} …)"
+        lines.append(f"{layout.JOURNAL}: differs from {raw} in {some}")
+    return lines
+
+
+def _is_of(block: Block, export: bytes) -> bool:
+    try:
+        result = parse(export)
+    except CellError:
+        return False
+    if block.peak_rss_source != "hyperfine":
+        del result["peak_rss_bytes"], result["peak_rss_source"]
+    return all(getattr(block, name) == value for name, value in result.items())
+
+
+def table_differences(actual: str, expected: str) -> list[str]:
+    """Return the first differing fields of a table, by row and column.
+
+    Later versions only append columns, so missing columns at the end are not a difference.
+    """
+    if actual == expected:
+        return []
+    ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (actual, expected))
+    header, full = (rows[0] if rows else [] for rows in (ours, theirs))
+    if not set(header) <= set(full):
+        return [f"unknown columns: {', '.join(n for n in header if n not in full)}"]
+    columns = [full.index(name) for name in header]
+    theirs = [[row[column] for column in columns] for row in theirs]
+    lines = [
+        f"row {number}, {name}: expected {b!r}, found {a!r}"
+        for number, (left, right) in enumerate(zip(ours, theirs, strict=False), 1)
+        for name, a, b in zip(header, left, right, strict=False)
+        if a != b
+    ]
+    if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
+        rows = f"expected {len(theirs) - 1} rows, found {len(ours) - 1}"
+        lines.insert(0, f"{rows}, or rows of different length")
+    more = [f"and {len(lines) - MOST_LISTED} more fields"] if len(lines) > MOST_LISTED else []
+    return [*lines[:MOST_LISTED], *more]
+
+
+def line_differences(actual: str, expected: str) -> list[str]:
+    """Return the first lines in which a page differs from the one that is rendered again."""
+    if actual == expected:
+        return []
+    ours, right = actual.split("\n"), expected.split("\n")
+    differing = [n for n, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
+    lines = []
+    for n in differing[: MOST_LISTED if len(ours) == len(right) else 1]:
+        found, expected = _around_difference(ours[n], right[n])
+        lines.append(f"line {n + 1}: expected {expected}, found {found}")
+    if len(ours) != len(right):
+        return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
+    if len(differing) > len(lines):
+        lines.append(f"and {len(differing) - len(lines)} more lines")
+    return lines or ["differs in its encoding"]
+
+
+def _around_difference(one: str, other: str) -> tuple[str, str]:
+    """Quote two texts from shortly before the first character in which they differ."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    start = max(0, same - _QUOTED // 2)
+    first, second = (f"“{text[start : start + _QUOTED]}”" for text in (one, other))
+    return first, second
+
+
+def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
+    """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
+    before, after = ({_content(c): c for c in claims} for claims in (saved, again.claims))
+    wrong = [claim for content, claim in before.items() if content not in after]
+    missing = [claim for content, claim in after.items() if content not in before]
+    return [
+        *(f"{c.id}: does not follow from {_source_of(c, source)}: {c.text}" for c in wrong),
+        *(f"recomputed from {_source_of(c, source)}: {c.text}" for c in missing),
+    ]
+
+
+def _source_of(claim: Claim, source: str) -> str:
+    """Return where the figures of a claim come from."""
+    return "its profile" if claim.kind.startswith("profile") else source
+
+
+def _content(claim: Claim) -> str:
+    """Return all of a claim except its number, which shifts where another claim is added."""
+    return repr((replace(claim, id="", values={}), sorted(claim.values.items())))

@@ -43,12 +43,6 @@ from bench_framework.workflow.pages import (
     report_data,
     template_texts,
 )
-from bench_framework.workflow.records.differences import (
-    claim_differences,
-    journal_differences,
-    line_differences,
-    table_differences,
-)
 from bench_framework.workflow.records.embedded_runs import (
     RUNS_PACKED,
     is_published,
@@ -57,7 +51,14 @@ from bench_framework.workflow.records.embedded_runs import (
     read_page,
     render_embedded,
 )
-from bench_framework.workflow.records.integrity import check_signature, corruption_reported
+from bench_framework.workflow.records.integrity import (
+    check_signature,
+    claim_differences,
+    corruption_reported,
+    journal_differences,
+    line_differences,
+    table_differences,
+)
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
