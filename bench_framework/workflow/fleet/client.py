@@ -156,11 +156,9 @@ class Fleet:
         with Launcher() as launcher, cluster.connected(address) as connection:
             stop = Stop(launcher)
             with stop.on_signals():
-                pack = partial(package, name, options, plan, launcher)
                 session = Session(launcher, environment(), observer, stop)
-                yield FleetClient(
-                    self.scheduler, plan, options, connection, session, observer_of, pack
-                )
+                given = (self.scheduler, name, plan, options)
+                yield FleetClient(*given, connection, session, observer_of)
 
 
 @dataclass(slots=True)
@@ -168,12 +166,12 @@ class FleetClient:
     """A client that is connected to a scheduler, and measures one scenario."""
 
     scheduler: str
+    name: str
     plan: Plan
     options: RunOptions
     connection: Cluster
     session: Session
     observer_of: Callable[[str], Observer]
-    pack: Callable[[], Package]
     sent: Package | None = None
     """The files, which are the same for all runs of this client."""
     programs: Programs | None = None
@@ -204,27 +202,45 @@ class FleetClient:
 
         Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
         """
-        self.sent = sent = self.sent or self.pack()
+        options, plan, launcher = self.options, self.plan, self.session.launcher
+        self.sent = sent = self.sent or package(self.name, options, plan, launcher)
         self._build(sent, places)
-        options = self.options
         # A second pass in the minute of its first one gets the later id.
         last = layout.order_key(confirms[1])[1] if confirms is not None else 0
+        remote = replace(options, template=None, embed_runs=None, sign=None, pages=False)
+        if (ends := plan.revisions) is not None:
+            remote = replace(remote, base=ends.base, head=ends.head)
+        folder = options.results / plan.name
 
         def start(place: Place, number: int) -> HostRun:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
             profile = options.profile if confirms is None else False
-            given = replace(options, numbers=numbers, only=only, profile=profile)
-            job = self._job(sent, given, place, confirms)
+            given = replace(remote, numbers=numbers, only=only, profile=profile, host=place.name)
+            ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+            fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
             host.notify(Message(f"measuring on host {place.name} ({place.address})"))
-            if self.programs is not None and job.programs is None:
+            if self.programs is not None and not fit:
                 text = f"the host builds: its target is {place.target}; here, it is {Target.here()}"
                 host.notify(Message(text))
+            job = Job(
+                secrets.token_hex(8),
+                f"{this_host_id()}:{sent.root}",
+                sent.scenario,
+                sent.cwd,
+                sent.bundle,
+                given,
+                ("--scheduler", self.scheduler, "--host", place.name),
+                tuple(ids[-_MOST_IDS:]),
+                plan.judge.gate.accepted,
+                self.programs if fit else None,
+                confirms,
+            )
             running = self.connection.start(place, job)
             report = replace(options, pages=confirms is None)
-            return HostRun(place, number, running, host, self.session.stop, self.plan.name, report)
+            return HostRun(place, number, running, host, self.session.stop, plan.name, report)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]
         while open_ := [run for run in runs if not run.ended]:
@@ -296,29 +312,3 @@ class FleetClient:
             self.session.observer.notify(Message(f"each host builds: {error.message}"))
         except Interrupted as error:
             raise Interrupted("interrupted", effect="nothing was sent to a host") from error
-
-    def _job(
-        self, sent: Package, options: RunOptions, place: Place, confirms: tuple[Gating, str] | None
-    ) -> Job:
-        given, programs, folder = (
-            self.plan.revisions,
-            self.programs,
-            options.results / self.plan.name,
-        )
-        if given is not None:
-            options = replace(options, base=given.base, head=given.head)
-        ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-        options = replace(options, template=None, embed_runs=None, sign=None, pages=False)
-        return Job(
-            secrets.token_hex(8),
-            f"{this_host_id()}:{sent.root}",
-            sent.scenario,
-            sent.cwd,
-            sent.bundle,
-            replace(options, host=place.name),
-            ("--scheduler", self.scheduler, "--host", place.name),
-            tuple(ids[-_MOST_IDS:]),
-            self.plan.judge.gate.accepted,
-            programs if programs is not None and programs.fit(place.target) else None,
-            confirms,
-        )

@@ -113,13 +113,14 @@ class HostRun:
                 self._request_stop()
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
                 self.checked = seconds()
-                self._take(self.running.result())
+                if (result := self.running.result()) is not None:
+                    self._take(result)
                 if not self.ended and self.running.silent != self.silent:
                     self.silent = not self.silent
-                    text = (
+                    state = (
                         "no contact with the host: waiting" if self.silent else "in contact again"
                     )
-                    self.observer.notify(Message(text))
+                    self.observer.notify(Message(state))
         except BenchError as error:
             self.error = error
 
@@ -141,9 +142,7 @@ class HostRun:
         assert self.result is not None
         return f"record {self.folder}" if self.folder is not None else self.result.resume
 
-    def _take(self, result: Result | None) -> None:
-        if result is None:
-            return
+    def _take(self, result: Result) -> None:
         self._pass_on(0)
         if result.error is not None:
             result.error.details = (("host", self.host), *result.error.details)
