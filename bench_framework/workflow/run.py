@@ -213,10 +213,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
         if options.record is not None:
             from bench_framework.features.gate.measuring import reopening_looks
 
-            looks, hint = (
-                reopening_looks(record.plan, record.contents),
-                "the gate needs more rounds",
-            )
+            looks = reopening_looks(record.plan, record.contents)
+            hint = "the gate needs more rounds"
         require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
         done = counted(sum(record.contents.rounds.values()), "completed round")
         observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
@@ -244,13 +242,6 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both.
     """
-    from bench_framework.features.gate.measuring import (
-        ONE_ROUND,
-        cells_to_count,
-        counting_plan,
-        counts_instead,
-        same_program,
-    )
     from bench_framework.features.gate.outcome import rounds_needed
 
     plan, observer = prepared.plan, session.observer
@@ -287,19 +278,27 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
-    enough = ONE_ROUND if only_gate and same_program(plan, builds) else ""
-    if enough:
-        observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
+    enough = ""
+    if only_gate:
+        from bench_framework.features.gate.measuring import ONE_ROUND, same_program
+
+        if same_program(plan, builds):
+            enough = ONE_ROUND
+            observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
     rounds.measure(record, session, prepared.hyperfine, looker, decides, enough)
     plan, contents = record.plan, record.contents
     observe_cells(plan, record, session)
-    if gated and counts_instead(plan, session.env):
-        cells = cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
+    if not gated:
+        return
+    from bench_framework.features.gate import measuring as gate
+
+    if gate.counts_instead(plan, session.env):
+        cells = gate.cells_to_count(plan, contents.blocks, builds, prepared.inputs, contents.looks)
         if cells:
-            observe_cells(counting_plan(plan, cells), record, session)
+            observe_cells(gate.counting_plan(plan, cells), record, session)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

@@ -96,9 +96,8 @@ class Search:
         """
         plan = _planned(name, options, metric, budget)
         commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
-        ends = commits[0].id, commits[-1].id
-        cells = [cell.id for cell in plan.cells]
-        question = (*ends, find, plan.judge.headline, cells, fixed_ends)
+        judge, cells = plan.judge, [cell.id for cell in plan.cells]
+        question = (commits[0].id, commits[-1].id, find, judge.headline, cells, fixed_ends)
         key = stable_id(plan.scenario_sha256, *question, machine)
         self.plan = replace(plan, name=f"{plan.name}-bisect-{key[:6]}")
         self._again = partial(
@@ -113,7 +112,6 @@ class Search:
         with writing(self._file):  # other processes that search the same; their steps are then read
             text = Message("bisect: waiting for another process with the same search")
             lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
-        judge = plan.judge
         self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
             self.state = wire.load_bisection(read_regular(self._file))
