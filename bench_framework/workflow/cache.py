@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,9 +76,8 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
             opened.enter_context(MachineLock("benchctl clean", observer or SilentObserver()))
         for item in items:
             try:
-                _remove(item.path)
-            except FileNotFoundError:
-                continue
+                with suppress(FileNotFoundError):
+                    _remove(item.path)
             except OSError as error:
                 refused.append(error)
     if refused:

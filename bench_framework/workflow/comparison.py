@@ -152,9 +152,8 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
     known = dict.fromkeys((*KNOWN_METRICS, *judged))
     unknown = [metric for metric in metrics if metric not in known]
     if unknown or not metrics:
-        message = (
-            f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given"
-        )
+        missing = f"this record has no metric {', '.join(unknown)}"
+        message = missing if unknown else "no metric given"
         raise UsageError(message, code="BX107", fix=f"use one or more of {', '.join(known)}")
 
 
@@ -215,10 +214,8 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
         details = tuple(("variant", variant.label) for variant in plan.variants[:8])
-        message, fix = (
-            f"{text!r} selects no variant of this record",
-            "give a label, or conditions such as io=mmap",
-        )
+        message = f"{text!r} selects no variant of this record"
+        fix = "give a label, or conditions such as io=mmap"
         raise UsageError(message, code="BX106", details=details, fix=fix)
     return variants
 

@@ -129,9 +129,8 @@ def _interrupted(when: str) -> Interrupted:
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
-        message = (
-            f"{record.path} was measured on another machine, so the gate cannot measure more here"
-        )
+        where = f"{record.path} was measured on another machine"
+        message = f"{where}, so the gate cannot measure more here"
         effect = "the gate has no result; the record is not changed"
         fix = "run the gate on that machine, `benchctl run --gate` on this one"
         fix += ", or judge the stored rounds alone with --no-confirm"

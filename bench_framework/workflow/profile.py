@@ -190,11 +190,8 @@ def _bucket(text: str) -> Bucket:
     if not (name and equals and pattern) or name == OTHER:
         fault = "write NAME=REGEX; the name `other` is reserved"
     if isinstance(fault, str):
-        message, fix = (
-            f"invalid bucket {text!r}: {fault}",
-            "use, for example, --bucket 'JSON=serde|sonic'",
-        )
-        raise UsageError(message, code="BX119", fix=fix)
+        fix = "use, for example, --bucket 'JSON=serde|sonic'"
+        raise UsageError(f"invalid bucket {text!r}: {fault}", code="BX119", fix=fix)
     return Bucket(name, pattern)
 
 

@@ -117,10 +117,8 @@ class HostRun:
                     self._take(result)
                 if not self.ended and self.running.silent != self.silent:
                     self.silent = not self.silent
-                    state = (
-                        "no contact with the host: waiting" if self.silent else "in contact again"
-                    )
-                    self.observer.notify(Message(state))
+                    lost, back = "no contact with the host: waiting", "in contact again"
+                    self.observer.notify(Message(lost if self.silent else back))
         except BenchError as error:
             self.error = error
 

@@ -76,13 +76,9 @@ def require_labels(labels: Sequence[str]) -> None:
     """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
     for label in labels:
         if not is_label(label):
-            fix = (
-                "use at most 64 letters, digits, `-`, `_` and `.`, and start with a letter or digit"
-            )
-            message, effect = (
-                f"--label {label!r} is not a valid label",
-                "the worker was not started",
-            )
+            rule = "use at most 64 letters, digits, `-`, `_` and `.`"
+            fix, effect = f"{rule}, and start with a letter or digit", "the worker was not started"
+            message = f"--label {label!r} is not a valid label"
             raise UsageError(message, code="BX136", effect=effect, fix=fix)
 
 
@@ -240,12 +236,11 @@ def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place]
     chosen: dict[str, Place] = {}
     # The label with the fewest hosts chooses first, so that another one does not take its host.
     for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
-        for place in free:
-            if label in place.labels and place not in chosen.values():
-                chosen[label] = place
-                break
-    missing = [label for label in labels if label not in chosen]
-    text = f"no worker of another host with the label {', '.join(missing)}" if missing else ""
+        fit = (p for p in free if label in p.labels and p not in chosen.values())
+        if (place := next(fit, None)) is not None:
+            chosen[label] = place
+    missing = ", ".join(label for label in labels if label not in chosen)
+    text = f"no worker of another host with the label {missing}" if missing else ""
     return [chosen[label] for label in labels if label in chosen], text
 
 

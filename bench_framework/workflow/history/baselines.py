@@ -33,16 +33,14 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
     """
     if not baselines.is_name(name):
         message = f"{name!r} cannot be the name of a baseline"
-        fix = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
-        fix += "; `last` and `prev` are reserved"
+        rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
+        fix = f"{rule}; `last` and `prev` are reserved"
         raise UsageError(message, code=baselines.UNKNOWN, effect=NOTHING, fix=fix)
     folder = finding.resolve_measured(results, record)
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
-            message, fix = (
-                f"the measurement of {folder} is incomplete",
-                "finish it with `benchctl run`",
-            )
+            fix = "finish it with `benchctl run`"
+            message = f"the measurement of {folder} is incomplete"
             raise RecordError(message, code="BX413", effect=NOTHING, fix=fix)
         scenario, machine = opened.plan.name, fingerprint(record_host(opened))
     if folder.resolve() != (results / scenario / opened.id).resolve():

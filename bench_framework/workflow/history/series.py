@@ -106,9 +106,9 @@ def scenario_history(
             continue
         if older.confirms:
             left_out[record.header.record_id] = "measures only possible regressions of a gate again"
-            continue
-        cells_of = {cell.series: cell for cell in cells} | cells_of
-        readings += _readings(number, record, cells)
+        else:
+            cells_of = {cell.series: cell for cell in cells} | cells_of
+            readings += _readings(number, record, cells)
     if not readings:
         where = f" where {only}" if only else ""
         message = f"no configuration of {name} has the metric {metric}{where}"

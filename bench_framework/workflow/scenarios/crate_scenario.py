@@ -169,17 +169,16 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
         draft.guesses.append((group.axis, text))
     for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
         draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is a dependency, no feature"))
-    question = f"Which {next(iter(axes), '')} is best for {binary}?"
+    question = f"Does link-time optimization make {binary} faster?"
+    if axes:
+        question = f"Which {next(iter(axes))} is best for {binary}?"
     release = _release(package.root / "Cargo.toml")
     keys = {key: release[key] for key in _SLOW if key in release}
     text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
     draft.guesses.append(("profile", f"release, with {text or 'the default settings of cargo'}"))
-    if not axes:
-        question = f"Does link-time optimization make {binary} faster?"
-    if release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1:
-        axes["profile"] = {"release": {}, "fast-build": {"profile": _FAST}}
-    else:
-        axes["profile"] = {"release": {}, "fat-lto": {"profile": _SLOW}}
+    slow = release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
+    other = {"fast-build": {"profile": _FAST}} if slow else {"fat-lto": {"profile": _SLOW}}
+    axes["profile"] = {"release": {}, **other}
     included = feature_groups.closure(features, ["default"])
     included |= {item for items in features.values() for item in items}
     included |= {n for n in features if feature_groups.closure(features, [n]) & grouped}

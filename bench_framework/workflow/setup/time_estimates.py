@@ -153,22 +153,19 @@ def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, di
 def _block_time(
     plan: Plan, cell: Cell, records: Sequence[EarlierRecord], now: Mapping[str, str]
 ) -> tuple[float, str]:
+    measured = [(r, other) for r in records for other in r.plan.cells if other.id in r.seconds]
     work = workload(plan, cell)
-    for record in records:
-        for other in record.plan.cells:
-            if other.id in record.seconds and workload(record.plan, other) == work:
-                build = plan.variant(cell.variant_id).build_id
-                before = record.builds.get(build)
-                same = (before and before.sha256) == now.get(build)
-                return record.seconds[other.id], SAME if same else REBUILT
+    for record, other in measured:
+        if workload(record.plan, other) == work:
+            build = plan.variant(cell.variant_id).build_id
+            before = record.builds.get(build)
+            same = (before and before.sha256) == now.get(build)
+            return record.seconds[other.id], SAME if same else REBUILT
     size, work = _size(plan, cell), workload(plan, cell, sized=False)
-    for record in records:
-        for other in record.plan.cells:
-            given = _size(record.plan, other)
-            if not size or not given or other.id not in record.seconds:
-                continue
-            if workload(record.plan, other, sized=False) == work:
-                return record.seconds[other.id] * size / given, SCALED
+    for record, other in measured:
+        given = _size(record.plan, other)
+        if size and given and workload(record.plan, other, sized=False) == work:
+            return record.seconds[other.id] * size / given, SCALED
     return GUESS_S, GUESSED
 
 
@@ -223,18 +220,14 @@ def _detectable(
 ) -> dict[Metric, float]:
     worst: dict[Metric, float] = {}
     for c in comparisons:
-        half = _half_width(c)
-        if half is None or c.metric not in policy.metrics:
+        interval = c.typical
+        if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
             continue
+        if c.metric not in policy.metrics:
+            continue
+        half = (log(interval.hi) - log(interval.lo)) / 2  # of the 95 % interval
         at_last = half * math.sqrt(c.rounds / max(1, rounds))
         strict = looks.level / (looks.count * looks.family)
         mde = expm1(minimum_detectable_effect(at_last, strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
     return {metric: worst[metric] for metric in policy.metrics if metric in worst}
-
-
-def _half_width(c: Comparison) -> float | None:
-    interval = c.typical
-    if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
-        return None
-    return (log(interval.hi) - log(interval.lo)) / 2
