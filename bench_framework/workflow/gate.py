@@ -11,14 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench_framework import assets
-from bench_framework.errors import (
-    EXIT_INTERRUPTED,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
+from bench_framework import assets, errors
 from bench_framework.execution.machine.host import this_host_id, utc_now
 from bench_framework.execution.progress import Message, Observer, SilentObserver
 from bench_framework.features.gate import compute as gate
@@ -88,7 +81,7 @@ def gate_record(
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
             message = f"the measurement of {record.path} is incomplete"
-            raise RecordError(message, code="BX413", fix=f"finish it with {again}")
+            raise errors.RecordError(message, code="BX413", fix=f"finish it with {again}")
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -116,14 +109,16 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
     )
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
-    if run_plan(plan, "", options, observer).exit_code == EXIT_INTERRUPTED:
+    if run_plan(plan, "", options, observer).exit_code == errors.EXIT_INTERRUPTED:
         raise _interrupted("the record was measured further")
     return Record.open(record.path)
 
 
-def _interrupted(when: str) -> Interrupted:
+def _interrupted(when: str) -> errors.Interrupted:
     message = f"interrupted while {when}"
-    return Interrupted(message, effect="the gate has no result", fix="repeat the command to resume")
+    return errors.Interrupted(
+        message, effect="the gate has no result", fix="repeat the command to resume"
+    )
 
 
 def _require_this_machine(record: Record) -> None:
@@ -134,7 +129,7 @@ def _require_this_machine(record: Record) -> None:
         effect = "the gate has no result; the record is not changed"
         fix = "run the gate on that machine, `benchctl run --gate` on this one"
         fix += ", or judge the stored rounds alone with --no-confirm"
-        raise UsageError(message, code="BX109", effect=effect, fix=fix)
+        raise errors.UsageError(message, code="BX109", effect=effect, fix=fix)
 
 
 def first_pass_folder(folder: Path) -> Path:
@@ -146,7 +141,7 @@ def first_pass_folder(folder: Path) -> Path:
     if not (folder.parent / first / layout.JOURNAL).is_file():
         message = f"{folder} is the confirmation of {first}, and that record is missing"
         fix = "measure both again with `benchctl run FILE --gate`"
-        raise RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
+        raise errors.RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
     return folder.parent / first
 
 
@@ -205,7 +200,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
     layout.write_all(record.path, files)
     try:
         record.seal()
-    except MachineError:
+    except errors.MachineError:
         for name in files:  # the manifest does not list them
             with contextlib.suppress(OSError):
                 (record.path / name).unlink(missing_ok=True)
@@ -309,7 +304,7 @@ def accept(
         RecordError: BX413, the gate was not applied to the record.
     """
     if not reason.strip():
-        raise UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
+        raise errors.UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
     _require_date(until, utc_now()[:10])
     folder = first_pass_folder(finding.resolve_measured(results, record))
     with Record.open(folder) as opened:
@@ -325,7 +320,7 @@ def accept(
     if not entries:
         known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
         message = f"{'no such' if proposed else 'no'} confirmed regression in the gate of {folder}"
-        raise UsageError(message, code=MISSING, details=known, effect=NOTHING)
+        raise errors.UsageError(message, code=MISSING, details=known, effect=NOTHING)
     path = _file(plan, file)
     target = layout.output_path(path)
     # Without the lock, another process could write between reading and writing, and lose its entries.
@@ -346,7 +341,7 @@ def _require_date(until: str, today: str) -> None:
     if not valid:
         message = f"--until {until} is not a date from today on"
         fix = "write the last day as 2027-03-31, or `never`"
-        raise UsageError(message, effect=NOTHING, fix=fix)
+        raise errors.UsageError(message, effect=NOTHING, fix=fix)
 
 
 def _proposals(folder: Path) -> list[dict[str, str]]:
@@ -357,7 +352,7 @@ def _proposals(folder: Path) -> list[dict[str, str]]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         message = f"{folder} has no result of a gate of this version"
         fix = f"apply the gate with `benchctl gate {folder}`"
-        raise RecordError(message, code="BX413", effect=NOTHING, fix=fix) from error
+        raise errors.RecordError(message, code="BX413", effect=NOTHING, fix=fix) from error
 
 
 def _file(plan: Plan, file: Path | None) -> Path:
@@ -372,4 +367,4 @@ def _file(plan: Plan, file: Path | None) -> Path:
         fix = "name the file of this checkout with --file"
     else:
         return path
-    raise UsageError(message, code=MISSING, effect=NOTHING, fix=fix)
+    raise errors.UsageError(message, code=MISSING, effect=NOTHING, fix=fix)

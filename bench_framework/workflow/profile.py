@@ -29,13 +29,7 @@ from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding
 from bench_framework.store.records import Record, read_profiles, write_profile
-from bench_framework.workflow.pages import (
-    contains_runs,
-    custom_templates,
-    judge_record,
-    report_data,
-    write_pages,
-)
+from bench_framework.workflow import pages
 from bench_framework.workflow.records.integrity import corruption_reported
 
 
@@ -151,12 +145,12 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     for event in outcome.events:
         observer.notify(Remark(event))
     if (judgement := record.judgement()) is None:
-        judgement = judge_record(record)
+        judgement = pages.judge_record(record)
     else:
         judgement = attach(judgement, record.plan, read_profiles(record.path, record.plan))
     record.save(judgement)
-    embed_runs, template = contains_runs(record), custom_templates(record)
-    write_pages(record, judgement, embed_runs=embed_runs, template=template)
+    embed_runs, template = pages.contains_runs(record), pages.custom_templates(record)
+    pages.write_pages(record, judgement, embed_runs=embed_runs, template=template)
     profiled = {profile.cell_id for profile in outcome.profiles}
     # callgrind in place of perf (BX351) is a success: there is a profile.
     failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
@@ -165,7 +159,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),
-        build_document(report_data(record, judgement), only=("S15",)),
+        build_document(pages.report_data(record, judgement), only=("S15",)),
         tuple(outcome.events),
         code,
     )

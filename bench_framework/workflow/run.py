@@ -7,15 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework import errors
-from bench_framework.errors import (
-    AnswerError,
-    BenchError,
-    CellError,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
 from bench_framework.execution import progress, rounds, tuning
 from bench_framework.execution.counting.observations import observe_cells
 from bench_framework.execution.inputs.folders import require_unchanged
@@ -59,7 +50,7 @@ class Outcome:
     record: Path | None
     judgement: Judgement | None
     document: Document | None
-    failures: tuple[BenchError, ...]
+    failures: tuple[errors.BenchError, ...]
     resume: str | None
     exit_code: int
     events: tuple[Event, ...] = ()
@@ -91,7 +82,7 @@ def run_plan_anew(
     """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
     try:
         return run_plan(plan, text, options, observer)
-    except RecordError as error:
+    except errors.RecordError as error:
         if error.code != "BX410":
             raise
         return run_plan(plan, text, replace(options, fresh=True), observer)
@@ -139,7 +130,7 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
                 _measure(record, prepared, options, session)
             policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
-    except Interrupted:
+    except errors.Interrupted:
         return _interrupted(record, plan.command)
     return finish_record(record, options, stopped=stopped)
 
@@ -188,7 +179,7 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
             message = f"cannot confirm: the program {change} since the first pass of the gate"
             effect = "the second pass would measure another program, so nothing was measured"
             fix = "measure both again with `benchctl run FILE --gate --fresh`"
-            raise RecordError(message, code="BX410", effect=effect, fix=fix)
+            raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
@@ -196,7 +187,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     embed_runs, template = options.embed_runs, options.template
     try:
         return write_pages(record, judgement, embed_runs=embed_runs, template=template)
-    except UsageError as error:
+    except errors.UsageError as error:
         if template is None:
             raise
         write_pages(record, judgement, embed_runs=embed_runs)
@@ -225,7 +216,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
         except OSError as error:
             message = f"cannot write a record into {results}: {error.strerror}"
             effect, fix = "nothing was measured", "use another folder with --out"
-            raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
+            raise errors.MachineError(message, code="BX235", effect=effect, fix=fix) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
         if record.note(event) and event.severity != "note":
@@ -313,8 +304,8 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
     return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
-def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
-    failures: list[BenchError] = []
+def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.BenchError, ...]:
+    failures: list[errors.BenchError] = []
     for build in contents.builds:
         if not build.ok:
             lost = [v.label for v in variants if v.build_id == build.id]
@@ -323,7 +314,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
             failures.append(build_failure(build, message, effect, "fix the build and run again"))
     for event in contents.events:
         if event.severity == "error":
-            kind = AnswerError if event.code == "BX210" else CellError
+            kind = errors.AnswerError if event.code == "BX210" else errors.CellError
             error = kind(event.message, code=event.code, details=event.details)
             error.effect, error.fix = event.effect, event.help
             failures.append(error)

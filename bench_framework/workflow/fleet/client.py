@@ -11,15 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, MeasureError, UsageError
+from bench_framework.execution import progress
 from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import (
-    Message,
-    Observer,
-    RunEnded,
-    SilentObserver,
-    Waiting,
-)
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
@@ -65,7 +59,9 @@ class Fleet:
             given = plan_scenario(name, overrides=options.overrides).hosts
         return given is not None and given.several
 
-    def run(self, name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
+    def run(
+        self, name: str, options: RunOptions, observer: progress.Observer | None = None
+    ) -> Outcome:
         """Measure a scenario on a host, and report it here.
 
         Raises:
@@ -76,15 +72,15 @@ class Fleet:
                 record is lost; BX264, it is damaged.
             BenchError: any error that `run_scenario` raised on the host.
         """
-        given = observer or SilentObserver()
+        given = observer or progress.SilentObserver()
         return self.run_on_hosts(name, options, given, lambda _: given)[-1].checked()
 
     def run_on_hosts(
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
-        observer_of: Callable[[str], Observer],
+        observer: progress.Observer,
+        observer_of: Callable[[str], progress.Observer],
     ) -> tuple[HostOutcome, ...]:
         """Measure a scenario on several hosts at the same time, with one record per host.
 
@@ -108,7 +104,7 @@ class Fleet:
         return tuple(run.outcome() for run in runs)
 
     def gate(
-        self, name: str, options: RunOptions, observer: Observer, *, confirm: bool = True
+        self, name: str, options: RunOptions, observer: progress.Observer, *, confirm: bool = True
     ) -> tuple[Outcome, GateResult | None]:
         """Measure a scenario on a host, and apply its gate. Another host measures possible regressions again.
 
@@ -144,8 +140,8 @@ class Fleet:
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
-        observer_of: Callable[[str], Observer],
+        observer: progress.Observer,
+        observer_of: Callable[[str], progress.Observer],
     ) -> Iterator[FleetClient]:
         """Connect to the scheduler, to measure a scenario. Raises as `run`."""
         address = selection.find_address(self.scheduler, insecure=self.insecure)
@@ -171,7 +167,7 @@ class FleetClient:
     options: RunOptions
     connection: Cluster
     session: Session
-    observer_of: Callable[[str], Observer]
+    observer_of: Callable[[str], progress.Observer]
     sent: Package | None = None
     """The files, which are the same for all runs of this client."""
     programs: Programs | None = None
@@ -181,7 +177,7 @@ class FleetClient:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
 
         def wait(time_s: float) -> None:
-            self.session.observer.notify(Waiting("a worker", 0.0))
+            self.session.observer.notify(progress.Waiting("a worker", 0.0))
             self.session.stop.check()
             time.sleep(time_s)
 
@@ -221,10 +217,10 @@ class FleetClient:
             ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
-            host.notify(Message(f"measuring on host {place.name} ({place.address})"))
+            host.notify(progress.Message(f"measuring on host {place.name} ({place.address})"))
             if self.programs is not None and not fit:
                 text = f"the host builds: its target is {place.target}; here, it is {Target.here()}"
-                host.notify(Message(text))
+                host.notify(progress.Message(text))
             job = Job(
                 secrets.token_hex(8),
                 f"{this_host_id()}:{sent.root}",
@@ -256,7 +252,7 @@ class FleetClient:
                     spare = next((place for place in others if not place.runs), None)
                     run.replace_by(spare)
                 if run.ended:
-                    run.observer.notify(RunEnded(run.end))
+                    run.observer.notify(progress.RunEnded(run.end))
                 if spare is not None:
                     runs.append(start(spare, run.number + len(places)))
         return runs
@@ -283,7 +279,9 @@ class FleetClient:
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
         count = counted(len(first.in_state("suspicious")), "possible regression")
-        self.session.observer.notify(Message(f"gate: measuring {count} again on another host"))
+        self.session.observer.notify(
+            progress.Message(f"gate: measuring {count} again on another host")
+        )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
@@ -309,6 +307,6 @@ class FleetClient:
         try:
             self.programs = self.programs or build_programs(self.plan, sent, self.session)
         except MeasureError as error:
-            self.session.observer.notify(Message(f"each host builds: {error.message}"))
+            self.session.observer.notify(progress.Message(f"each host builds: {error.message}"))
         except Interrupted as error:
             raise Interrupted("interrupted", effect="nothing was sent to a host") from error

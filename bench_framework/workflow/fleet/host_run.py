@@ -6,15 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    BenchError,
-    Interrupted,
-    RecordError,
-    UsageError,
-)
+from bench_framework import errors
 from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.progress import Message, Observer, Waiting
@@ -39,7 +31,7 @@ class HostOutcome:
 
     host: str
     outcome: Outcome | None = None
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     replaced_by: str = ""
     """The host that measured in place of a lost one."""
 
@@ -49,9 +41,9 @@ class HostOutcome:
         if self.outcome is not None:
             return self.outcome.exit_code
         if self.replaced_by:
-            return EXIT_DONE
-        interrupted = isinstance(self.error, Interrupted)
-        return EXIT_INTERRUPTED if interrupted else EXIT_NOT_MEASURED
+            return errors.EXIT_DONE
+        interrupted = isinstance(self.error, errors.Interrupted)
+        return errors.EXIT_INTERRUPTED if interrupted else errors.EXIT_NOT_MEASURED
 
     @property
     def document(self) -> dict[str, Any]:
@@ -88,7 +80,7 @@ class HostRun:
     silent: bool = False
     """True if the host sends no heartbeats."""
     result: Result | None = None
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     folder: Path | None = None
     """The record, as soon as it has arrived."""
     replaced_by: str = ""
@@ -119,7 +111,7 @@ class HostRun:
                     self.silent = not self.silent
                     lost, back = "no contact with the host: waiting", "in contact again"
                     self.observer.notify(Message(lost if self.silent else back))
-        except BenchError as error:
+        except errors.BenchError as error:
             self.error = error
 
     def replace_by(self, spare: Place | None) -> None:
@@ -159,7 +151,7 @@ class HostRun:
         if not self.started:
             self.running.cancel()
             state = "had not started; nothing was measured there"
-        raise Interrupted("interrupted", effect=f"host {self.host} {state}")
+        raise errors.Interrupted("interrupted", effect=f"host {self.host} {state}")
 
     def _pass_on(self, timeout_s: float) -> None:
         for lines in self.running.updates(timeout_s):
@@ -174,7 +166,7 @@ class HostRun:
             return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
         try:
             return HostOutcome(self.host, self._outcome(self.result))
-        except BenchError as error:
+        except errors.BenchError as error:
             return HostOutcome(self.host, error=error)
 
     def _outcome(self, result: Result) -> Outcome:
@@ -183,9 +175,9 @@ class HostRun:
             return Outcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options)
-        if result.exit_code == EXIT_INTERRUPTED:
+        if result.exit_code == errors.EXIT_INTERRUPTED:
             resume = "interrupted; all times were measured, but profiles can be missing"
-            return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
+            return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)
         return outcome
 
 
@@ -199,7 +191,7 @@ def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
             if (entry.scenario, entry.name) != (scenario, NAME):
                 raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
             archives.extract(path, entry, results)
-        except (UsageError, RecordError) as error:
+        except (errors.UsageError, errors.RecordError) as error:
             cause = error.message.replace(str(path), "the archive")
             raise damaged(cause, f"the record of host {host}") from error
     return entry.folder(results)

@@ -17,25 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    BenchError,
-    Interrupted,
-    MachineError,
-    RecordError,
-    ScenarioError,
-    UsageError,
-)
+from bench_framework import errors
+from bench_framework.execution import progress
 from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host, mounts
 from bench_framework.execution.process import Command, Finished, Launcher
-from bench_framework.execution.progress import (
-    BlockStarted,
-    LookTaken,
-    PlanReady,
-    RoundFinished,
-    Update,
-)
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import Plan
 from bench_framework.store import layout
@@ -102,10 +88,14 @@ class Job:
 class Result:
     """The result of a run: the archive of its finished record, or an error, or how to resume it."""
 
-    exit_code: int = EXIT_DONE
+    exit_code: int = errors.EXIT_DONE
     archive: bytes = b""
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     resume: str = ""
+
+
+_STEPS: Final = (progress.PlanReady, progress.RoundFinished, progress.LookTaken)
+"""Updates after which the progress is written."""
 
 
 class _Stream:
@@ -118,15 +108,17 @@ class _Stream:
         self._file = file
         self._work: Work | None = None
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Write the update."""
-        if isinstance(update, PlanReady):
+        if isinstance(update, progress.PlanReady):
             self._work = Work(update.plan)
         if self._work is not None:
             self._work.take(update)
-        if not isinstance(update, BlockStarted):
+        if not isinstance(update, progress.BlockStarted):
             self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
-        if self._work is not None and isinstance(update, (PlanReady, RoundFinished, LookTaken)):
+        if self._work is not None and isinstance(
+            update, (progress.PlanReady, progress.RoundFinished, progress.LookTaken)
+        ):
             self._file.write(json.dumps(self._work.summary).encode() + b"\n")
 
 
@@ -138,13 +130,17 @@ def main(folder: str) -> None:
     with (place / UPDATES).open("wb", buffering=0) as file:  # from here on, signals are handled
         try:
             result = _measure(job, place, _Stream(file))
-        except ScenarioError as error:  # a file that only the host has can make it invalid there
+        except (
+            errors.ScenarioError
+        ) as error:  # a file that only the host has can make it invalid there
             details = tuple((problem.code, problem.message) for problem in error.problems)
-            result = Result(error=UsageError(error.message, code=error.code, details=details))
-        except BenchError as error:
+            result = Result(
+                error=errors.UsageError(error.message, code=error.code, details=details)
+            )
+        except errors.BenchError as error:
             result = Result(error=error)
         except KeyboardInterrupt:
-            result = Result(error=Interrupted("interrupted", effect="nothing was measured"))
+            result = Result(error=errors.Interrupted("interrupted", effect="nothing was measured"))
     (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 
@@ -178,7 +174,7 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:
-        raise RecordError(
+        raise errors.RecordError(
             "the suspicious configurations do not exist on this host",
             code="BX410",
             effect="nothing was measured here",
@@ -221,7 +217,7 @@ def run_job(job: Job, send: Send) -> Result:
     try:
         send([])
         return _run(job, send)
-    except BenchError as error:
+    except errors.BenchError as error:
         return Result(error=error)
     finally:
         del _stops[job.token], _progress[job.token]
@@ -261,9 +257,9 @@ def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Resu
         archive = work / ARCHIVE
         return replace(result, archive=archive.read_bytes() if archive.is_file() else b"")
     if stopped:
-        raise Interrupted("interrupted", effect="finished rounds are kept on the host")
+        raise errors.Interrupted("interrupted", effect="finished rounds are kept on the host")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
-    raise MachineError(
+    raise errors.MachineError(
         f"the process that measures ended: {finished.how}",
         code="BX263",
         details=(("stderr", "\n".join(lines[-_LINES:])),),

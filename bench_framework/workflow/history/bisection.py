@@ -11,16 +11,9 @@ from typing import Any, Final
 from bench_framework import errors
 from bench_framework.compare.same_programs import equal_code
 from bench_framework.errors import MeasureError, UsageError
-from bench_framework.execution import process
+from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
-from bench_framework.execution.progress import (
-    BuildFinished,
-    Message,
-    Observer,
-    PlanReady,
-    Update,
-)
 from bench_framework.features.bisection import compute, sentences
 from bench_framework.foreign import read_regular
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
@@ -58,11 +51,11 @@ _REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 class _Built:
     """An observer of a plan whose builds were shown before."""
 
-    observer: Observer
+    observer: progress.Observer
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Pass an update on, but not the plan and the unchanged builds again."""
-        if not isinstance(update, PlanReady | BuildFinished):
+        if not isinstance(update, progress.PlanReady | progress.BuildFinished):
             self.observer.notify(update)
 
 
@@ -81,7 +74,7 @@ class Search:
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
+        observer: progress.Observer,
         find: Find = "regression",
         metric: str | None = None,
         budget: str | None = None,
@@ -110,7 +103,7 @@ class Search:
         lock = ExitStack()
         weakref.finalize(self, lock.close)
         with writing(self._file):  # other processes that search the same; their steps are then read
-            text = Message("bisect: waiting for another process with the same search")
+            text = progress.Message("bisect: waiting for another process with the same search")
             lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
         self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
@@ -130,7 +123,7 @@ class Search:
 
     def say(self, text: str) -> None:
         """Pass a line to the observer."""
-        self._observer.notify(Message(f"bisect: {text}"))
+        self._observer.notify(progress.Message(f"bisect: {text}"))
 
     def run(self) -> None:
         """Measure until the answer is known, or inconclusive after all attempts. Each step is stored.
@@ -274,7 +267,7 @@ class Search:
         return [c for c in comparisons if c.metric == self.state.metric]
 
     def _measure(
-        self, plan: Plan, options: RunOptions, observer: Observer
+        self, plan: Plan, options: RunOptions, observer: progress.Observer
     ) -> tuple[str, Judgement]:
         """Measure a plan. Return the name and the judgement of its record."""
         given = self._options
