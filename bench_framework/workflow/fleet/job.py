@@ -116,9 +116,7 @@ class _Stream:
             self._work.take(update)
         if not isinstance(update, progress.BlockStarted):
             self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
-        if self._work is not None and isinstance(
-            update, (progress.PlanReady, progress.RoundFinished, progress.LookTaken)
-        ):
+        if self._work is not None and isinstance(update, _STEPS):
             self._file.write(json.dumps(self._work.summary).encode() + b"\n")
 
 
