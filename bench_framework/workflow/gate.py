@@ -182,8 +182,8 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
         builds = {build.id: build for build in contents.builds}
         measured = (contents.blocks, builds, contents.inputs, contents.looks)
         pairs: Sequence[GatedPair] = ()
-        if seen := contents.observations:
-            pairs = gate.counted_pairs(plan, cells_to_count(plan, *measured), *measured, seen)
+        if observed := contents.observations:
+            pairs = gate.counted_pairs(plan, cells_to_count(plan, *measured), *measured, observed)
         return gate.second_pass(record.plan, first, again, second.id, pairs)
 
 

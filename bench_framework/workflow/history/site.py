@@ -203,8 +203,8 @@ def _entry(folder: Path) -> SiteRecord:
         claims = {claim["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
         answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
         place = (folder.parent.name, folder.name, header.started_at)
-        shown = (str(question), str(judgement["status"]), next(iter(answers), ""))
-        return SiteRecord(*place, *shown, [*dict.fromkeys(revisions)], machine, copied)
+        texts = (str(question), str(judgement["status"]), next(iter(answers), ""))
+        return SiteRecord(*place, *texts, [*dict.fromkeys(revisions)], machine, copied)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"it is damaged: {error}", code="BX411") from error
 

@@ -199,8 +199,8 @@ def line_differences(actual: str, expected: str) -> list[str]:
     differing = [n for n, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
     lines = []
     for n in differing[: MOST_LISTED if len(ours) == len(right) else 1]:
-        found, expected = _around_difference(ours[n], right[n])
-        lines.append(f"line {n + 1}: expected {expected}, found {found}")
+        a, b = _around_difference(ours[n], right[n])
+        lines.append(f"line {n + 1}: expected {b}, found {a}")
     if len(ours) != len(right):
         return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
     if len(differing) > len(lines):

@@ -163,7 +163,7 @@ def verify_record(results: Path, name: str) -> Verification:
     folder = finding.resolve(results, name)
     listed = manifest.read_manifest(folder)
     digest = manifest.digest_of(listed)
-    differences = [f"{found.path}: {found.what}" for found in manifest.check_manifest(folder)]
+    differences = [f"{item.path}: {item.what}" for item in manifest.check_manifest(folder)]
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
@@ -173,18 +173,18 @@ def verify_record(results: Path, name: str) -> Verification:
             stored = _stored(record)
             saved = stored.judgement
             again, more, source = _recompute(record, saved)
-            shown = _pages(record, saved)
+            of_pages = _pages(record, saved)
             more = [*_tables(record, saved), *more]
             notes = version_notes(
                 stored.benchctl if more else __version__,
-                rendering_version(folder / pages.PAGE) if shown else __version__,
+                rendering_version(folder / pages.PAGE) if of_pages else __version__,
             )
     except (RecordError, OSError) as error:
         if not differences:
             raise
         # The changed files are known, but the results cannot be recomputed from them.
         return Verification(folder, len(listed), 0, (*differences, str(error)), digest=digest)
-    unique = tuple(dict.fromkeys((*differences, *more, *shown)))
+    unique = tuple(dict.fromkeys((*differences, *more, *of_pages)))
     return Verification(folder, len(listed), len(again.claims), unique, source, digest, notes)
 
 

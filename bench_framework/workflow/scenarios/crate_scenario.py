@@ -83,9 +83,9 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     name, note = _choose("package", f"{crate} has", names, given, only, ask)
     package = usable[name]
     draft.guesses.append(("package", f"{name} {package.version}{note}"))
-    named = package.default_run or (name if name in package.bins else None)
+    default_bin = package.default_run or (name if name in package.bins else None)
     owner, names = f"package {name} has", sorted(package.bins)
-    binary, note = _choose("bin", owner, names, options.bin, named, ask)
+    binary, note = _choose("bin", owner, names, options.bin, default_bin, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
     _add_text(draft, options.folder.resolve(), package, binary, words, path)
