@@ -140,12 +140,10 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         tuning = parse_json(read_regular(record.path / layout.TUNING)) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
-        raise RecordError(
-            f"{name} cannot be read",
-            code="BX411",
-            details=(("cause", getattr(error, "strerror", None) or str(error)),),
-            fix="run `benchctl verify` to list all missing or changed files",
-        ) from error
+        cause = (("cause", getattr(error, "strerror", None) or str(error)),)
+        fix = "run `benchctl verify` to list all missing or changed files"
+        message = f"{name} cannot be read"
+        raise RecordError(message, code="BX411", details=cause, fix=fix) from error
     return contents_data(
         plan,
         contents,

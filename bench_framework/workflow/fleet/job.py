@@ -172,12 +172,9 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:
-        raise errors.RecordError(
-            "the suspicious configurations do not exist on this host",
-            code="BX410",
-            effect="nothing was measured here",
-            fix="copy the same inputs to all hosts of a kind",
-        )
+        message = "the suspicious configurations do not exist on this host"
+        effect, fix = "nothing was measured here", "copy the same inputs to all hosts of a kind"
+        raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
     return again
 
 

@@ -209,16 +209,11 @@ def unregistered(
     missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
 ) -> MachineError:
     """Return the error BX261: hosts are not registered at a scheduler."""
-    return MachineError(
-        f"{missing} is registered at {address}",
-        code="BX261",
-        details=(
-            ("requested", policy.text),
-            ("hosts", ", ".join(sorted(map(str, places))) or "none"),
-        ),
-        effect="nothing was measured",
-        fix=f"start one on the host with `benchctl fleet worker {address}`",
-    )
+    message, hosts = f"{missing} is registered at {address}", ", ".join(sorted(map(str, places)))
+    details = (("requested", policy.text), ("hosts", hosts or "none"))
+    fix = f"start one on the host with `benchctl fleet worker {address}`"
+    effect = "nothing was measured"
+    return MachineError(message, code="BX261", details=details, effect=effect, fix=fix)
 
 
 def other_versions(versions: str, places: Sequence[Place]) -> MachineError:

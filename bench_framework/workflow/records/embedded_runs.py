@@ -114,11 +114,12 @@ def unpack(page: Path, folder: Path) -> Record:
         RecordError: BX414, it contains no runs; BX411 or BX412, they cannot be read.
     """
     content = embedded.read(read_page(page))
+    frame = content.frame
     layout.write_whole(folder / layout.SCENARIO, content.scenario_text)
-    layout.write_whole(folder / layout.PLAN, wire.dump_plan(content.frame.plan))
-    layout.write_whole(folder / layout.ENV, wire.dump_host(content.frame.host))
-    if content.frame.tuning is not None:
-        layout.write_whole(folder / layout.TUNING, json.dumps(content.frame.tuning))
-    record = Record(folder, content.frame.plan, content.contents)
+    layout.write_whole(folder / layout.PLAN, wire.dump_plan(frame.plan))
+    layout.write_whole(folder / layout.ENV, wire.dump_host(frame.host))
+    if frame.tuning is not None:
+        layout.write_whole(folder / layout.TUNING, json.dumps(frame.tuning))
+    record = Record(folder, frame.plan, content.contents)
     record.save(judge_embedded(content))
     return record

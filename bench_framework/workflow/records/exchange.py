@@ -41,12 +41,12 @@ def import_files(
     """
     name = name if name is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
-        raise UsageError(
+        allowed = "use letters, digits, dots, hyphens and underscores in --name"
+        message, fix = (
             f"{name!r} is not a valid name",
-            effect="nothing was imported",
-            fix="use letters, digits, dots, hyphens and underscores in --name, starting with a "
-            "letter or digit",
+            f"{allowed}, starting with a letter or digit",
         )
+        raise UsageError(message, effect="nothing was imported", fix=fix)
     for path in (results.absolute(), *files):
         records.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]

@@ -323,7 +323,6 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
             advice = f"{error.advice}; another feature needs a scenario file (`benchctl init`)"
             message = f"--features: `{name}` cannot be the name of an axis"
             raise unfit(message, advice) from error
-    everything = " + ".join(features)
     baseline = dict.fromkeys(features, "on")
     lines = [
         *request.head(f"What does the program lose without {' or '.join(features)}?"),
@@ -333,7 +332,7 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         "design: one-at-a-time",
         f"baseline: {flow(baseline)}",
         "describe:",
-        f"  - {flow({'variant': baseline, 'label': everything})}",
+        f"  - {flow({'variant': baseline, 'label': ' + '.join(features)})}",
         *(
             f"  - {flow({'variant': {**baseline, name: 'off'}, 'label': f'without {name}'})}"
             for name in features

@@ -261,15 +261,11 @@ def refusals(trials: Trials) -> list[BenchError]:
         difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
+            message = f"{again.cell.label} gives different answers in two runs"
+            fix = difference.advice(varying=True) if difference is not None else ""
+            fix = fix or "make the program deterministic, or set answer: {compare: none}"
             errors.append(
-                AnswerError(
-                    f"{again.cell.label} gives different answers in two runs",
-                    code="BX214",
-                    details=details,
-                    effect=NOTHING,
-                    fix=(difference.advice(varying=True) if difference is not None else "")
-                    or "make the program deterministic, or set answer: {compare: none}",
-                )
+                AnswerError(message, code="BX214", details=details, effect=NOTHING, fix=fix)
             )
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
     if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
@@ -316,13 +312,13 @@ def warnings(trials: Trials) -> list[Event]:
 
 def _failure(plan: Plan, trial: Trial) -> Event:
     where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
+    error = trial.output.error
     return Event(
         "BX205",
         f"{trial.cell.label} failed in its trial run{where}: {trial.failure}",
         cell_id=trial.cell.id,
         effect="it will not be compared; all other configurations are measured",
-        help=(trial.output.error.fix if trial.output.error else "")
-        or "correct its arguments, or exclude it with -k",
+        help=(error.fix if error else "") or "correct its arguments, or exclude it with -k",
         details=(("command", shlex.join(trial.target.argv)),),
     )
 
