@@ -10,7 +10,7 @@ from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.execution.machine.host import cache_root, file_age_s
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import left_scratch_folders
-from bench_framework.execution.progress import Observer, SilentObserver
+from bench_framework.execution.progress import Observer
 from bench_framework.store import baselines, finding
 from bench_framework.store.layout import draft_of, is_draft
 from bench_framework.units import counted
@@ -65,7 +65,7 @@ def list_items(
     return tuple(sorted(old, key=lambda item: -item.age_s))
 
 
-def remove_items(items: Sequence[Item], observer: Observer | None = None) -> None:
+def remove_items(items: Sequence[Item], observer: Observer) -> None:
     """Remove items, unless they are gone, when no other process builds or measures with them.
 
     Raises `MachineError` (BX235): some remain.
@@ -73,7 +73,7 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
     refused: list[OSError] = []
     with ExitStack() as opened:
         if any(item.kind in FOLDERS for item in items):
-            opened.enter_context(MachineLock("benchctl clean", observer or SilentObserver()))
+            opened.enter_context(MachineLock("benchctl clean", observer))
         for item in items:
             try:
                 with suppress(FileNotFoundError):

@@ -13,7 +13,7 @@ from typing import Any
 
 from bench_framework import assets, errors
 from bench_framework.execution.machine.host import this_host_id, utc_now
-from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
 from bench_framework.features.gate.outcome import confirmation_plan
@@ -50,7 +50,7 @@ def gate_record(
     *,
     confirm: bool = True,
     fresh: bool = False,
-    observer: Observer | None = None,
+    observer: Observer,
     measure_again: Callable[[Record, Gating], Gating] | None = None,
 ) -> GateResult:
     """Check a record against its scenario's gate, and write `GATE_FILES` into it.
@@ -69,7 +69,6 @@ def gate_record(
         MachineError: nothing more can be measured.
         Interrupted: measuring was interrupted.
     """
-    observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     if (first := first_pass_folder(folder)) != folder:
         text = f"gate: {folder.name} is the confirmation of {first.name}; using {first.name}"

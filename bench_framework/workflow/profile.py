@@ -12,7 +12,7 @@ from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import Outcome
-from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
+from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.profile import (
@@ -81,7 +81,7 @@ def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) 
 
 
 def profile_record(
-    results: Path, name: str, options: ProfileOptions, observer: Observer | None = None
+    results: Path, name: str, options: ProfileOptions, observer: Observer
 ) -> ProfileResult:
     """Profile cells of a record with the measured binaries, and write its report again.
 
@@ -93,7 +93,6 @@ def profile_record(
         MachineError: BX350, nothing can be profiled on this machine.
     """
     host.require_linux()
-    observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         Record.open(folder) as record,

@@ -12,7 +12,7 @@ from bench_framework.execution.counting.observations import observe_cells
 from bench_framework.execution.inputs.folders import require_unchanged
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
-from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
@@ -56,7 +56,7 @@ class Outcome:
     events: tuple[Event, ...] = ()
 
 
-def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
+def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
     `name` is a file, or the name of a bundled scenario.
@@ -70,15 +70,12 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     plan = plan_run(name, options)
     if options.template is not None:
         require_readable(options.template)  # detects template errors before the measurement
-    observer = observer or SilentObserver()
     if plan.hosts is not None:
         observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
-def run_plan_anew(
-    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
-) -> Outcome:
+def run_plan_anew(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
     """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
     try:
         return run_plan(plan, text, options, observer)
@@ -88,9 +85,7 @@ def run_plan_anew(
         return run_plan(plan, text, replace(options, fresh=True), observer)
 
 
-def run_plan(
-    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
-) -> Outcome:
+def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
     """Build, measure and report a plan.
 
     The text of the scenario is stored in the record. The selection of the options is part of
@@ -99,7 +94,7 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    with open_session(plan, observer or SilentObserver()) as session:
+    with open_session(plan, observer) as session:
         outcome = _run(plan, text, options, session)
     if session.stop.level and outcome.resume is None:
         resume = f"interrupted after the measurement; {outcome.record} is complete"

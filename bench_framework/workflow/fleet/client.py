@@ -59,9 +59,7 @@ class Fleet:
             given = plan_scenario(name, overrides=options.overrides).hosts
         return given is not None and given.several
 
-    def run(
-        self, name: str, options: RunOptions, observer: progress.Observer | None = None
-    ) -> Outcome:
+    def run(self, name: str, options: RunOptions, observer: progress.Observer) -> Outcome:
         """Measure a scenario on a host, and report it here.
 
         Raises:
@@ -72,8 +70,7 @@ class Fleet:
                 record is lost; BX264, it is damaged.
             BenchError: any error that `run_scenario` raised on the host.
         """
-        given = observer or progress.SilentObserver()
-        return self.run_on_hosts(name, options, given, lambda _: given)[-1].checked()
+        return self.run_on_hosts(name, options, observer, lambda _: observer)[-1].checked()
 
     def run_on_hosts(
         self,
