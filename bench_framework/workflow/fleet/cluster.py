@@ -175,22 +175,9 @@ class Cluster:
         return chosen
 
     def _places(self) -> list[Place]:
-        return [
-            Place(
-                entry["address"],
-                entry["host"],
-                entry["versions"],
-                entry["card"].get("kind", ""),
-                frozenset(entry["card"].get("labels", ())),
-                entry["runs"],
-                silent=entry["silent"],
-                target=Target(*entry["card"].get("target", ())),
-            )
-            for entry in self.hosts()
-            if entry["registered"]
-        ]
+        return [place for place in self.hosts() if place.registered]
 
-    def hosts(self) -> Iterator[dict[str, Any]]:
+    def hosts(self) -> Iterator[Place]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self.client.run_on_scheduler(time.time)
         gone = {event["host"]: (at, event) for at, event in self.client.get_events(HOSTS)}
@@ -198,24 +185,27 @@ class Cluster:
         for address, worker in _workers(self.client).items():
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
-                yield {
-                    "host": name,
-                    "address": address,
-                    "registered": True,
-                    "silent": now - worker["last_seen"] > SILENT_S,
-                    "versions": ", ".join({*worker["resources"]} - {MACHINE}),
-                    "since_s": max(0.0, now - worker["last_seen"]),
-                    "card": worker.get(CARD, {}),
-                    "reported": worker["metrics"].get(CARD),
-                    "runs": len(runs.get(address, ())),
-                }
+                card, since_s = worker.get(CARD, {}), now - worker["last_seen"]
+                yield Place(
+                    address,
+                    name,
+                    ", ".join({*worker["resources"]} - {MACHINE}),
+                    card.get("kind", ""),
+                    frozenset(card.get("labels", ())),
+                    len(runs.get(address, ())),
+                    silent=since_s > SILENT_S,
+                    target=Target(*card.get("target", ())),
+                    since_s=max(0.0, since_s),
+                    card=card,
+                    reported=worker["metrics"].get(CARD) or {},
+                )
         for at, event in gone.values():
             if not event["stopped"]:
                 events = self.client.get_events(event["address"])
                 removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
-                since = max(0.0, now - max((at, *removed)))
-                rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
-                yield {name: event[name] for name in ("host", "address", "card")} | rest
+                since_s = max(0.0, now - max((at, *removed)))
+                place = (event["address"], event["host"])
+                yield Place(*place, registered=False, since_s=since_s, card=event["card"])
 
     def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
         """Return the hosts that can measure in place of another one, those with the fewest runs first."""

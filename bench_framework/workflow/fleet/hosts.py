@@ -15,6 +15,7 @@ from bench_framework.store.layout import locked, writing
 from bench_framework.version import __version__
 from bench_framework.workflow.fleet import load_cluster, selection
 from bench_framework.workflow.fleet.programs import Target
+from bench_framework.workflow.fleet.selection import Place
 
 State = Literal["free", "measuring", "no contact", "lost"]
 
@@ -90,24 +91,24 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
 
-def _status(entry: dict[str, Any]) -> HostStatus:
-    card, reported = entry["card"], entry["reported"] or {}
+def _status(place: Place) -> HostStatus:
+    card, reported = place.card, place.reported
     run: dict[str, Any] = reported.get("run") or {}
     state: State = "measuring" if run else "free"
-    if not entry["registered"]:
+    if not place.registered:
         state = "lost"
-    elif entry["silent"]:
+    elif place.silent:
         state = "no contact"
     return HostStatus(
-        host=entry["host"],
-        address=entry["address"],
-        state=state,
-        since_s=entry["since_s"],
-        kind=card.get("kind", ""),
-        facts=card.get("facts", {}),
-        labels=tuple(card.get("labels", ())),
-        versions=card.get("versions", {}),
-        waiting=max(0, entry["runs"] - bool(run)),
+        place.name,
+        place.address,
+        state,
+        place.since_s,
+        card.get("kind", ""),
+        card.get("facts", {}),
+        tuple(card.get("labels", ())),
+        card.get("versions", {}),
+        waiting=max(0, place.runs - bool(run)),
         load=reported.get("load"),
         free_bytes=reported.get("free_bytes"),
         **run,

@@ -4,10 +4,10 @@ import contextlib
 import ipaddress
 import re
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bench_framework.errors import MachineError, UsageError
@@ -148,6 +148,10 @@ class Place:
         runs: number of runs that it has or waits for.
         silent: it has sent no heartbeat for a while.
         target: the programs that it can run.
+        registered: False if the worker is gone and was not stopped.
+        since_s: seconds since the last heartbeat, or since the worker was lost.
+        card: what the worker reported when it started, see `hosts.describe_host`.
+        reported: what it reported with its last heartbeat, see `job.state`.
     """
 
     address: str
@@ -158,6 +162,10 @@ class Place:
     runs: int = 0
     silent: bool = False
     target: Target = field(default_factory=Target)
+    registered: bool = True
+    since_s: float = 0.0
+    card: Mapping[str, Any] = field(default_factory=dict)
+    reported: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
