@@ -254,8 +254,10 @@ def template_texts(folder: Path | None) -> dict[str, str]:
 
     if folder is None:
         return {}
-    given = {"encoding": "utf-8", "errors": "replace"}
-    return {name: (folder / name).read_text(**given) for name in replaced(folder)}
+    return {
+        name: (folder / name).read_text(encoding="utf-8", errors="replace")
+        for name in replaced(folder)
+    }
 
 
 def require_readable(folder: Path) -> None:

@@ -205,9 +205,11 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
         done = counted(sum(record.contents.rounds.values()), "completed round")
         observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
     else:
-        given = {"started_at": utc_now(), "benchctl": __version__}
+        at, numbers = utc_now(), options.numbers
         try:
-            record = Record.create(results, plan, text, **given, numbers=options.numbers)
+            record = Record.create(
+                results, plan, text, started_at=at, benchctl=__version__, numbers=numbers
+            )
         except OSError as error:
             message = f"cannot write a record into {results}: {error.strerror}"
             effect, fix = "nothing was measured", "use another folder with --out"

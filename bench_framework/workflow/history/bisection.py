@@ -328,8 +328,9 @@ def _commits(
             git, cache, crate=crate, url=spec.git, ends=ends, first_parent=not fixed_ends
         )
         here = git.try_run("rev-parse", "HEAD") or ""
-        places = {"results": results, "data": cache}
-        facts = host.facts(launcher, hyperfine="", env=env, builds=False, **places)
+        facts = host.facts(
+            launcher, hyperfine="", results=results, data=cache, env=env, builds=False
+        )
     return commits, here, fingerprint(facts).digest
 
 

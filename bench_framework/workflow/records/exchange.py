@@ -42,11 +42,8 @@ def import_files(
     name = name if name is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
         allowed = "use letters, digits, dots, hyphens and underscores in --name"
-        message, fix = (
-            f"{name!r} is not a valid name",
-            f"{allowed}, starting with a letter or digit",
-        )
-        raise UsageError(message, effect="nothing was imported", fix=fix)
+        fix = f"{allowed}, starting with a letter or digit"
+        raise UsageError(f"{name!r} is not a valid name", effect="nothing was imported", fix=fix)
     for path in (results.absolute(), *files):
         records.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]

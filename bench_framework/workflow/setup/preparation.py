@@ -93,9 +93,14 @@ def _prepare(
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
     session.stop.check()
-    data, has_builds = datasets.data_dir(plan.data_dir, env), plan.program is None
-    places = {"results": options.results, "data": data}
-    facts = host.facts(launcher, hyperfine=tool.name, env=env, builds=has_builds, **places)
+    facts = host.facts(
+        launcher,
+        hyperfine=tool.name,
+        results=options.results,
+        data=datasets.data_dir(plan.data_dir, env),
+        env=env,
+        builds=plan.program is None,
+    )
     noted = (
         *([event] if event else []),
         *build_events(plan, builds),
@@ -364,8 +369,6 @@ def require_known(
         message = f"metric `{metric}` cannot be judged: the worker announces {what}"
         details = (("announced", ", ".join(usable) or "none"),)
         declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
-        fix, effect = (
-            f"remove it from `judge`, or declare it: {declared_as}",
-            "nothing was measured",
-        )
+        fix = f"remove it from `judge`, or declare it: {declared_as}"
+        effect = "nothing was measured"
         raise MachineError(message, code="BX252", details=details, effect=effect, fix=fix)
