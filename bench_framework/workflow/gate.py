@@ -33,6 +33,10 @@ from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
+NOTHING = "nothing was written"
+NEVER = "never"
+MISSING = "BX120"
+"""Code: there is nothing to accept, or it is not known where to write it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,12 +259,6 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
         "confirmation_text": pair.again_text or None,
     }
-
-
-NOTHING = "nothing was written"
-NEVER = "never"
-MISSING = "BX120"
-"""Code: there is nothing to accept, or it is not known where to write it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,8 @@ class Search:
         self._file = options.results / self.plan.name / STATE
         lock = ExitStack()
         weakref.finalize(self, lock.close)
-        with writing(self._file):  # other processes that search the same; their steps are then read
+        # Steps of a process with the same search are awaited and read, not repeated.
+        with writing(self._file):
             text = progress.Message("bisect: waiting for another process with the same search")
             lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
         self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
