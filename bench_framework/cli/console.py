@@ -92,7 +92,7 @@ class Console:
 
     def warn_of_changes(self, *names: str | None) -> None:
         """Print a warning for each record whose files were changed after it was written."""
-        from bench_framework.workflow.records.corrupt_records import change_warning
+        from bench_framework.workflow.records.integrity import change_warning
 
         for name in names:
             if name is not None and (text := change_warning(self.results, name)):

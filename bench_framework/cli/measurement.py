@@ -79,9 +79,9 @@ def measure(
 def _require_key(options: RunOptions) -> None:
     """Refuse an unusable key before the measurement. Raises `UsageError` (BX115)."""
     if options.sign is not None:
-        from bench_framework.workflow.records import signatures
+        from bench_framework.workflow.records import integrity
 
-        signatures.signature_of("benchctl", options.sign)
+        integrity.signature_of("benchctl", options.sign)
 
 
 def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
@@ -91,9 +91,9 @@ def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "
     if outcome.judgement is None or outcome.record is None:
         return
     if options.sign is not None:
-        from bench_framework.workflow.records import signatures
+        from bench_framework.workflow.records import integrity
 
-        signatures.sign_record(outcome.record, options.sign)
+        integrity.sign_record(outcome.record, options.sign)
     digest = manifest.digest_of(manifest.read_manifest(outcome.record))
     console.say(f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)")
 

@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.execution.machine.host import cache_root, file_age_s
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import left_scratch_folders
-from bench_framework.execution.progress import Observer, SilentObserver
+from bench_framework.execution.progress import Observer
 from bench_framework.store import baselines, finding
 from bench_framework.store.layout import draft_of, is_draft
 from bench_framework.units import counted
@@ -65,7 +65,7 @@ def list_items(
     return tuple(sorted(old, key=lambda item: -item.age_s))
 
 
-def remove_items(items: Sequence[Item], observer: Observer | None = None) -> None:
+def remove_items(items: Sequence[Item], observer: Observer) -> None:
     """Remove items, unless they are gone, when no other process builds or measures with them.
 
     Raises `MachineError` (BX235): some remain.
@@ -73,35 +73,31 @@ def remove_items(items: Sequence[Item], observer: Observer | None = None) -> Non
     refused: list[OSError] = []
     with ExitStack() as opened:
         if any(item.kind in FOLDERS for item in items):
-            opened.enter_context(MachineLock("benchctl clean", observer or SilentObserver()))
+            opened.enter_context(MachineLock("benchctl clean", observer))
         for item in items:
             try:
-                _remove(item.path)
-            except FileNotFoundError:
-                continue
+                with suppress(FileNotFoundError):
+                    _remove(item.path)
             except OSError as error:
                 refused.append(error)
     if refused:
-        raise MachineError(
-            f"{counted(len(refused), 'item')} could not be removed",
-            code="BX235",
-            details=tuple(("cause", str(error)) for error in refused[:MOST_CAUSES]),
-            effect="the other items were removed",
-            fix="remove them as the user who owns them",
-        )
+        details = tuple(("cause", str(error)) for error in refused[:MOST_CAUSES])
+        effect, fix = "the other items were removed", "remove them as the user who owns them"
+        message = f"{counted(len(refused), 'item')} could not be removed"
+        raise MachineError(message, code="BX235", details=details, effect=effect, fix=fix)
 
 
 def _remove(path: Path) -> None:
     if not path.is_dir() or path.is_symlink():
         path.unlink()
         return
-    doomed = path if is_draft(path) else draft_of(path)
-    if doomed != path:
+    if not is_draft(path):
         # A kill must not leave half a record or half a checkout under a name that is in use.
-        if doomed.exists():
-            shutil.rmtree(doomed)
-        path.replace(doomed)
-    shutil.rmtree(doomed)
+        draft = draft_of(path)
+        if draft.exists():
+            shutil.rmtree(draft)
+        path = path.replace(draft)
+    shutil.rmtree(path)
 
 
 def _items_of_kind(

@@ -19,7 +19,7 @@ from bench_framework.model.declarations import Axis
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import comparisons_planned, looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Cell, Plan, Role, Variant
+from bench_framework.model.plan import Plan, Role, Variant
 from bench_framework.model.policies import Metric
 from bench_framework.report import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
@@ -27,9 +27,9 @@ from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record
 from bench_framework.units import counted
 from bench_framework.workflow.pages import judge_record, record_host, report_data
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
-KNOWN_METRICS = (WALL, CPU, "user", "sys", PEAK_RSS)
+KNOWN_METRICS: Final = (WALL, CPU, "user", "sys", PEAK_RSS)
 SECTIONS = ("S29", "S04", "S06")
 OPERATORS = frozenset("=<>~")
 """Characters of conditions: a text with none of them is a label."""
@@ -63,7 +63,7 @@ def compare_record(
         ScenarioError: BC113, a selection that cannot be read.
     """
     folder = finding.resolve(results, name)
-    with open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with open_record(folder) as record, corruption_reported(folder):
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan.judge.metrics, metrics)
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -73,9 +73,8 @@ def compare_record(
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
             looks = measured.shared_by(comparisons_planned(other), other.judge.level)
-            judgement = replace(
-                judge_record(record, looks=looks, tripped=tripped), status="exploratory"
-            )
+            judgement = judge_record(record, looks=looks, tripped=tripped)
+            judgement = replace(judgement, status="exploratory")
         # The pages of the record contain its own comparisons, not these.
         document = build_document(report_data(record, judgement), only=SECTIONS)
         first, *others = document.sections
@@ -111,7 +110,7 @@ def compare_axis(
         ScenarioError: BC113, a selection that cannot be read.
     """
     folder = finding.resolve_measured(results, name)
-    with Record.open(folder) as record, corrupt_records.corruption_reported(folder):
+    with Record.open(folder) as record, corruption_reported(folder):
         plan, contents = record.plan, record.contents
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
@@ -138,27 +137,22 @@ def compare_axis(
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
-    known = [axis for axis in axes if axis.kind != "input" and len(axis.values) > 1]
-    axis = next((axis for axis in known if axis.name == name), None)
-    if axis is None:
-        message = f"no axis {name} varies in this record"
-        if any(axis.name == name and axis.kind == "input" for axis in axes):
-            message = f"{name} is an axis of the input"
-            message += ": its levels do different work in separate rounds"
-        fix = f"axes: {', '.join(a.name for a in known) or 'none'}"
-        raise UsageError(message, code="BX106", fix=fix)
-    return axis
+    known = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.values) > 1}
+    if name in known:
+        return known[name]
+    message = f"no axis {name} varies in this record"
+    if any(axis.name == name and axis.kind == "input" for axis in axes):
+        message = f"{name} is an axis of the input: its levels do different work in separate rounds"
+    raise UsageError(message, code="BX106", fix=f"axes: {', '.join(known) or 'none'}")
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
     known = dict.fromkeys((*KNOWN_METRICS, *judged))
     unknown = [metric for metric in metrics if metric not in known]
     if unknown or not metrics:
-        raise UsageError(
-            f"this record has no metric {', '.join(unknown)}" if unknown else "no metric given",
-            code="BX107",
-            fix=f"use one or more of {', '.join(known)}",
-        )
+        missing = f"this record has no metric {', '.join(unknown)}"
+        message = missing if unknown else "no metric given"
+        raise UsageError(message, code="BX107", fix=f"use one or more of {', '.join(known)}")
 
 
 def _other_plan(
@@ -182,7 +176,9 @@ def _other_plan(
         if cell.role is Role.CONTROL and base.id == plan.baseline_id:
             cells.append(cell)
         elif cell.role is not Role.CONTROL and cell.variant_id in ids:
-            cells.append(replace(cell, role=_role(cell, base.id)))
+            other = cell.role if cell.role is Role.BOUND else Role.CANDIDATE
+            role = Role.BASELINE if cell.variant_id == base.id else other
+            cells.append(replace(cell, role=role))
     return replace(
         plan,
         baseline_id=base.id,
@@ -195,21 +191,13 @@ def _other_plan(
     )
 
 
-def _role(cell: Cell, base_id: str) -> Role:
-    if cell.variant_id == base_id:
-        return Role.BASELINE
-    return cell.role if cell.role is Role.BOUND else Role.CANDIDATE
-
-
 def _one(plan: Plan, text: str) -> Variant:
     variants = _selected(plan, text, "--baseline")
     if len(variants) > 1:
-        raise UsageError(
-            f"--baseline selects {len(variants)} variants instead of one",
-            code="BX106",
-            details=tuple(("selected", variant.label) for variant in variants[:5]),
-            fix="give a value of every axis, or variant='…'",
-        )
+        message = f"--baseline selects {len(variants)} variants instead of one"
+        details = tuple(("selected", variant.label) for variant in variants[:5])
+        fix = "give a value of every axis, or variant='…'"
+        raise UsageError(message, code="BX106", details=details, fix=fix)
     return variants[0]
 
 
@@ -217,22 +205,17 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
     """Return the variants that a label or a filter selects. Labels may contain any characters."""
     variants = tuple(variant for variant in plan.variants if variant.label == text)
     if not variants and OPERATORS & set(text):
-        variants = _matching(plan, text, option)
+        axes = (axis for axis in plan.axes if axis.kind != "input")
+        known = {axis.name: [value.name for value in axis.values] for axis in axes}
+        open_names = ("variant", "experiment")
+        selects = parse_selection(text, known, open_names=open_names, option=option)
+        variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
-        raise UsageError(
-            f"{text!r} selects no variant of this record",
-            code="BX106",
-            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
-            fix="give a label, or conditions such as io=mmap",
-        )
+        details = tuple(("variant", variant.label) for variant in plan.variants[:8])
+        message = f"{text!r} selects no variant of this record"
+        fix = "give a label, or conditions such as io=mmap"
+        raise UsageError(message, code="BX106", details=details, fix=fix)
     return variants
-
-
-def _matching(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
-    axes = (axis for axis in plan.axes if axis.kind != "input")
-    known = {axis.name: [value.name for value in axis.values] for axis in axes}
-    selects = parse_selection(text, known, open_names=("variant", "experiment"), option=option)
-    return tuple(variant for variant in plan.variants if selects(words_of(variant)))
 
 
 def compare_records(
@@ -265,7 +248,7 @@ def compare_records(
     with contextlib.ExitStack() as stack:
         first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:
-            stack.enter_context(corrupt_records.corruption_reported(folder))
+            stack.enter_context(corruption_reported(folder))
         before, after = (side(r.id, r.plan, r.contents, record_host(r)) for r in (first, second))
         comparison = bridge(before, after, metrics, forced=forced)
         plan = second.plan

@@ -1,40 +1,42 @@
-"""The gate of a record: check it, confirm possible regressions, and write the files for CI."""
+"""The gate of a record: check it, confirm possible regressions, write the files for CI, accept regressions."""
 
 import contextlib
+import datetime as dt
+import difflib
 import json
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench_framework import assets
-from bench_framework.errors import (
-    EXIT_INTERRUPTED,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
-from bench_framework.execution.machine.host import this_host_id
-from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework import assets, errors
+from bench_framework.execution.machine.host import this_host_id, utc_now
+from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
 from bench_framework.features.gate.outcome import confirmation_plan
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.report.render import gate as pages
 from bench_framework.report.render.gate import GatePage, acceptance
+from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
+NOTHING = "nothing was written"
+NEVER = "never"
+MISSING = "BX120"
+"""Code: there is nothing to accept, or it is not known where to write it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def gate_record(
     *,
     confirm: bool = True,
     fresh: bool = False,
-    observer: Observer | None = None,
+    observer: Observer,
     measure_again: Callable[[Record, Gating], Gating] | None = None,
 ) -> GateResult:
     """Check a record against its scenario's gate, and write `GATE_FILES` into it.
@@ -71,19 +73,18 @@ def gate_record(
         MachineError: nothing more can be measured.
         Interrupted: measuring was interrupted.
     """
-    observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     if (first := first_pass_folder(folder)) != folder:
         text = f"gate: {folder.name} is the confirmation of {first.name}; using {first.name}"
         observer.notify(Message(text))
         folder = first
     record = Record.open(folder)
-    with corrupt_records.corruption_reported(folder):
+    with corruption_reported(folder):
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
             message = f"the measurement of {record.path} is incomplete"
-            raise RecordError(message, code="BX413", fix=f"finish it with {again}")
+            raise errors.RecordError(message, code="BX413", fix=f"finish it with {again}")
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -112,26 +113,27 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
     )
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
-    if run_plan(plan, "", options, observer).exit_code == EXIT_INTERRUPTED:
+    if run_plan(plan, "", options, observer).exit_code == errors.EXIT_INTERRUPTED:
         raise _interrupted("the record was measured further")
     return Record.open(record.path)
 
 
-def _interrupted(when: str) -> Interrupted:
+def _interrupted(when: str) -> errors.Interrupted:
     message = f"interrupted while {when}"
-    return Interrupted(message, effect="the gate has no result", fix="repeat the command to resume")
+    return errors.Interrupted(
+        message, effect="the gate has no result", fix="repeat the command to resume"
+    )
 
 
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
-        raise UsageError(
-            f"{record.path} was measured on another machine, so the gate cannot measure more here",
-            code="BX109",
-            effect="the gate has no result; the record is not changed",
-            fix="run the gate on that machine, `benchctl run --gate` on this one, or judge the stored "
-            "rounds alone with --no-confirm",
-        )
+        where = f"{record.path} was measured on another machine"
+        message = f"{where}, so the gate cannot measure more here"
+        effect = "the gate has no result; the record is not changed"
+        fix = "run the gate on that machine, `benchctl run --gate` on this one"
+        fix += ", or judge the stored rounds alone with --no-confirm"
+        raise errors.UsageError(message, code="BX109", effect=effect, fix=fix)
 
 
 def first_pass_folder(folder: Path) -> Path:
@@ -143,18 +145,16 @@ def first_pass_folder(folder: Path) -> Path:
     if not (folder.parent / first / layout.JOURNAL).is_file():
         message = f"{folder} is the confirmation of {first}, and that record is missing"
         fix = "measure both again with `benchctl run FILE --gate`"
-        raise RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
+        raise errors.RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
     return folder.parent / first
 
 
 def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gating) -> Gating:
-    """Measure possible regressions again, in a separate record."""
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
-    count = len(first.in_state("suspicious"))
     most = counted(plan.measure.rounds_max, "round")
-    what = counted(count, "possible regression")
+    what = counted(len(first.in_state("suspicious")), "possible regression")
     observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     options = replace(options, first_pass=record.contents.builds)
@@ -176,9 +176,8 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
 
 
 def _write(record: Record, gating: Gating) -> GateResult:
-    contents = record.contents
-    started = contents.header.started_at
-    page = pages.page_of(record.plan, gating, contents.blocks, record.id, started)
+    started = record.contents.header.started_at
+    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started)
     templates = assets.template_dir()
     files = {
         "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
@@ -189,7 +188,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
     layout.write_all(record.path, files)
     try:
         record.seal()
-    except MachineError:
+    except errors.MachineError:
         for name in files:  # the manifest does not list them
             with contextlib.suppress(OSError):
                 (record.path / name).unlink(missing_ok=True)
@@ -245,3 +244,109 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
         "confirmation_text": pair.again_text or None,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """Entries that were added to the file of accepted changes."""
+
+    file: Path
+    entries: tuple[Mapping[str, str], ...]
+    diff: str
+    """Unified diff of the file."""
+
+
+def accept(
+    results: Path,
+    record: str = "@last",
+    *,
+    reason: str,
+    until: str,
+    only: str | None = None,
+    metric: str | None = None,
+    file: Path | None = None,
+) -> Acceptance:
+    """Accept the confirmed regressions of a gated record, up to the size that was measured.
+
+    An entry of the same configurations and metric is replaced.
+
+    Args:
+        results: folder of the records.
+        record: record with the files of a gate, or the record of its second measurement.
+        reason: reason for accepting, which the gate prints.
+        until: last day of the acceptance, such as ``2026-12-31``, or ``never``.
+        only: selection of configurations, in the syntax of ``-k``.
+        metric: metric of the regressions; `None`: all metrics.
+        file: file of accepted changes; `None`: the one that the scenario names.
+
+    Raises:
+        UsageError: BX100, no reason, or `until` is not a date after today; BX112, the file cannot be
+            read; BX120, there is nothing to accept, or no file is named.
+        ScenarioError: BC113, `only` cannot be read.
+        RecordError: BX413, the gate was not applied to the record.
+    """
+    if not reason.strip():
+        raise errors.UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
+    _require_date(until, utc_now()[:10])
+    folder = first_pass_folder(finding.resolve_measured(results, record))
+    with Record.open(folder) as opened:
+        plan = opened.plan
+    proposed = _proposals(folder)
+    chosen = None if only is None else {cell.id for cell in selected(plan, only)}
+    entries = tuple(
+        entry | {"reason": reason} | ({} if until == NEVER else {"until": until})
+        for entry in proposed
+        if metric in (None, entry["metric"])
+        and (chosen is None or chosen & {cell.id for cell in selected(plan, entry["cell"])})
+    )
+    if not entries:
+        known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
+        message = f"{'no such' if proposed else 'no'} confirmed regression in the gate of {folder}"
+        raise errors.UsageError(message, code=MISSING, details=known, effect=NOTHING)
+    path = _file(plan, file)
+    target = layout.output_path(path)
+    # Without the lock, another process could write between reading and writing, and lose its entries.
+    with layout.writing(target), layout.locked(target.parent):
+        before = accepted_text(path) if path.exists() else ""
+        after = with_entries(before, path, plan, entries)
+        layout.write_whole(target, after)
+    name, old, new = os.path.relpath(path), before.splitlines(), after.splitlines()
+    diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
+    return Acceptance(path, entries, "".join(f"{line}\n" for line in diff))
+
+
+def _require_date(until: str, today: str) -> None:
+    try:
+        valid = until == NEVER or dt.date.fromisoformat(until).isoformat() == until >= today
+    except ValueError:
+        valid = False
+    if not valid:
+        message = f"--until {until} is not a date from today on"
+        fix = "write the last day as 2027-03-31, or `never`"
+        raise errors.UsageError(message, effect=NOTHING, fix=fix)
+
+
+def _proposals(folder: Path) -> list[dict[str, str]]:
+    """Return the entries that ``gate.json`` proposes, without reason and last day."""
+    try:
+        proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
+        return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        message = f"{folder} has no result of a gate of this version"
+        fix = f"apply the gate with `benchctl gate {folder}`"
+        raise errors.RecordError(message, code="BX413", effect=NOTHING, fix=fix) from error
+
+
+def _file(plan: Plan, file: Path | None) -> Path:
+    if file is not None:
+        return file
+    path = Path(plan.judge.gate.accepted)
+    if not plan.judge.gate.accepted:
+        message = "the scenario of the record names no file of accepted changes"
+        fix = "add `gate: {accepted: accepted.yaml}` to the scenario, and write it with --file"
+    elif not path.parent.is_dir():
+        message = f"the file of accepted changes is on another machine: {path}"
+        fix = "name the file of this checkout with --file"
+    else:
+        return path
+    raise errors.UsageError(message, code=MISSING, effect=NOTHING, fix=fix)

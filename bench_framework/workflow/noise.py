@@ -5,7 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build, Host
 from bench_framework.store.records import Record
 from bench_framework.version import __version__
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 NOISE_DEFAULT_S: Final = 60.0
 ROUNDS: Final = 27
@@ -45,10 +45,8 @@ FAMILIES: Final = 100
 LEVEL: Final = 0.05
 CONFIDENCE_OF_BOUNDS: Final = 0.95
 METRICS: Final = (WALL, CPU)
-EFFECT_ARM: Final = "more-{}"
 
-
-OnWindow = Callable[["WindowVerdicts", int, float], None]
+OnWindow = Callable[[WindowVerdicts, int, float], None]
 """``on_window(verdicts, number, elapsed_s)``, called after each window; `number` starts at 1."""
 
 
@@ -80,8 +78,7 @@ class NoiseFindings:
         return errors.EXIT_NOT_MEASURED if broken else errors.EXIT_DONE
 
 
-@dataclass(frozen=True, slots=True)
-class _Subject:
+class _Subject(NamedTuple):
     """A program with its scenario and build."""
 
     reference: ReferenceProgram
@@ -89,8 +86,7 @@ class _Subject:
     build: Build
 
 
-@dataclass(frozen=True, slots=True)
-class _Bench:
+class _Bench(NamedTuple):
     """The resources that all windows share."""
 
     folder: Path
@@ -151,11 +147,14 @@ def _prepare(
     return _Bench(folder, session, tool, facts, cpus), tuple(subjects)
 
 
+def _arm(effect: float) -> str:
+    return f"more-{round(effect * 100)}"
+
+
 def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None) -> dict[str, Any]:
     """Return a scenario with the program, its A/A control, and one variant per injected slowdown."""
-    arms: dict[str, Any] = {"plain": {"args": list(reference.args)}}
-    for effect, args in reference.slower.items():
-        arms[EFFECT_ARM.format(round(effect * 100))] = {"args": list(args)}
+    arms = {"plain": {"args": list(reference.args)}}
+    arms |= {_arm(effect): {"args": list(args)} for effect, args in reference.slower.items()}
     return {
         "version": 1,
         "name": "aa",
@@ -179,12 +178,11 @@ def _examine(
     bench: _Bench, subjects: tuple[_Subject, ...], duration_s: float, on_window: OnWindow
 ) -> NoiseFindings:
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
-    began, longest = seconds(), dict.fromkeys(range(len(subjects)), 0.0)
+    began, longest = seconds(), [0.0] * len(subjects)
     windows: list[WindowVerdicts] = []
     interrupted, failure = False, None
     while True:
-        index = len(windows) % len(subjects)
-        start = seconds()
+        index, start = len(windows) % len(subjects), seconds()
         if len(windows) >= len(subjects) and start - began + longest[index] > duration_s:
             break
         try:
@@ -221,9 +219,8 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            # Every window has all of its rounds.
-            never_stop = Decision(stop=False)
-            rounds.measure(record, bench.session, bench.hyperfine, lambda *_: never_stop)
+            go_on = Decision(stop=False)  # every window has all of its rounds
+            rounds.measure(record, bench.session, bench.hyperfine, lambda *_: go_on)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()
@@ -252,8 +249,7 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}
 
-    arms = {effect: by_label[EFFECT_ARM.format(round(effect * 100))] for effect in reference.slower}
-    slower = {effect: series(cell) for effect, cell in arms.items()}
+    slower = {effect: series(by_label[_arm(effect)]) for effect in reference.slower}
     return Window(reference.name, series(baseline.id), series(control.id), slower)
 
 

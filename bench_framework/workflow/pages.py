@@ -23,7 +23,7 @@ from bench_framework.store import embedded, finding, layout, wire
 from bench_framework.store.journal import SCHEMA_VERSION, Contents
 from bench_framework.store.records import Record, open_record, read_profiles
 from bench_framework.store.source import Source
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 if TYPE_CHECKING:
     from bench_framework.report.render.html import Runs
@@ -78,14 +78,12 @@ def report_record(
         message, fix = "--embed-runs needs the format html", "add html to --format"
         raise UsageError(message, code="BX104", fix=fix)
     folder = finding.resolve(results, name)
-    with open_record(folder) as record, corrupt_records.corruption_reported(folder):
+    with open_record(folder) as record, corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
             message = f"{folder} was imported and has no runs to embed"
             raise UsageError(message, code="BX104", fix="leave out --embed-runs")
-        judgement = record.judgement()
-        if judgement is None:
-            judgement = judge_record(record)
-            record.save(judgement)
+        if (judgement := record.judgement()) is None:
+            record.save(judgement := judge_record(record))
         return write_pages(
             record, judgement, formats=formats, embed_runs=embed_runs, template=template
         )
@@ -142,12 +140,10 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         tuning = parse_json(read_regular(record.path / layout.TUNING)) if plan.tuning else None
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
-        raise RecordError(
-            f"{name} cannot be read",
-            code="BX411",
-            details=(("cause", getattr(error, "strerror", None) or str(error)),),
-            fix="run `benchctl verify` to list all missing or changed files",
-        ) from error
+        cause = (("cause", getattr(error, "strerror", None) or str(error)),)
+        fix = "run `benchctl verify` to list all missing or changed files"
+        message = f"{name} cannot be read"
+        raise RecordError(message, code="BX411", details=cause, fix=fix) from error
     return contents_data(
         plan,
         contents,
@@ -204,7 +200,7 @@ def write_pages(
 
     data = report_data(record, judgement)
     document = build_document(data)
-    custom = template_texts(template) if template is not None else {}
+    custom = template_texts(template)
     pages: tuple[Format, ...] = ("html", "md")
     if (custom or custom_templates(record)) and set(pages) & set(formats):
         formats = (*pages, *(name for name in formats if name not in pages))
@@ -252,12 +248,16 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
     return Runs(link, embedded.packed_frame(frame))
 
 
-def template_texts(folder: Path) -> dict[str, str]:
+def template_texts(folder: Path | None) -> dict[str, str]:
     """Return the texts of custom templates by name. Raises `UsageError`, BX113: no template."""
     from bench_framework.report.render.templates import replaced
 
-    paths = {name: folder / name for name in replaced(folder)}
-    return {n: path.read_text(encoding="utf-8", errors="replace") for n, path in paths.items()}
+    if folder is None:
+        return {}
+    return {
+        name: (folder / name).read_text(encoding="utf-8", errors="replace")
+        for name in replaced(folder)
+    }
 
 
 def require_readable(folder: Path) -> None:
@@ -311,8 +311,6 @@ def render_files(
         inline = {f.anchor: figures.responsive(drawing, f) for drawing, f in drawn}
         texts[PAGE] = html.render(document, data, loader, inline, runs)
     if "md" in formats:
-        for drawing, f in drawn:
-            texts[f"figures/{f.anchor}.svg"] = figures.standalone(drawing, f)
-        for place in PLACES:
-            texts[f"{place}.md"] = markdown.render(document, loader, place)
+        texts |= {f"figures/{f.anchor}.svg": figures.standalone(drawing, f) for drawing, f in drawn}
+        texts |= {f"{place}.md": markdown.render(document, loader, place) for place in PLACES}
     return texts | (profile_files(data) if {"html", "md"} & set(formats) else {})

@@ -12,7 +12,7 @@ from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import Outcome
-from bench_framework.execution.progress import Message, Observer, PlanReady, Remark, SilentObserver
+from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.profile import (
@@ -29,16 +29,8 @@ from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding
 from bench_framework.store.records import Record, read_profiles, write_profile
-from bench_framework.workflow.pages import (
-    contains_runs,
-    custom_templates,
-    judge_record,
-    report_data,
-    write_pages,
-)
-from bench_framework.workflow.records import corrupt_records
-
-SECTIONS = ("S15",)
+from bench_framework.workflow import pages
+from bench_framework.workflow.records.integrity import corruption_reported
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +81,7 @@ def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) 
 
 
 def profile_record(
-    results: Path, name: str, options: ProfileOptions, observer: Observer | None = None
+    results: Path, name: str, options: ProfileOptions, observer: Observer
 ) -> ProfileResult:
     """Profile cells of a record with the measured binaries, and write its report again.
 
@@ -101,11 +93,10 @@ def profile_record(
         MachineError: BX350, nothing can be profiled on this machine.
     """
     host.require_linux()
-    observer = observer or SilentObserver()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         Record.open(folder) as record,
-        corrupt_records.corruption_reported(folder),
+        corruption_reported(folder),
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
@@ -141,7 +132,6 @@ def _profile(
 
 
 def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileResult:
-    """Store new profiles in a record whose verdicts do not change, and return the result."""
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
 
@@ -153,15 +143,13 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
         raise MachineError(e.message, code=e.code, details=e.details, effect=e.effect, fix=e.help)
     for event in outcome.events:
         observer.notify(Remark(event))
-    judgement = record.judgement()
-    if judgement is None:
-        judgement = judge_record(record)
+    if (judgement := record.judgement()) is None:
+        judgement = pages.judge_record(record)
     else:
         judgement = attach(judgement, record.plan, read_profiles(record.path, record.plan))
     record.save(judgement)
-    write_pages(
-        record, judgement, embed_runs=contains_runs(record), template=custom_templates(record)
-    )
+    embed_runs, template = pages.contains_runs(record), pages.custom_templates(record)
+    pages.write_pages(record, judgement, embed_runs=embed_runs, template=template)
     profiled = {profile.cell_id for profile in outcome.profiles}
     # callgrind in place of perf (BX351) is a success: there is a profile.
     failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
@@ -170,7 +158,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
     return ProfileResult(
         record.path,
         tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),
-        build_document(report_data(record, judgement), only=SECTIONS),
+        build_document(pages.report_data(record, judgement), only=("S15",)),
         tuple(outcome.events),
         code,
     )
@@ -191,27 +179,22 @@ def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
 
 def _bucket(text: str) -> Bucket:
     name, equals, pattern = text.partition("=")
-    if isinstance(fault := compiled_regex(pattern), str):
-        raise _bucket_error(text, fault)
+    fault = compiled_regex(pattern)
     if not (name and equals and pattern) or name == OTHER:
-        raise _bucket_error(text, "write NAME=REGEX; the name `other` is reserved")
+        fault = "write NAME=REGEX; the name `other` is reserved"
+    if isinstance(fault, str):
+        fix = "use, for example, --bucket 'JSON=serde|sonic'"
+        raise UsageError(f"invalid bucket {text!r}: {fault}", code="BX119", fix=fix)
     return Bucket(name, pattern)
-
-
-def _bucket_error(text: str, reason: str) -> UsageError:
-    message = f"invalid bucket {text!r}: {reason}"
-    return UsageError(message, code="BX119", fix="use, for example, --bucket 'JSON=serde|sonic'")
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     """Return the cells that a filter selects, without the A/A controls."""
     cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
-        raise UsageError(
-            f"{text!r} selects no configuration of this record",
-            code="BX106",
-            details=tuple(("variant", variant.label) for variant in plan.variants[:8]),
-        )
+        details = tuple(("variant", variant.label) for variant in plan.variants[:8])
+        message = f"{text!r} selects no configuration of this record"
+        raise UsageError(message, code="BX106", details=details)
     return cells
 
 
@@ -219,13 +202,9 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     measured = {item.input_id: item.sha256 for item in record.contents.inputs}
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
-            raise RecordError(
-                f"the input {record.plan.input(item.input_id).label} is not the one that was "
-                "measured",
-                code="BX420",
-                effect="nothing was profiled",
-                fix="measure and profile the present input with `benchctl run --profile`",
-            )
+            message = f"the input {record.plan.input(item.input_id).label} is not the one that was measured"
+            fix = "measure and profile the present input with `benchctl run --profile`"
+            raise RecordError(message, code="BX420", effect="nothing was profiled", fix=fix)
 
 
 def profile_document(result: ProfileResult) -> dict[str, Any]:

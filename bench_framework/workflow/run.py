@@ -1,27 +1,18 @@
 """Execution of a scenario: build, measure, compute results and write the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bench_framework import errors
-from bench_framework.errors import (
-    AnswerError,
-    BenchError,
-    CellError,
-    Interrupted,
-    MachineError,
-    RecordError,
-    UsageError,
-)
 from bench_framework.execution import progress, rounds, tuning
 from bench_framework.execution.counting.observations import observe_cells
 from bench_framework.execution.inputs.folders import require_unchanged
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
-from bench_framework.execution.progress import Message, Observer, SilentObserver
+from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
@@ -38,8 +29,7 @@ from bench_framework.units import counted
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.profile import profile_policy, profile_run
-from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 from bench_framework.workflow.setup.preparation import (
     Prepared,
     build_failure,
@@ -60,13 +50,13 @@ class Outcome:
     record: Path | None
     judgement: Judgement | None
     document: Document | None
-    failures: tuple[BenchError, ...]
+    failures: tuple[errors.BenchError, ...]
     resume: str | None
     exit_code: int
     events: tuple[Event, ...] = ()
 
 
-def run_scenario(name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
+def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
     `name` is a file, or the name of a bundled scenario.
@@ -80,27 +70,22 @@ def run_scenario(name: str, options: RunOptions, observer: Observer | None = Non
     plan = plan_run(name, options)
     if options.template is not None:
         require_readable(options.template)  # detects template errors before the measurement
-    observer = observer or SilentObserver()
     if plan.hosts is not None:
         observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
-def run_plan_anew(
-    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
-) -> Outcome:
+def run_plan_anew(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
     """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
     try:
         return run_plan(plan, text, options, observer)
-    except RecordError as error:
+    except errors.RecordError as error:
         if error.code != "BX410":
             raise
         return run_plan(plan, text, replace(options, fresh=True), observer)
 
 
-def run_plan(
-    plan: Plan, text: str, options: RunOptions, observer: Observer | None = None
-) -> Outcome:
+def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
     """Build, measure and report a plan.
 
     The text of the scenario is stored in the record. The selection of the options is part of
@@ -109,7 +94,7 @@ def run_plan(
     Raises:
         MachineError, RecordError: see `run_scenario`.
     """
-    with open_session(plan, observer or SilentObserver()) as session:
+    with open_session(plan, observer) as session:
         outcome = _run(plan, text, options, session)
     if session.stop.level and outcome.resume is None:
         resume = f"interrupted after the measurement; {outcome.record} is complete"
@@ -123,8 +108,8 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
         earlier = _earlier_builds(plan, options)
         prepared = prepare(plan, options, session, earlier)
         if options.host:
-            note = f"measured on host {options.host} of a fleet"
-            note += ", with programs that the client built" if options.builds else ""
+            built = ", with programs that the client built" if options.builds else ""
+            note = f"measured on host {options.host} of a fleet{built}"
             event = Event("BX344", note, "note")
             prepared = replace(prepared, events=(*prepared.events, event))
         if options.first_pass:
@@ -140,7 +125,7 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
                 _measure(record, prepared, options, session)
             policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
-    except Interrupted:
+    except errors.Interrupted:
         return _interrupted(record, plan.command)
     return finish_record(record, options, stopped=stopped)
 
@@ -152,17 +137,15 @@ def finish_record(record: Record, options: RunOptions, *, stopped: bool = False)
     """
     judgement = judge_record(record)
     record.save(judgement)
-    document = None
-    if options.pages:
-        document = _pages(record, judgement, options).document
-    else:
+    document = _pages(record, judgement, options).document if options.pages else None
+    if not options.pages:
         record.seal()
     failures = _failures(record.plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
+        again = f"repeat it with `benchctl profile {record.path}`"
+        resume = f"profiling was stopped, everything else is complete; {again}"
         code = errors.EXIT_INTERRUPTED
-        resume = "profiling was stopped, everything else is complete; repeat it with `benchctl "
-        resume += f"profile {record.path}`"
     events = tuple(record.contents.events)
     return Outcome(record.path, judgement, document, failures, resume, code, events)
 
@@ -171,11 +154,14 @@ def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
     """Return the builds of the gate's first pass, or of the record that will be continued."""
     if options.first_pass or not any(spec.pgo for spec in plan.builds):
         return options.first_pass
-    if options.record is None:
-        record = None if options.fresh else find_resumable(options.results, plan)
-    else:
-        record = Record.open(options.record)
+    record = _existing(plan, options)
     return record.contents.builds if record is not None else ()
+
+
+def _existing(plan: Plan, options: RunOptions) -> Record | None:
+    if options.record is not None:
+        return Record.open(options.record)
+    return None if options.fresh else find_resumable(options.results, plan)
 
 
 def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
@@ -184,69 +170,50 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
     for build in builds:
         before = known.get(build.id)
         if before is not None and build.sha256 is not None and build.sha256 != before:
-            raise RecordError(
-                f"cannot confirm: the program {Path(build.path or '').name} {before[:12]} → "
-                f"{build.sha256[:12]} since the first pass of the gate",
-                code="BX410",
-                effect="the second pass would measure another program, so nothing was measured",
-                fix="measure both again with `benchctl run FILE --gate --fresh`",
-            )
+            change = f"{Path(build.path or '').name} {before[:12]} → {build.sha256[:12]}"
+            message = f"cannot confirm: the program {change} since the first pass of the gate"
+            effect = "the second pass would measure another program, so nothing was measured"
+            fix = "measure both again with `benchctl run FILE --gate --fresh`"
+            raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     """Write the pages of a record. If a custom template fails, the shipped ones are used."""
+    embed_runs, template = options.embed_runs, options.template
     try:
-        return write_pages(
-            record, judgement, embed_runs=options.embed_runs, template=options.template
-        )
-    except UsageError as error:
-        if options.template is None:
+        return write_pages(record, judgement, embed_runs=embed_runs, template=template)
+    except errors.UsageError as error:
+        if template is None:
             raise
-        write_pages(record, judgement, embed_runs=options.embed_runs)
-        raise UsageError(
-            error.message,
-            code=error.code,
-            details=error.details,
-            effect="all measurements are stored; the report uses the shipped templates",
-            fix=f"fix the template, then run `benchctl report {record.path} --template "
-            f"{options.template}`",
-        ) from error
+        write_pages(record, judgement, embed_runs=embed_runs)
+        error.effect = "all measurements are stored; the report uses the shipped templates"
+        again = f"benchctl report {record.path} --template {template}"
+        error.fix = f"fix the template, then run `{again}`"
+        raise
 
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
-    plan = prepared.plan
-    looks: list[Look] = []
-    record: Record | None
-    if options.record is not None:
-        from bench_framework.features.gate.measuring import reopening_looks
-
-        record = Record.open(options.record)
-        looks = reopening_looks(record.plan, record.contents)
-    else:
-        record = None if options.fresh else find_resumable(options.results, plan)
-    if record is not None:
-        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
-        done = sum(record.contents.rounds.values())
+    plan, results, looks = prepared.plan, options.results, list[Look]()
+    if (record := _existing(plan, options)) is not None:
         hint = "--fresh starts a new record"
         if options.record is not None:
+            from bench_framework.features.gate.measuring import reopening_looks
+
+            looks = reopening_looks(record.plan, record.contents)
             hint = "the gate needs more rounds"
-        rounds = counted(done, "completed round")
-        observer.notify(Message(f"resuming {record.path} with {rounds} ({hint})"))
+        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
+        done = counted(sum(record.contents.rounds.values()), "completed round")
+        observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
     else:
+        at, numbers = utc_now(), options.numbers
         try:
             record = Record.create(
-                options.results,
-                plan,
-                text,
-                started_at=utc_now(),
-                benchctl=__version__,
-                numbers=options.numbers,
+                results, plan, text, started_at=at, benchctl=__version__, numbers=numbers
             )
         except OSError as error:
-            message = f"cannot write a record into {options.results}: {error.strerror}"
-            effect = "nothing was measured"
-            fix = "use another folder with --out"
-            raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
+            message = f"cannot write a record into {results}: {error.strerror}"
+            effect, fix = "nothing was measured", "use another folder with --out"
+            raise errors.MachineError(message, code="BX235", effect=effect, fix=fix) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
         if record.note(event) and event.severity != "note":
@@ -278,8 +245,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
         from bench_framework.features.judge import finished_cells
 
         plan, blocks = record.plan, record.contents.blocks
-        rule = look if options.look is None else options.look
-        decision = rule(plan, blocks, input_id, index, number, builds=builds)
+        decision = (options.look or look)(plan, blocks, input_id, index, number, builds=builds)
         observer.notify(progress.InterimVerdicts(decision.verdicts))
         if options.look is not None:
             return Decision(decision.stop, decision.reason)
@@ -300,14 +266,19 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
-    enough = _one_round(plan, builds, observer) if only_gate else ""
+    enough = ""
+    if only_gate:
+        from bench_framework.features.gate.measuring import ONE_ROUND, same_program
+
+        if same_program(plan, builds):
+            enough = ONE_ROUND
+            observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
     rounds.measure(record, session, prepared.hyperfine, looker, decides, enough)
-    plan = record.plan
+    plan, contents = record.plan, record.contents
     observe_cells(plan, record, session)
-    contents = record.contents
     if not gated:
         return
     from bench_framework.features.gate import measuring as gate
@@ -318,32 +289,20 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
             observe_cells(gate.counting_plan(plan, cells), record, session)
 
 
-def _one_round(plan: Plan, builds: Mapping[str, Build], observer: Observer) -> str:
-    """Return why one round is enough for the gate, or an empty text."""
-    from bench_framework.features.gate.measuring import ONE_ROUND, same_program
-
-    if not same_program(plan, builds):
-        return ""
-    observer.notify(Message(f"gate: {ONE_ROUND}; one round compares their outputs"))
-    return ONE_ROUND
-
-
 def _interrupted(record: Record | None, command: str) -> Outcome:
-    resume = f"interrupted; `{command}` "
-    if record is None:
-        resume += "starts again with the existing builds and inputs"
-        return Outcome(None, None, None, (), resume, errors.EXIT_INTERRUPTED)
-    record.save()
-    record.close()
-    done = sum(record.contents.rounds.values())
-    verb = "is" if done == 1 else "are"
-    resume += f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
-    return Outcome(record.path, None, None, (), resume, errors.EXIT_INTERRUPTED)
+    after = "starts again with the existing builds and inputs"
+    if record is not None:
+        record.save()
+        record.close()
+        done = sum(record.contents.rounds.values())
+        verb = "is" if done == 1 else "are"
+        after = f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
+    resume, path = f"interrupted; `{command}` {after}", record.path if record else None
+    return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
-def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchError, ...]:
-    """Return the errors of a run: first failed builds, then failed cells."""
-    failures: list[BenchError] = []
+def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.BenchError, ...]:
+    failures: list[errors.BenchError] = []
     for build in contents.builds:
         if not build.ok:
             lost = [v.label for v in variants if v.build_id == build.id]
@@ -352,7 +311,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[BenchErr
             failures.append(build_failure(build, message, effect, "fix the build and run again"))
     for event in contents.events:
         if event.severity == "error":
-            kind = AnswerError if event.code == "BX210" else CellError
+            kind = errors.AnswerError if event.code == "BX210" else errors.CellError
             error = kind(event.message, code=event.code, details=event.details)
             error.effect, error.fix = event.effect, event.help
             failures.append(error)

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
+from bench_framework.execution.machine.host import cache_root
+from bench_framework.masking import masked
+from bench_framework.model.plan import Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.store.layout import NUMBERS
 from bench_framework.units import counted
-from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
 
 if TYPE_CHECKING:
     from bench_framework.compare.interim_analysis import LookOutcome
@@ -74,6 +80,49 @@ class RunOptions:
     look: Callable[..., LookOutcome] | None = None
 
 
+def find_scenario(name: str) -> Path:
+    """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
+
+    Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
+    """
+    path = Path(name)
+    shipped = assets.shipped_scenarios()
+    key = name.replace("_", "-")
+    if path.exists() or path.suffix in {".yaml", ".yml"}:
+        return path
+    if key in shipped:
+        return shipped[key]
+    message = f"there is no file and no bundled scenario named {name}"
+    details = (("shipped", ", ".join(shipped) or "none"),)
+    fix = did_you_mean(key, [*shipped]) or "`benchctl init` writes a scenario to start from"
+    raise UsageError(message, code="BX102", details=details, fix=fix)
+
+
+def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
+    """Load and expand. Raises `ScenarioError`: it has errors; `UsageError` (BX102): no file."""
+    plan = expand(load(find_scenario(name), overrides=overrides), only=only)
+    # The report prints the command with the name that the user gave.
+    options = [word for override in overrides for word in ("-S", masked(override))]
+    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
+
+
+def require_outside(plan: Plan, results: Path) -> None:
+    """Require that benchctl writes into no input folder. Raises `UsageError`, BC414."""
+    folders = {i.dataset.path for i in plan.inputs if i.dataset and i.dataset.kind == "folder"}
+    data = Path(plan.data_dir) if plan.data_dir else cache_root()
+    for folder in sorted(path for path in folders if path):
+        for what, path, key in (
+            ("the results folder", results, "--dir FOLDER"),
+            ("benchctl's cache", cache_root(), "BENCHCTL_CACHE=FOLDER"),
+            ("data-dir", data, "data-dir: FOLDER"),
+        ):
+            if path.resolve().is_relative_to(Path(folder).resolve()):
+                message = f"{what} {path} is inside the input folder {folder}"
+                effect = "the input would change while it is measured; nothing was measured"
+                fix = f"choose another folder: input: {{folder: …}}, or {key}"
+                raise UsageError(message, code="BC414", effect=effect, fix=fix)
+
+
 def plan_run(name: str, options: RunOptions) -> Plan:
     """Return the plan of a run.
 
@@ -106,13 +155,11 @@ def require_decidable(plan: Plan) -> None:
     from bench_framework.features.gate.outcome import rounds_needed
 
     if (needed := rounds_needed(plan)) is not None:
-        raise UsageError(
-            f"the gate cannot detect anything in {counted(plan.measure.rounds_max, 'round')}: it needs "
-            f"{needed}",
-            code="BX108",
-            effect="the gate would always pass, so nothing was checked",
-            fix=f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics",
-        )
+        most = counted(plan.measure.rounds_max, "round")
+        message = f"the gate cannot detect anything in {most}: it needs {needed}"
+        effect = "the gate would always pass, so nothing was checked"
+        fix = f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics"
+        raise UsageError(message, code="BX108", effect=effect, fix=fix)
     accepted_changes(plan)
 
 
@@ -165,34 +212,30 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
             same = revisions.state_of(git, crate)[0] == base_id
             same = same and not revisions.has_changes(git, crate)
     if same:
-        head = head or "the working tree, which has no changes"
+        details = (("base", base), ("head", head or "the working tree, which has no changes"))
         message = f"base and head are the same commit, {base_id[:12]}"
         fix = "on the main branch, compare with the previous commit: --base HEAD~1"
-        raise GateError(
-            message, code="BX111", details=(("base", base), ("head", head)), effect=NOTHING, fix=fix
-        )
+        raise GateError(message, code="BX111", details=details, effect=NOTHING, fix=fix)
     return at_revisions(plan, Revisions(base_id, head_id, base))
 
 
 def source_of_revisions(plan: Plan) -> BuildSpec:
     """Return a build, all of which have the same source. Raises `UsageError`, BX110."""
-    reason = ""
+    specs, reason = plan.builds, ""
     if plan.revisions is not None:
         reason = "it has two revisions already"
     elif plan.program is not None:
         reason = "its program is not built"
-    elif any(spec.registry for spec in plan.builds):
+    elif not specs:
+        reason = "it builds nothing"
+    elif any(spec.registry for spec in specs):
         reason = "a released crate has versions and no revisions"
-    elif any(spec.crate == BUILTIN for spec in plan.builds):
+    elif any(spec.crate == BUILTIN for spec in specs):
         reason = "the bundled workers have one revision: the one of this benchctl"
-    elif len({spec.revision for spec in plan.builds}) > 1:
+    elif len({spec.revision for spec in specs}) > 1:
         reason = "one of its axes names revisions"
-    if reason or not plan.builds:
-        raise UsageError(
-            f"{plan.scenario_path} cannot be measured at two revisions: "
-            f"{reason or 'it builds nothing'}",
-            code="BX110",
-            effect=NOTHING,
-            fix="compare revisions with a scenario that builds your own crate, without such an axis",
-        )
-    return plan.builds[0]
+    if not reason:
+        return specs[0]
+    message = f"{plan.scenario_path} cannot be measured at two revisions: {reason}"
+    fix = "compare revisions with a scenario that builds your own crate, without such an axis"
+    raise UsageError(message, code="BX110", effect=NOTHING, fix=fix)

@@ -12,7 +12,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Look
+from bench_framework.model.run import Look
 from bench_framework.units import counted, format_clock
 
 
@@ -68,10 +68,20 @@ class Work:
             case progress.RoundStarted():
                 self.input_id, self.round = update.input_id, update.round
                 self.warmup = update.warmup
-            case progress.BlockFinished():
-                self._block(update.block)
+            case progress.BlockFinished(block=block):
+                self.blocks += 1
+                if block.status == "ok" and block.wall is not None and block.warmup:
+                    self.warmed[block.cell_id] = block.wall
+                elif block.status == "ok" and block.wall is not None:
+                    self.values.setdefault(block.cell_id, []).append(block.wall)
             case progress.RoundFinished():
-                self._round(update)
+                if update.warmup:
+                    self.warmups_done += 1
+                else:
+                    self.rounds[update.input_id] = update.round
+                self.measured_s = update.elapsed_s
+                if self.started is None:
+                    self.started, self.done_at_start = seconds(), self.rounds_done
             case progress.CellDropped():
                 self.dropped[update.cell_id] = update.reason
                 if update.raced:
@@ -82,26 +92,6 @@ class Work:
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
             case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
-            case _:
-                pass
-
-    def _round(self, update: progress.RoundFinished) -> None:
-        if update.warmup:
-            self.warmups_done += 1
-        else:
-            self.rounds[update.input_id] = update.round
-        self.measured_s = update.elapsed_s
-        if self.started is None:
-            self.started, self.done_at_start = seconds(), self.rounds_done
-
-    def _block(self, block: Block) -> None:
-        self.blocks += 1
-        if block.status != "ok" or block.wall is None:
-            return
-        if block.warmup:
-            self.warmed[block.cell_id] = block.wall
-        else:
-            self.values.setdefault(block.cell_id, []).append(block.wall)
 
     def advice(self, look: Look) -> str:
         """Return what a verdict would have needed if measuring ended too early for any."""

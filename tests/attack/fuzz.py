@@ -29,7 +29,7 @@ from bench_framework.scenario.plan import expand
 from bench_framework.store import embedded, records, run_table, tables
 from bench_framework.store.sessions import read_session
 from bench_framework.store.source import Source
-from bench_framework.workflow.records.differences import journal_differences, table_differences
+from bench_framework.workflow.records.integrity import journal_differences, table_differences
 from bench_framework.workflow.records.verification import verify_page, verify_record
 
 Damages = tuple[Callable[[list[bytes]], st.SearchStrategy[bytes]], ...]

@@ -31,9 +31,10 @@ from bench_framework.errors import EXIT_DONE
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.records import Record
-from bench_framework.workflow.fleet import client, cluster, host_run, on_host
+from bench_framework.workflow.fleet import client, cluster, host_run
+from bench_framework.workflow.fleet import job as jobs
+from bench_framework.workflow.fleet.bundle import package
 from bench_framework.workflow.fleet.job import Job, Result
-from bench_framework.workflow.fleet.sources import package
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from tests.integration.fleet_machines import Machine, end, machine, start_scheduler
@@ -66,7 +67,7 @@ def measured(here: Machine) -> tuple[Result, list[list[bytes]]]:
         "first", "client", sent.scenario, sent.cwd, sent.bundle, replace(options, pages=False)
     )
     messages: list[list[bytes]] = []
-    result = on_host.run_job(job, messages.append)
+    result = jobs.run_job(job, messages.append)
     assert result.archive, result
     return result, messages
 
@@ -76,7 +77,7 @@ def serve(address: str, hosts: int, folder: Path) -> None:
     dask.config.set(cluster._QUIET)
     result, messages = pickle.loads((folder / "measured").read_bytes())
 
-    def run_job(job: Job, send: on_host.Send) -> Result:
+    def run_job(job: Job, send: jobs.Send) -> Result:
         given: Result = result
         if job.options.fresh:  # marks the series without records
             send([])
@@ -86,7 +87,7 @@ def serve(address: str, hosts: int, folder: Path) -> None:
         return given
 
     async def start() -> None:
-        on_host.run_job = run_job
+        jobs.run_job = run_job
         for number in range(hosts):
             name = f"host-{number:04}"
             await cluster.worker_of(address, name, folder / name, CARD)

@@ -32,13 +32,15 @@ if libc := os.environ.get("BENCHCTL_TEST_LIBC"):
     import platform
     platform.libc_ver = lambda *_, **__: ("glibc", libc)
 if os.environ.get("BENCHCTL_TEST_DAMAGE"):
-    from bench_framework.workflow.fleet import on_host
-    unpack = on_host.unpack
+    from dataclasses import replace
+    from bench_framework.workflow.fleet import job
+    unpack = job.unpack
     def damaged(bundle, root):
         if root.name == "programs":
-            bundle.contents.update({name: text + b"x" for name, text in bundle.contents.items()})
+            for name, entry in bundle.files.items():
+                bundle.files[name] = replace(entry, content=entry.content + b"x")
         unpack(bundle, root)
-    on_host.unpack = damaged
+    job.unpack = damaged
 if folder := os.environ.get("BENCHCTL_TEST_LOCK"):
     # Nothing is timed here, so the lock of the machine is not needed.
     from bench_framework.execution.machine import host, lock, sensors

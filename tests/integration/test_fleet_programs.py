@@ -197,7 +197,7 @@ def test_a_damaged_program_is_an_error(project: Project) -> None:
     code, text = project.run(address)
     assert code == 3
     assert text.count("error[") == 1
-    assert "error[BX264]: what the client sent arrived damaged: the content" in text
+    assert "error[BX264]: the programs arrived damaged: demo has another digest" in text
     assert "Traceback" not in text
     assert not project.client.records
     assert not programs_in(host)

@@ -8,8 +8,7 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.process import Launcher
-from bench_framework.workflow.fleet.bundle import unpack
-from bench_framework.workflow.fleet.sources import Package, package
+from bench_framework.workflow.fleet.bundle import Package, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
 
 HEAD = "version: 1\nname: sent\nquestion: Which files are sent?\n"
@@ -52,13 +51,13 @@ def sent(name: str, launcher: Launcher, **options: str) -> Package:
 
 
 def paths(given: Package) -> list[str]:
-    return [entry.path for entry in given.bundle.entries if ".git/" not in entry.path]
+    return [path for path in given.bundle.files if ".git/" not in path]
 
 
 def test_a_bundled_scenario_needs_no_files(launcher: Launcher) -> None:
     given = sent("quickstart", launcher)
     assert given.scenario == "quickstart"
-    assert not given.bundle.entries
+    assert not given.bundle.files
 
 
 def test_files_with_relative_paths_are_sent(
@@ -84,7 +83,9 @@ def test_files_with_relative_paths_are_sent(
         "bench/tool.sh",
         "data/words.txt",
     ]
-    assert [entry.path for entry in given.bundle.entries if entry.executable] == ["bench/tool.sh"]
+    assert [path for path, entry in given.bundle.files.items() if entry.executable] == [
+        "bench/tool.sh"
+    ]
 
 
 def test_folders_and_patterns_are_sent(
@@ -152,7 +153,7 @@ def test_a_crate_is_sent_with_its_commit_and_changes(
     assert git(copy, "rev-parse", "HEAD") == git(repository, "rev-parse", "HEAD")
     assert git(copy, "status", "--porcelain") == git(repository, "status", "--porcelain")
     assert git(copy, "rev-list", "--count", "HEAD") == "1"  # without its history
-    names = b"".join(given.bundle.contents.values()) if given.bundle.contents else b""
+    names = b"".join(entry.content for entry in given.bundle.files.values())
     assert str(tmp_path).encode() not in names
 
 

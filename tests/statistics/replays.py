@@ -21,7 +21,7 @@ from bench_framework.model.race import leaving
 from bench_framework.model.run import Block, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 Times = Mapping[str, tuple[Floats, Floats]]
 """Cell id → wall and CPU time, one value per round, in seconds."""

@@ -27,7 +27,7 @@ from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Block, Look
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
 ROUNDS = 60

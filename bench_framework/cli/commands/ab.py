@@ -63,7 +63,7 @@ def ab(
     from bench_framework.features.summary.command_lines import command_lines
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
-    from bench_framework.workflow.scenarios.ab import Commands, plan_commands
+    from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
 
     console: Console = context.obj
     request = Commands(commands or (), lists=lists or (), **arguments.request_options(locals()))

@@ -40,7 +40,7 @@ def ablate(
     The baseline is built with all features of --features. Each variant lacks one of them.
     """
     from bench_framework.cli.measurement import measure_plan
-    from bench_framework.workflow.scenarios.sweep import BIN, Ablation, plan_ablation
+    from bench_framework.workflow.scenarios.command_lines import BIN, Ablation, plan_ablation
 
     console: Console = context.obj
     request = Ablation(

@@ -176,11 +176,17 @@ def accept(
     measured, rounded up. Commit the file. The gate fails again if the
     regression becomes larger, or after the last day.
     """
-    from bench_framework.workflow.history import acceptance
+    from bench_framework.workflow.gate import accept
 
     console: Console = context.obj
-    done = acceptance.accept(
-        console.results, record, reason=reason, until=until, only=only, metric=metric, file=file
+    done = accept(
+        console.results,
+        record,
+        reason=reason,
+        until=until,
+        only=only,
+        metric=metric,
+        file=file,
     )
     if console.json:
         console.emit_json(asdict(done) | {"file": str(done.file)})

@@ -16,7 +16,7 @@ from bench_framework.cli.console import Console, wrap
 from bench_framework.units import format_clock, format_size
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.fleet.status import HostStatus
+    from bench_framework.workflow.fleet.hosts import HostStatus
 
 EXAMPLES = """
 benchctl fleet worker tcp://127.0.0.1:8786
@@ -53,7 +53,7 @@ def worker(
 
     Each client that can reach the scheduler can run programs here.
     """
-    from bench_framework.workflow.fleet.worker import serve
+    from bench_framework.workflow.fleet.hosts import serve
 
     console: Console = context.obj
     serve(scheduler, name, labels=label or (), insecure=insecure, say=console.say)
@@ -73,7 +73,7 @@ def status(
     number of waiting runs. The progress is the number of finished rounds and the
     longest remaining time.
     """
-    from bench_framework.workflow.fleet.status import hosts_of
+    from bench_framework.workflow.fleet.hosts import hosts_of
 
     console: Console = context.obj
     hosts = hosts_of(scheduler, insecure=insecure)

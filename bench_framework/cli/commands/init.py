@@ -75,8 +75,7 @@ def init(
     scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
-    from bench_framework.workflow.scenarios.ci import write_ci
-    from bench_framework.workflow.scenarios.files import start_folder, write_notebook
+    from bench_framework.workflow.scenarios.new_files import start_folder, write_ci, write_notebook
 
     console: Console = context.obj
     given = (crate, package, binary, input_file, words)

@@ -49,7 +49,7 @@ def sweep(
     first value of each list.
     """
     from bench_framework.cli.measurement import measure_plan
-    from bench_framework.workflow.scenarios.sweep import Sweep, plan_sweep
+    from bench_framework.workflow.scenarios.command_lines import Sweep, plan_sweep
 
     console: Console = context.obj
     request = Sweep(

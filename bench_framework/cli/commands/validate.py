@@ -25,7 +25,7 @@ def validate(
     """Check scenarios and report all errors; nothing is built or run."""
     from dataclasses import asdict
 
-    from bench_framework.workflow.scenarios.files import plan_scenario, require_outside
+    from bench_framework.workflow.run_options import plan_scenario, require_outside
 
     console: Console = context.obj
     verdicts: list[dict[str, object]] = []

@@ -12,11 +12,7 @@ def load_cluster(words: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("bench_framework"):
             raise
-        raise UsageError(
-            f"{words} needs the package distributed",
-            code="BX132",
-            details=(("missing", str(error.name)),),
-            effect="no connection was made",
-            fix="run `pip install 'bench_framework[fleet]'`",
-        ) from error
+        message, details = f"{words} needs the package distributed", (("missing", str(error.name)),)
+        effect, fix = "no connection was made", "run `pip install 'bench_framework[fleet]'`"
+        raise UsageError(message, code="BX132", details=details, effect=effect, fix=fix) from error
     return cluster

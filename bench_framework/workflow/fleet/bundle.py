@@ -1,42 +1,57 @@
-"""Bundles: the files that a scenario needs on another host, by digest. What is unpacked is not trusted."""
+"""The files that a scenario needs on another host: those that it names, and the sources of its crates.
+
+They are sent by digest.
+"""
 
 import contextlib
-import hashlib
 import os
+import re
+import shlex
 import stat
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from bench_framework import assets
 from bench_framework.errors import MachineError, UsageError
+from bench_framework.execution.build import revisions
 from bench_framework.execution.build.binaries import EXECUTABLE
-from bench_framework.foreign import read_regular, sha256_of
+from bench_framework.execution.build.cargo import MOST_MESSAGES
+from bench_framework.execution.build.configuration import lockfile_of, names_within
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher, scratch_folder
+from bench_framework.foreign import matching_files, read_regular
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
 from bench_framework.store.layout import writing
 from bench_framework.units import format_size
+from bench_framework.workflow.run_options import RunOptions, find_scenario
 
 MOST_BYTES: Final = 256 << 20
 MOST_FILES: Final = 50_000
 _MOST_NAMED: Final = 3
+_ID: Final = re.compile("[0-9a-f]{4,40}")
+_LONGEST: Final = 4096
+"""Longest word of a command that can be a path, in characters (PATH_MAX)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file of a bundle, with the digest of its content; or a symbolic link, with its target."""
+    """A file of a bundle with its content, or a symbolic link with its target."""
 
-    path: str
-    """Path from the root of the bundle, with slashes."""
-    sha256: str = ""
+    content: bytes = b""
     executable: bool = False
     link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """Files by path and their contents by SHA-256; `folders` exist even if they contain no file."""
+    """Files by their paths from the root, with slashes; `folders` exist even if they contain no file."""
 
-    entries: tuple[Entry, ...] = ()
-    contents: Mapping[str, bytes] | None = None
+    files: Mapping[str, Entry] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
 
 
@@ -45,26 +60,25 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
 
     Raises `UsageError` (BX134): a file cannot be read, the files are too large, or a link leaves them.
     """
-    entries, contents = [], {}
+    entries: dict[str, Entry] = {}
+    contents: dict[bytes, bytes] = {}  # pickle stores an object once
     try:
         _require_small({path: source.lstat().st_size for path, source in files.items()})
         for path, source in sorted(files.items()):
             if source.is_symlink():
                 link = str(source.readlink())
-                if not _stays(path, link):
+                if not _is_inside(path, link):
                     message = f"{source} is a symbolic link to {link}, which is not sent with it"
                     raise unsent(message, "replace the link by the file")
-                entries.append(Entry(path, link=link))
-                continue
-            content = read_regular(source, MOST_BYTES)
-            digest = hashlib.sha256(content).hexdigest()
-            contents[digest] = content
-            executable = bool(source.stat().st_mode & stat.S_IXUSR)
-            entries.append(Entry(path, digest, executable))
+                entries[path] = Entry(link=link)
+            else:
+                content = read_regular(source, MOST_BYTES)
+                executable = bool(source.stat().st_mode & stat.S_IXUSR)
+                entries[path] = Entry(contents.setdefault(content, content), executable)
     except OSError as error:
         message = f"{error.filename} cannot be sent to a host: {error.strerror or error}"
         raise unsent(message, "make it readable, or let git ignore it") from error
-    return Bundle(tuple(entries), contents, tuple(sorted({*folders})))
+    return Bundle(entries, tuple(sorted({*folders})))
 
 
 def _require_small(sizes: Mapping[str, int]) -> None:
@@ -88,92 +102,58 @@ def unsent(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) ->
 
 
 def unpack(bundle: Bundle, root: Path) -> None:
-    """Make the files below a folder equal to those of a bundle.
+    """Make the files below a folder equal to those of a bundle. Nothing is written outside of the folder.
 
-    Unchanged files keep their times, so cargo compiles what changed only. Nothing is written outside
-    of the folder, and nothing through a symbolic link.
+    Unchanged files keep their times, so cargo compiles what changed only.
 
-    Raises `MachineError`: BX264, the bundle is damaged; BX235, writing failed.
+    Raises `MachineError`: BX264, a path or a link leaves the folder; BX235, writing failed.
     """
-    entries = _checked(bundle)
-    contents = bundle.contents or {}
+    files = bundle.files
+    for name in (*files, *bundle.folders):
+        if not _is_inside(name, files[name].link if name in files else ""):
+            raise damaged(f"{name!r} leaves it")
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
         for folder, names, others in os.walk(root, topdown=False):
             for path in (Path(folder, name) for name in (*names, *others)):
-                entry = entries.get(path.relative_to(root).as_posix())
                 if path.is_symlink() or not path.is_dir():
-                    if entry is None or not _is_same(path, entry):
+                    if not _is_same(path, files.get(path.relative_to(root).as_posix())):
                         path.unlink()
                 else:
                     with contextlib.suppress(OSError):  # it has files of the bundle
                         path.rmdir()
         for name in bundle.folders:
             (root / name).mkdir(parents=True, exist_ok=True)
-        for name, entry in entries.items():
+        for name, entry in files.items():
             path = root / name
             if path.is_symlink() or path.exists():
                 continue
             path.parent.mkdir(parents=True, exist_ok=True)
             if entry.link:
                 path.symlink_to(entry.link)
-                continue
-            with path.open("xb") as file:
-                file.write(contents[entry.sha256])
+            else:
+                path.write_bytes(entry.content)
             if entry.executable:
                 path.chmod(EXECUTABLE)
 
 
-def _is_same(path: Path, entry: Entry) -> bool:
-    if path.is_symlink() or entry.link:
-        return path.is_symlink() and str(path.readlink()) == entry.link
-    if not path.is_file() or bool(path.stat().st_mode & stat.S_IXUSR) != entry.executable:
-        return False
-    return sha256_of(path) == entry.sha256
+def _is_same(path: Path, entry: Entry | None) -> bool:
+    if entry is None or path.is_symlink() or entry.link:
+        return path.is_symlink() and entry is not None and str(path.readlink()) == entry.link
+    executable = bool(path.stat().st_mode & stat.S_IXUSR)
+    return path.is_file() and executable == entry.executable and path.read_bytes() == entry.content
 
 
-def _checked(bundle: Bundle) -> dict[str, Entry]:
-    """Return the entries of a bundle by path. Raises `MachineError` (BX264): it is damaged."""
-    contents = bundle.contents or {}
-    entries = {entry.path: entry for entry in bundle.entries}
-    names = (*entries, *bundle.folders)
-    if len(entries) != len(bundle.entries) or len(names) > MOST_FILES:
-        raise damaged("two of its files have one path, or there are too many")
-    if sum(map(len, contents.values())) > MOST_BYTES:
-        raise damaged(f"its files have more than {format_size(MOST_BYTES)}")
-    for name in names:
-        if not is_inside(name):
-            raise damaged(f"{name!r} is not a path in it")
-    for name in names:
-        parents = name.split("/")[:-1]
-        above = {"/".join(parents[:end]) for end in range(1, len(parents) + 1)}
-        if not above.isdisjoint(entries) or (name in entries and name in bundle.folders):
-            raise damaged(f"{name!r} is in a file")
-    for digest, content in contents.items():
-        if hashlib.sha256(content).hexdigest() != digest:
-            raise damaged(f"the content {digest[:12]} has another digest")
-    for entry in bundle.entries:
-        if entry.link and not _stays(entry.path, entry.link):
-            raise damaged(f"the symbolic link {entry.path!r} leaves it")
-        if not entry.link and entry.sha256 not in contents:
-            raise damaged(f"{entry.path!r} has no content")
-    return entries
+def _is_inside(path: str, link: str = "") -> bool:
+    """Return whether a path stays in the folder where it starts, and the link at this path does, too.
 
-
-def is_inside(path: str) -> bool:
-    """Return whether a path is relative, without ``.`` and ``..``, and so in the folder it starts at."""
-    return {"", ".", ".."}.isdisjoint(path.split("/")) and "\0" not in path
-
-
-def _stays(path: str, link: str) -> bool:
-    """Return whether a link at `path` stays in the bundle, also if it leads through other links.
-
-    ``..`` is accepted at the start only: after a name, which may be a link, it can lead anywhere.
+    ``..`` is accepted at the start of a link only: after a name, which may be a link, it can lead anywhere.
     """
-    parts = link.split("/")
-    up = next((n for n, part in enumerate(parts) if part != ".."), len(parts))
-    below = up == len(parts) or is_inside("/".join(parts[up:]))
-    return below and up <= path.count("/") and link != ""
+    up, parts = 0, link.split("/")
+    while parts[:1] == [".."]:
+        up, parts = up + 1, parts[1:]
+    names = [*path.split("/"), *(parts if link else ())]
+    return up <= path.count("/") and {"", ".", ".."}.isdisjoint(names) and "\0" not in path
 
 
 def damaged(cause: str, what: str = "what the client sent") -> MachineError:
@@ -184,3 +164,217 @@ def damaged(cause: str, what: str = "what the client sent") -> MachineError:
         effect="nothing was stored",
         fix="use the same version of benchctl on all hosts, and run the command again",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A scenario with its files.
+
+    Attributes:
+        scenario: name of a bundled scenario, or path of its file from `cwd`.
+        cwd: path of the current folder in the bundle.
+        root: folder that contains all files on this machine.
+        places: all files, and the folders of all crates.
+    """
+
+    scenario: str
+    bundle: Bundle = field(default_factory=Bundle)
+    cwd: str = ""
+    root: Path = Path("/")
+    places: frozenset[Path] = frozenset()
+
+
+def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> Package:
+    """Return a scenario with the files that it names by relative paths.
+
+    Absolute paths, and programs that are found on PATH, are those of the host.
+
+    Raises:
+        UsageError: BX134, the files cannot be sent.
+        BuildError: BX224 or BX225, git failed or a revision is missing.
+    """
+    path, here = find_scenario(name), Path.cwd()
+    if path in assets.shipped_scenarios().values():
+        return Package(name)
+    with scratch_folder() as scratch:
+        collector = _Collector(path.absolute().parent, options, launcher, Path(scratch))
+        collector.add(path.absolute())
+        collector.add_named(path)
+        collector.add_crates(plan)
+        given = {_normal(place): source for place, source in collector.files.items()}
+        places = {*map(_normal, collector.folders), here}
+        root = Path(os.path.commonpath([*places, *(place.parent for place in given)]))
+
+        def below(place: Path) -> str:
+            return "" if place == root else place.relative_to(root).as_posix()
+
+        files = {below(place): source for place, source in given.items()}
+        bundle = pack(files, {*map(below, places)} - {"", *files})
+    scenario, sent = os.path.relpath(path, here), frozenset({*collector.files, *collector.crates})
+    return Package(scenario, bundle, below(here), root, sent)
+
+
+def _normal(path: Path) -> Path:
+    return Path(os.path.normpath(path))
+
+
+@dataclass(slots=True)
+class _Collector:
+    """The files to send, by their places on this machine; a copy can be the source of a file."""
+
+    folder: Path
+    """Folder of the scenario."""
+    options: RunOptions
+    launcher: Launcher
+    scratch: Path
+    files: dict[Path, Path] = field(default_factory=dict)
+    folders: set[Path] = field(default_factory=set)
+    crates: dict[Path, set[str]] = field(default_factory=dict)
+    """Revisions by the folder of a crate."""
+    mark: Path = field(init=False)
+    """A link to the folder of the scenario, at which relative paths start here."""
+
+    def __post_init__(self) -> None:
+        self.mark = self.scratch / "scenario"
+        self.mark.symlink_to(self.folder)
+
+    def add(self, path: Path) -> None:
+        """Add a file that the scenario names, or the file that a link of this name leads to."""
+        self.files[_normal(path)] = path.resolve()
+
+    def add_named(self, path: Path) -> None:
+        """Add what the scenario names by relative paths.
+
+        The scenario is expanded as if it were in the folder `mark`. So each path that begins there is
+        relative in its file.
+        """
+        scenario = load(path, overrides=self.options.overrides)
+        plan = expand(replace(scenario, folder=self.mark), only=self.options.only)
+        for place in filter(None, map(self.real, {*_texts(astuple(plan))})):
+            if place.is_file():
+                self.add(place)
+            elif place.is_dir():
+                self.folders.add(place)
+        for dataset in filter(None, (given.dataset for given in plan.inputs)):
+            if dataset.kind == "folder":
+                self._add_tree(self.real(dataset.path or ""))
+            for pattern in dataset.patterns:
+                if not Path(pattern).expanduser().is_absolute():
+                    for file in matching_files(self.folder, pattern):
+                        self.add(Path(file))
+        for spec in (*plan.builds, *(run.build for run in plan.training)):
+            if (crate := self.real(spec.crate)) is not None:
+                self.crates.setdefault(crate, set()).update(filter(None, (spec.revision,)))
+        self._add_words(plan)
+
+    def real(self, text: str) -> Path | None:
+        """Return the place of a path that is relative in the scenario; `None` for any other text."""
+        path = Path(text)
+        if not path.is_relative_to(self.mark):
+            return None
+        return _normal(self.folder / path.relative_to(self.mark))
+
+    def _add_words(self, plan: Plan) -> None:
+        """Add the files that commands name relative to the folder in which they run."""
+        bases = {Path.cwd(), self.folder}
+        bases |= {place for cell in plan.cells if (place := self.real(cell.cwd or ""))}
+        cells = [(c.command, c.prepare, c.cleanup) for c in plan.cells]
+        inputs = [i.dataset.command for i in plan.inputs if i.dataset is not None]
+        others = (plan.program, plan.tuning, plan.answer.filter, plan.answer.check)
+        trained = [spec.train for spec in plan.builds]
+        for word in {*_texts((cells, inputs, others, trained))}:
+            for token in _tokens(word):
+                for place in (base / token for base in bases if not Path(token).is_absolute()):
+                    if place.is_file():
+                        self.add(place)
+
+    def add_crates(self, plan: Plan) -> None:
+        """Add the sources of the crates, with the commits that the plan builds."""
+        given = plan.revisions
+        pair = {given.base, given.head} - {None} if given is not None else set()
+        git = revisions.Git(self.launcher, host.environment())
+        repositories: dict[Path, tuple[Path, set[str]]] = {}
+        for crate, names in self.crates.items():
+            output = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
+            if (lock := lockfile_of(crate)) is not None:
+                self.add(lock)
+            if output is None:
+                self._add_tree(lock.parent if lock else crate)
+                continue
+            top = Path(output)
+            repositories.setdefault(top, (crate, set()))[1].update(names, map(str, pair))
+            for name in names_within(crate.resolve().relative_to(top.resolve())):
+                if (top / name).is_file():
+                    self.add(top / name)
+        for number, (top, (crate, names)) in enumerate(repositories.items()):
+            self._add_repository(git, top)
+            self._add_commits(git, top, crate, names, self.scratch / str(number))
+
+    def _add_tree(self, folder: Path | None) -> None:
+        """Add all files of a folder, except what cargo built."""
+        for parent, names, files in os.walk(folder or self.mark / "none"):
+            names[:] = [n for n in names if not (n == "target" and "Cargo.toml" in files)]
+            names[:] = [n for n in names if self._is_sent(Path(parent, n))]
+            for name in (*files, *(n for n in names if Path(parent, n).is_symlink())):
+                self.files.setdefault(_normal(Path(parent, name)), Path(parent, name))
+
+    def _is_sent(self, path: Path) -> bool:
+        left_out = (self.options.results, host.cache_root())
+        return not any(path.resolve().is_relative_to(folder.resolve()) for folder in left_out)
+
+    def _add_repository(self, git: revisions.Git, top: Path) -> None:
+        """Add the files of a working tree that git tracks or does not ignore."""
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        argv = ["git", "-C", str(top), *words]
+        listed = self.launcher.capture(argv, git.env, most=MOST_MESSAGES).stdout.split("\0")
+        for name in filter(None, listed):
+            path = top / name
+            if path.is_dir() and not path.is_symlink():
+                if name.endswith("/"):
+                    continue  # another repository, which is not part of this one
+                raise unsent(f"{path} is a submodule of git", "copy its files into the repository")
+            if os.path.lexists(path) and self._is_sent(path):
+                self.files.setdefault(_normal(path), path)
+
+    def _add_commits(
+        self, git: revisions.Git, top: Path, crate: Path, names: Iterable[str], copy: Path
+    ) -> None:
+        """Add a shallow repository with HEAD and the commits of other revisions."""
+        if git.try_run("-C", str(crate), "rev-parse", "--verify", revisions.HEAD) is None:
+            return
+        cache = host.cache_root()
+        commits = {
+            name: revisions.commit_of(git, cache, crate=crate, url=None, revision=name)
+            for name in (revisions.HEAD, *names)
+        }
+        git.run("init", "--quiet", "--template=", str(copy))
+        run, ids = partial(git.run, "-C", str(copy)), sorted({*commits.values()})
+        run("fetch", "--quiet", "--no-tags", "--depth=1", f"file://{top}", *ids)
+        for name, commit in commits.items():
+            if name != revisions.HEAD and not _ID.fullmatch(name):
+                run("update-ref", f"refs/heads/{name}", commit)
+        run("update-ref", "--no-deref", revisions.HEAD, commits[revisions.HEAD])
+        run("read-tree", revisions.HEAD)
+        (copy / ".git" / "FETCH_HEAD").unlink(missing_ok=True)  # it names this machine's folder
+        for path in (copy / ".git").rglob("*"):
+            place = top / path.relative_to(copy)
+            if path.is_dir():
+                self.folders.add(place)  # git requires also empty ones
+            else:
+                self.files[place] = path
+
+
+def _texts(values: Any) -> Iterator[str]:
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, (tuple, list)):
+        for value in values:
+            yield from _texts(value)
+
+
+def _tokens(word: str) -> list[str]:
+    try:
+        tokens = shlex.split(word)
+    except ValueError:
+        tokens = [word]
+    return [token for token in tokens if 0 < len(token) < _LONGEST and "\0" not in token]

@@ -8,38 +8,31 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, MeasureError, UsageError
+from bench_framework.execution import progress
 from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import (
-    Message,
-    Observer,
-    RunEnded,
-    SilentObserver,
-    Waiting,
-)
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.units import counted
-from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet import load_cluster, selection
+from bench_framework.workflow.fleet.bundle import Package, package
 from bench_framework.workflow.fleet.host_run import HostOutcome, HostRun
 from bench_framework.workflow.fleet.job import Job
 from bench_framework.workflow.fleet.programs import Programs, Target, build_programs
 from bench_framework.workflow.fleet.selection import Place, shares
-from bench_framework.workflow.fleet.sources import Package, package
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
-from bench_framework.workflow.run_options import RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import RunOptions, plan_run, plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import Gating
     from bench_framework.model.plan import Plan
     from bench_framework.store.records import Record
+    from bench_framework.workflow.fleet.cluster import Cluster
     from bench_framework.workflow.gate import GateResult
 
 _POLL_S: Final = 0.2
@@ -48,7 +41,7 @@ _MOST_IDS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """A scheduler, and the hosts that the user chose: a name, several with commas, or `access.ALL`.
+    """A scheduler, and the hosts that the user chose: a name, several with commas, or `selection.ALL`.
 
     Without a name, the hosts are those of the scenario. `insecure` permits a scheduler on another machine without TLS.
     """
@@ -62,11 +55,11 @@ class Fleet:
 
         Raises `ScenarioError`, `UsageError`: as `run_on_hosts`.
         """
-        if (given := access.hosts_of(self.host)) is None:
+        if (given := selection.hosts_of(self.host)) is None:
             given = plan_scenario(name, overrides=options.overrides).hosts
         return given is not None and given.several
 
-    def run(self, name: str, options: RunOptions, observer: Observer | None = None) -> Outcome:
+    def run(self, name: str, options: RunOptions, observer: progress.Observer) -> Outcome:
         """Measure a scenario on a host, and report it here.
 
         Raises:
@@ -77,15 +70,14 @@ class Fleet:
                 record is lost; BX264, it is damaged.
             BenchError: any error that `run_scenario` raised on the host.
         """
-        given = observer or SilentObserver()
-        return _checked(self.run_on_hosts(name, options, given, lambda _: given)[-1])
+        return self.run_on_hosts(name, options, observer, lambda _: observer)[-1].checked()
 
     def run_on_hosts(
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
-        observer_of: Callable[[str], Observer],
+        observer: progress.Observer,
+        observer_of: Callable[[str], progress.Observer],
     ) -> tuple[HostOutcome, ...]:
         """Measure a scenario on several hosts at the same time, with one record per host.
 
@@ -97,7 +89,7 @@ class Fleet:
             UsageError: as `run`, and BX136, the names of the hosts are not valid.
             MachineError: BX260, BX261 and BX262, as `run`; nothing was measured.
         """
-        policy = access.hosts_of(self.host)
+        policy = selection.hosts_of(self.host)
         with self.connect(name, options, observer, observer_of) as client:
             plan = client.plan
             policy = policy or plan.hosts or HostPolicy()
@@ -109,7 +101,7 @@ class Fleet:
         return tuple(run.outcome() for run in runs)
 
     def gate(
-        self, name: str, options: RunOptions, observer: Observer, *, confirm: bool = True
+        self, name: str, options: RunOptions, observer: progress.Observer, *, confirm: bool = True
     ) -> tuple[Outcome, GateResult | None]:
         """Measure a scenario on a host, and apply its gate. Another host measures possible regressions again.
 
@@ -123,12 +115,12 @@ class Fleet:
         """
         from bench_framework.workflow.gate import gate_record
 
-        policy = access.hosts_of(self.host)
+        policy = selection.hosts_of(self.host)
         with self.connect(name, options, observer, lambda _: observer) as client:
             policy = policy or client.plan.hosts or HostPolicy()
             policy = HostPolicy(policy.names, labels=policy.labels[:1])
             first = client.measure(client.choose(policy)[:1], policy, [options.only])[-1]
-            outcome = _checked(first.outcome())
+            outcome = first.outcome().checked()
             if outcome.record is None or outcome.exit_code == EXIT_INTERRUPTED:
                 return outcome, None
             result = gate_record(
@@ -145,12 +137,11 @@ class Fleet:
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
-        observer_of: Callable[[str], Observer],
+        observer: progress.Observer,
+        observer_of: Callable[[str], progress.Observer],
     ) -> Iterator[FleetClient]:
         """Connect to the scheduler, to measure a scenario. Raises as `run`."""
-        address = access.find_address(self.scheduler)
-        access.require_safe(address, insecure=self.insecure)
+        address = selection.find_address(self.scheduler, insecure=self.insecure)
         cluster = load_cluster("--scheduler")
         plan = plan_run(name, options)
         if options.template is not None:
@@ -158,11 +149,9 @@ class Fleet:
         with Launcher() as launcher, cluster.connected(address) as connection:
             stop = Stop(launcher)
             with stop.on_signals():
-                pack = partial(package, name, options, plan, launcher)
                 session = Session(launcher, environment(), observer, stop)
-                yield FleetClient(
-                    self.scheduler, plan, options, connection, session, observer_of, pack
-                )
+                given = (self.scheduler, name, plan, options)
+                yield FleetClient(*given, connection, session, observer_of)
 
 
 @dataclass(slots=True)
@@ -170,13 +159,12 @@ class FleetClient:
     """A client that is connected to a scheduler, and measures one scenario."""
 
     scheduler: str
+    name: str
     plan: Plan
     options: RunOptions
-    connection: Any
-    """A `cluster.Cluster`, whose module needs Dask."""
+    connection: Cluster
     session: Session
-    observer_of: Callable[[str], Observer]
-    pack: Callable[[], Package]
+    observer_of: Callable[[str], progress.Observer]
     sent: Package | None = None
     """The files, which are the same for all runs of this client."""
     programs: Programs | None = None
@@ -186,12 +174,11 @@ class FleetClient:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
 
         def wait(time_s: float) -> None:
-            self.session.observer.notify(Waiting("a worker", 0.0))
+            self.session.observer.notify(progress.Waiting("a worker", 0.0))
             self.session.stop.check()
             time.sleep(time_s)
 
-        places: list[Place] = self.connection.choose(policy, wait)
-        return places
+        return self.connection.choose(policy, wait)
 
     def measure(
         self,
@@ -208,28 +195,45 @@ class FleetClient:
 
         Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
         """
-        self.sent = sent = self.sent or self.pack()
+        options, plan, launcher = self.options, self.plan, self.session.launcher
+        self.sent = sent = self.sent or package(self.name, options, plan, launcher)
         self._build(sent, places)
-        options = self.options
         # A second pass in the minute of its first one gets the later id.
         last = layout.order_key(confirms[1])[1] if confirms is not None else 0
+        remote = replace(options, template=None, embed_runs=None, sign=None, pages=False)
+        if (ends := plan.revisions) is not None:
+            remote = replace(remote, base=ends.base, head=ends.head)
+        folder = options.results / plan.name
 
         def start(place: Place, number: int) -> HostRun:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
-            given = replace(options, numbers=numbers, only=only)
-            if confirms is not None:
-                given = replace(given, profile=False)
-            job = self._job(sent, given, place, confirms)
+            profile = options.profile if confirms is None else False
+            given = replace(remote, numbers=numbers, only=only, profile=profile, host=place.name)
+            ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+            fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
-            host.notify(Message(f"measuring on host {place.name} ({place.address})"))
-            if self.programs is not None and job.programs is None:
+            host.notify(progress.Message(f"measuring on host {place.name} ({place.address})"))
+            if self.programs is not None and not fit:
                 text = f"the host builds: its target is {place.target}; here, it is {Target.here()}"
-                host.notify(Message(text))
+                host.notify(progress.Message(text))
+            job = Job(
+                secrets.token_hex(8),
+                f"{this_host_id()}:{sent.root}",
+                sent.scenario,
+                sent.cwd,
+                sent.bundle,
+                given,
+                ("--scheduler", self.scheduler, "--host", place.name),
+                tuple(ids[-_MOST_IDS:]),
+                plan.judge.gate.accepted,
+                self.programs if fit else None,
+                confirms,
+            )
             running = self.connection.start(place, job)
             report = replace(options, pages=confirms is None)
-            return HostRun(place, number, running, host, self.session.stop, self.plan.name, report)
+            return HostRun(place, number, running, host, self.session.stop, plan.name, report)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]
         while open_ := [run for run in runs if not run.ended]:
@@ -239,11 +243,13 @@ class FleetClient:
                 first = run.number <= len(places) and not self.session.stop.level
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
-                    others = self.others(run.place, policy, [*used, *(each.host for each in runs)])
+                    others = self.connection.others(
+                        run.place, policy, [*used, *(each.host for each in runs)]
+                    )
                     spare = next((place for place in others if not place.runs), None)
                     run.replace_by(spare)
                 if run.ended:
-                    run.observer.notify(RunEnded(run.end))
+                    run.observer.notify(progress.RunEnded(run.end))
                 if spare is not None:
                     runs.append(start(spare, run.number + len(places)))
         return runs
@@ -261,7 +267,7 @@ class FleetClient:
         from bench_framework.workflow.gate import second_pass
 
         first = replace(first, hosts=(place.name,))
-        others = self.others(place, policy, (place.name,))
+        others = self.connection.others(place, policy, (place.name,))
         among = ""
         if len(policy.names) > 1:
             others = [other for other in others if other.name in policy.names]
@@ -270,16 +276,17 @@ class FleetClient:
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
         count = counted(len(first.in_state("suspicious")), "possible regression")
-        self.session.observer.notify(Message(f"gate: measuring {count} again on another host"))
+        self.session.observer.notify(
+            progress.Message(f"gate: measuring {count} again on another host")
+        )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
         if again.exit_code == EXIT_INTERRUPTED:
-            raise Interrupted(
-                f"interrupted while host {run.host} measured possible regressions again",
-                effect=f"the gate has no result; the first record is complete: {record.path}",
-                fix="repeat the command; it measures on both hosts again",
-            )
+            message = f"interrupted while host {run.host} measured possible regressions again"
+            effect = f"the gate has no result; the first record is complete: {record.path}"
+            fix = "repeat the command; it measures on both hosts again"
+            raise Interrupted(message, effect=effect, fix=fix)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
             return not_confirmed(first, record.plan.judge.gate, run.end)
         try:
@@ -289,12 +296,6 @@ class FleetClient:
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
 
-    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
-        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
-        labels = place.labels.intersection(policy.labels)
-        places: list[Place] = self.connection.others(place.kind, labels, used)
-        return places
-
     def _build(self, sent: Package, places: Sequence[Place]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""
         here = Target.here().system
@@ -303,48 +304,6 @@ class FleetClient:
         try:
             self.programs = self.programs or build_programs(self.plan, sent, self.session)
         except MeasureError as error:
-            self.session.observer.notify(Message(f"each host builds: {error.message}"))
+            self.session.observer.notify(progress.Message(f"each host builds: {error.message}"))
         except Interrupted as error:
             raise Interrupted("interrupted", effect="nothing was sent to a host") from error
-
-    def _job(
-        self, sent: Package, options: RunOptions, place: Place, confirms: tuple[Gating, str] | None
-    ) -> Job:
-        given = self.plan.revisions
-        programs, host = self.programs, place.name
-        return Job(
-            secrets.token_hex(8),
-            f"{this_host_id()}:{sent.root}",
-            sent.scenario,
-            sent.cwd,
-            sent.bundle,
-            replace(
-                options,
-                base=given.base if given is not None else None,
-                head=given.head if given is not None else None,
-                host=host,
-                template=None,
-                embed_runs=None,
-                sign=None,
-                pages=False,
-            ),
-            ("--scheduler", self.scheduler, "--host", host),
-            _ids(options.results / self.plan.name),
-            self.plan.judge.gate.accepted,
-            programs if programs is not None and programs.fit(place.target) else None,
-            confirms,
-        )
-
-
-def _ids(folder: Path) -> tuple[str, ...]:
-    """Return the newest ids of records that a new record of the scenario must not have."""
-    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    return tuple(names[-_MOST_IDS:])
-
-
-def _checked(result: HostOutcome) -> Outcome:
-    """Return the outcome of a run. Raises `BenchError`: the error that ended it."""
-    if result.error is not None:
-        raise result.error
-    assert result.outcome is not None
-    return result.outcome

@@ -23,7 +23,8 @@ from distributed import Client, Future, Security, Worker, get_worker
 from bench_framework.execution.machine import host
 from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
-from bench_framework.workflow.fleet import access, on_host, selection
+from bench_framework.workflow.fleet import job as jobs
+from bench_framework.workflow.fleet import selection
 from bench_framework.workflow.fleet.job import Job, Result
 from bench_framework.workflow.fleet.programs import Target
 from bench_framework.workflow.fleet.selection import Place
@@ -35,7 +36,7 @@ REGISTER_S = 10.0
 MACHINE: Final = "machine"
 """Resource of which each worker has one, and each run takes one."""
 CARD: Final = "benchctl"
-"""Key of a worker's description at the scheduler (`status.describe_host`), and of its state in its metrics."""
+"""Key of a worker's description at the scheduler (`hosts.describe_host`), and of its state in its metrics."""
 HOSTS: Final = "benchctl-hosts"
 """Topic with an event for each worker that starts, and for each that a signal stops."""
 CHECK_S: Final = 2.0
@@ -60,17 +61,11 @@ def versions() -> str:
 class Running:
     """A run on a worker. `gone` is True once the worker is not registered any more."""
 
-    def __init__(
-        self,
-        client: Client,
-        place: Place,
-        job: Job,
-        updates: queue.Queue[list[bytes]],
-        registered: Callable[[], Mapping[str, float]],
-    ) -> None:
+    def __init__(self, cluster: "Cluster", place: Place, job: Job) -> None:
         """Start the run. Dask does not repeat it on another worker."""
-        self._client, self._place, self._token = client, place, job.token
-        self._updates, self._registered = updates, registered
+        client = cluster.client
+        self._cluster, self._client, self._place, self._token = cluster, client, place, job.token
+        self._updates = cluster.updates[job.token] = queue.Queue[list[bytes]]()
         self._arriving: concurrent.futures.Future[list[Result]] | None = None
         self._heartbeat = (0.0, host.seconds())
         self.gone = False
@@ -108,11 +103,11 @@ class Running:
         future, name = self._future, self._place.name
         try:
             # First, because it can wait. If the connection ends meanwhile, Dask cancels the future.
-            registered = self._registered()
+            registered = self._cluster.heartbeats()
             if future.status == "error":
-                raise access.lost(name, str(future.exception(timeout=CONNECT_S)))
+                raise selection.lost(name, str(future.exception(timeout=CONNECT_S)))
             if future.status not in ("pending", "finished", "lost"):
-                raise access.lost(name, "the connection to the scheduler ended")
+                raise selection.lost(name, "the connection to the scheduler ended")
             if future.status == "finished" and self._arriving is None:
                 # Without blocking: the network of this host can be interrupted now.
                 loop: Any = self._client.loop
@@ -124,11 +119,11 @@ class Running:
             if heartbeat is None:
                 self.gone = True
                 self.cancel()  # otherwise a new worker with this address would repeat it
-                raise access.lost(name, "its worker is not at the scheduler any more")
+                raise selection.lost(name, "its worker is not at the scheduler any more")
             if heartbeat != self._heartbeat[0]:
                 self._heartbeat = (heartbeat, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
-            raise access.lost(name, _causes(error)) from error
+            raise selection.lost(name, _causes(error)) from error
         return None
 
     @property
@@ -151,9 +146,8 @@ class Cluster:
     """The connection of a client to a scheduler."""
 
     def __init__(self, client: Client, address: str) -> None:
-        self._client = client
-        self._address = address
-        self._updates: dict[str, queue.Queue[list[bytes]]] = {}
+        self.client, self._address = client, address
+        self.updates: dict[str, queue.Queue[list[bytes]]] = {}
         self._registered: Mapping[str, float] = {}
         self._asked = -CHECK_S
 
@@ -181,73 +175,60 @@ class Cluster:
         return chosen
 
     def _places(self) -> list[Place]:
-        """Return the registered hosts."""
-        return [
-            Place(
-                entry["address"],
-                entry["host"],
-                entry["versions"],
-                entry["card"].get("kind", ""),
-                frozenset(entry["card"].get("labels", ())),
-                entry["runs"],
-                silent=entry["silent"],
-                target=Target(*entry["card"].get("target", ())),
-            )
-            for entry in self.hosts()
-            if entry["registered"]
-        ]
+        return [place for place in self.hosts() if place.registered]
 
-    def hosts(self) -> Iterator[dict[str, Any]]:
+    def hosts(self) -> Iterator[Place]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
-        now = self._client.run_on_scheduler(time.time)
-        gone = {event["host"]: (at, event) for at, event in self._client.get_events(HOSTS)}
-        runs = self._client.processing()
-        for address, worker in _workers(self._client).items():
+        now = self.client.run_on_scheduler(time.time)
+        gone = {event["host"]: (at, event) for at, event in self.client.get_events(HOSTS)}
+        runs = self.client.processing()
+        for address, worker in _workers(self.client).items():
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
-                yield {
-                    "host": name,
-                    "address": address,
-                    "registered": True,
-                    "silent": now - worker["last_seen"] > SILENT_S,
-                    "versions": ", ".join({*worker["resources"]} - {MACHINE}),
-                    "since_s": max(0.0, now - worker["last_seen"]),
-                    "card": worker.get(CARD, {}),
-                    "reported": worker["metrics"].get(CARD),
-                    "runs": len(runs.get(address, ())),
-                }
+                card, since_s = worker.get(CARD, {}), now - worker["last_seen"]
+                yield Place(
+                    address,
+                    name,
+                    ", ".join({*worker["resources"]} - {MACHINE}),
+                    card.get("kind", ""),
+                    frozenset(card.get("labels", ())),
+                    len(runs.get(address, ())),
+                    silent=since_s > SILENT_S,
+                    target=Target(*card.get("target", ())),
+                    since_s=max(0.0, since_s),
+                    card=card,
+                    reported=worker["metrics"].get(CARD) or {},
+                )
         for at, event in gone.values():
             if not event["stopped"]:
-                events = self._client.get_events(event["address"])
+                events = self.client.get_events(event["address"])
                 removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
-                since = max(0.0, now - max((at, *removed)))
-                rest = {"registered": False, "since_s": since, "reported": None, "runs": 0}
-                yield {name: event[name] for name in ("host", "address", "card")} | rest
+                since_s = max(0.0, now - max((at, *removed)))
+                place = (event["address"], event["host"])
+                yield Place(*place, registered=False, since_s=since_s, card=event["card"])
 
-    def others(self, kind: str, labels: frozenset[str], used: Collection[str]) -> list[Place]:
-        """Return the hosts that can measure in place of one of this kind, as `selection.suitable`."""
+    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
+        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
+        labels = place.labels.intersection(policy.labels)
         places: list[Place] = []
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
             places = self._places()
-        return selection.suitable(places, kind, versions(), labels, used)
+        return selection.suitable(places, place.kind, versions(), labels, used)
 
     def start(self, place: Place, job: Job) -> Running:
         """Start a run on a worker."""
-        if not self._updates:
+        if not self.updates:
             # The scheduler keeps the last 1000 events of a topic. It forgets those of a client that is gone.
-            self._client.subscribe_topic(self._client.id, self._receive)
-        self._updates[job.token] = queue.Queue()
+            self.client.subscribe_topic(self.client.id, self._receive)
         self._asked = -CHECK_S
-        updates = self._updates[job.token]
-        return Running(self._client, place, job, updates, self._heartbeats)
+        return Running(self, place, job)
 
     def _receive(self, event: tuple[float, Any]) -> None:
-        """Pass an update on to its run. The scheduler itself adds events in dictionaries."""
-        if not isinstance(event[1], dict):
+        if not isinstance(event[1], dict):  # those are of the scheduler itself
             token, lines = event[1]
-            self._updates[token].put(lines)
+            self.updates[token].put(lines)
 
-    def _heartbeats(self) -> Mapping[str, float]:
+    def heartbeats(self) -> Mapping[str, float]:
         """Return the time of the last heartbeat by the address of a registered worker.
 
         The scheduler is asked every `CHECK_S`. If it does not answer, the last answer is returned: Dask
@@ -255,7 +236,7 @@ class Cluster:
         """
         if host.seconds() - self._asked >= CHECK_S:
             with contextlib.suppress(OSError):
-                workers = _workers(self._client)
+                workers = _workers(self.client)
                 self._registered = {address: each["last_seen"] for address, each in workers.items()}
             self._asked = host.seconds()
         return self._registered
@@ -269,8 +250,7 @@ def _workers(client: Client) -> dict[str, Any]:
     """
     if client.scheduler is None:
         raise OSError("the connection to the scheduler ended")
-    answer: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)
-    workers: dict[str, Any] = answer["workers"]
+    workers: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return workers
 
 
@@ -290,21 +270,21 @@ def connected(address: str) -> Iterator[Cluster]:
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise access.unreachable(address, _causes(error)) from error
+            raise selection.unreachable(address, _causes(error)) from error
         opened.callback(client.close, timeout=CONNECT_S)
         yield Cluster(client, address)
 
 
 async def _request_stop(token: str) -> None:
     """Request a stop in a worker. Without waiting, Dask calls coroutines only."""
-    on_host.request_stop(token)
+    jobs.request_stop(token)
 
 
 def measure(job: bytes, topic: str) -> Result:
     """Run a job in a worker, and publish its updates as events of a topic."""
     request: Job = pickle.loads(job)  # noqa: S301 -- Dask has run code of the client already
     worker = get_worker()
-    return on_host.run_job(request, lambda lines: worker.log_event(topic, (request.token, lines)))
+    return jobs.run_job(request, lambda lines: worker.log_event(topic, (request.token, lines)))
 
 
 def serve(
@@ -340,10 +320,10 @@ async def _serve(
     except (OSError, ValueError, RuntimeError) as error:
         cause = _causes(error)
         if "name taken" in cause:
-            raise access.second_worker(
+            raise selection.second_worker(
                 f"the scheduler {address} has a worker named {name}"
             ) from error
-        raise access.unreachable(address, cause) from error
+        raise selection.unreachable(address, cause) from error
     announce(stopped=False)
     ready(worker.address)
     waiting = {asyncio.create_task(worker.finished()), asyncio.create_task(stopped.wait())}
@@ -363,27 +343,27 @@ def worker_of(address: str, name: str, folder: Path, card: dict[str, Any]) -> Wo
         resources={MACHINE: 1, versions(): 1},
         memory_limit=0,
         security=_security(address, "worker"),
-        host="127.0.0.1" if access.is_local(address) else None,
+        host="127.0.0.1" if selection.is_local(address) else None,
         dashboard_address="127.0.0.1:0",
         local_directory=str(folder),
         death_timeout=CONNECT_S,
         startup_information={CARD: lambda _: card},
-        metrics={CARD: lambda _: on_host.state()},
+        metrics={CARD: lambda _: jobs.state()},
     )
 
 
 def _security(address: str, role: str) -> Security:
     """Return the certificates of Dask's configuration. Raises `UsageError` (BX133): unusable."""
     security = Security()
-    if address.startswith(f"{access.TLS}://"):
+    if address.startswith(f"{selection.TLS}://"):
         names = ("tls_ca_file", f"tls_{role}_cert")
         if missing := [name for name in names if getattr(security, name) is None]:
             cause = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
-            raise access.unusable_tls(cause)
+            raise selection.unusable_tls(cause)
         try:
             security.get_connection_args(role)
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise access.unusable_tls(str(error)) from error
+            raise selection.unusable_tls(str(error)) from error
     return security
 
 

@@ -1,6 +1,7 @@
 """Results of one scenario on several hosts: their comparison, and its pages."""
 
 import contextlib
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -20,7 +21,7 @@ from bench_framework.report.render import html, markdown
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import record_host
-from bench_framework.workflow.records import corrupt_records
+from bench_framework.workflow.records.integrity import corruption_reported
 
 _FEWEST: Final = 2
 _FOLDER: Final = "hosts"
@@ -77,7 +78,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
     folders = [finding.resolve_measured(results, name) for name in names]
     with contextlib.ExitStack() as stack:
         for folder in folders:
-            stack.enter_context(corrupt_records.corruption_reported(folder))
+            stack.enter_context(corruption_reported(folder))
         records = [stack.enter_context(Record.open(folder)) for folder in folders]
         hosts = [_host_record(record) for record in records]
         _require_different_hosts(records, hosts)
@@ -103,21 +104,17 @@ def _host_record(record: Record) -> HostRecord:
 
 def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostRecord]) -> None:
     """Refuse two records of one host, and two hosts of one name. Raises `UsageError` (BX135)."""
-    for number, (record, host) in enumerate(zip(records, hosts, strict=True)):
-        for other, before in zip(records[:number], hosts, strict=False):
-            ids = host.machine.host_id, before.machine.host_id
-            if ids[0] == ids[1]:
-                raise _refused(
-                    f"{other.path} and {record.path} are of the same host",
-                    "give one record per host; `benchctl compare` compares records of one host. "
-                    "Cloned machines need different machine ids (/etc/machine-id)",
-                    (("host id", ids[0]),),
-                )
-            if host.host == before.host:
-                raise _refused(
-                    f"{other.path} and {record.path} are of two hosts with the name {host.host}",
-                    "measure again with different names (`benchctl fleet worker --name`)",
-                )
+    pairs = itertools.combinations(zip(records, hosts, strict=True), 2)
+    for (other, before), (record, host) in pairs:
+        if (host_id := host.machine.host_id) == before.machine.host_id:
+            fix = "give one record per host; `benchctl compare` compares records of one host. "
+            fix += "Cloned machines need different machine ids (/etc/machine-id)"
+            message = f"{other.path} and {record.path} are of the same host"
+            raise _refused(message, fix, (("host id", host_id),))
+        if host.host == before.host:
+            fix = "measure again with different names (`benchctl fleet worker --name`)"
+            message = f"{other.path} and {record.path} are of two hosts with the name {host.host}"
+            raise _refused(message, fix)
 
 
 def require_same_work(first: Record, folder: Path) -> None:
@@ -130,22 +127,17 @@ def _require_same(first: Record, other: Record) -> None:
     before, after = _work(first), _work(other)
     for what, value in before.items():
         if after.get(what, value) != value:
-            raise _refused(
-                f"{first.path} and {other.path} have another {what}",
-                "give records of one scenario with equal inputs, overrides and revisions",
-                (("first", value), ("other", after[what])),
-            )
+            message = f"{first.path} and {other.path} have another {what}"
+            fix = "give records of one scenario with equal inputs, overrides and revisions"
+            raise _refused(message, fix, (("first", value), ("other", after[what])))
 
 
 def _work(record: Record) -> Mapping[str, str]:
     """Return what must be equal on all hosts, by its name. The programs may differ."""
     plan = record.plan
-    given = plan.revisions
-    work = {
-        "scenario": f"{plan.name} ({plan.scenario_sha256[:12]})",
-        "base revision": str(given.base)[:12] if given is not None else "none",
-        "head revision": str(given.head)[:12] if given is not None else "none",
-    }
+    work = {"scenario": f"{plan.name} ({plan.scenario_sha256[:12]})"}
+    for end in ("base", "head"):
+        work[f"{end} revision"] = str(getattr(plan.revisions, end, "none"))[:12]
     for item in record.contents.inputs:
         if item.sha256:
             work[f"input {plan.input(item.input_id).label}".rstrip()] = item.sha256[:12]

@@ -6,20 +6,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_MEASURED,
-    BenchError,
-    Interrupted,
-    RecordError,
-    UsageError,
-)
+from bench_framework import errors
 from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.progress import Message, Observer, Waiting
 from bench_framework.execution.stop import Stop
-from bench_framework.store import layout
+from bench_framework.store import baselines, layout
+from bench_framework.store.records import Record
 from bench_framework.workflow.fleet.bundle import damaged
 from bench_framework.workflow.fleet.job import NAME, Result
 from bench_framework.workflow.fleet.selection import Place
@@ -38,7 +31,7 @@ class HostOutcome:
 
     host: str
     outcome: Outcome | None = None
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     replaced_by: str = ""
     """The host that measured in place of a lost one."""
 
@@ -48,19 +41,24 @@ class HostOutcome:
         if self.outcome is not None:
             return self.outcome.exit_code
         if self.replaced_by:
-            return EXIT_DONE
-        interrupted = isinstance(self.error, Interrupted)
-        return EXIT_INTERRUPTED if interrupted else EXIT_NOT_MEASURED
+            return errors.EXIT_DONE
+        interrupted = isinstance(self.error, errors.Interrupted)
+        return errors.EXIT_INTERRUPTED if interrupted else errors.EXIT_NOT_MEASURED
 
     @property
     def document(self) -> dict[str, Any]:
         """The JSON document of the run, with the name of the host."""
-        error = None
-        if self.error is not None:
-            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
+        e = self.error
+        error = {"code": e.code, "message": e.message, "fix": e.fix} if e is not None else None
         run = outcome_document(self.outcome) if self.outcome is not None else {}
-        replaced = self.replaced_by or None
-        return {"host": self.host, "error": error, "replaced_by": replaced, **run}
+        return {"host": self.host, "error": error, "replaced_by": self.replaced_by or None, **run}
+
+    def checked(self) -> Outcome:
+        """Return the outcome of the run. Raises `BenchError`: the error that ended it."""
+        if self.error is not None:
+            raise self.error
+        assert self.outcome is not None
+        return self.outcome
 
 
 @dataclass(slots=True)
@@ -82,7 +80,7 @@ class HostRun:
     silent: bool = False
     """True if the host sends no heartbeats."""
     result: Result | None = None
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     folder: Path | None = None
     """The record, as soon as it has arrived."""
     replaced_by: str = ""
@@ -107,9 +105,13 @@ class HostRun:
                 self._request_stop()
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
                 self.checked = seconds()
-                self._take(self.running.result())
-                self._note_contact()
-        except BenchError as error:
+                if (result := self.running.result()) is not None:
+                    self._take(result)
+                if not self.ended and self.running.silent != self.silent:
+                    self.silent = not self.silent
+                    lost, back = "no contact with the host: waiting", "in contact again"
+                    self.observer.notify(Message(lost if self.silent else back))
+        except errors.BenchError as error:
             self.error = error
 
     def replace_by(self, spare: Place | None) -> None:
@@ -125,15 +127,12 @@ class HostRun:
     def end(self) -> str:
         """How the run ended."""
         if self.error is not None:
-            return "; ".join(
-                (self.error.message, *(v for k, v in self.error.details if k == "then"))
-            )
+            then = (value for name, value in self.error.details if name == "then")
+            return "; ".join((self.error.message, *then))
         assert self.result is not None
         return f"record {self.folder}" if self.folder is not None else self.result.resume
 
-    def _take(self, result: Result | None) -> None:
-        if result is None:
-            return
+    def _take(self, result: Result) -> None:
         self._pass_on(0)
         if result.error is not None:
             result.error.details = (("host", self.host), *result.error.details)
@@ -142,24 +141,17 @@ class HostRun:
             self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
         self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
 
-    def _note_contact(self) -> None:
-        """Notify the observer that heartbeats of the host are missing, or that they arrive again."""
-        if not self.ended and self.running.silent != self.silent:
-            self.silent = not self.silent
-            text = "no contact with the host: waiting" if self.silent else "in contact again"
-            self.observer.notify(Message(text))
-
     def _request_stop(self) -> None:
         """Pass Ctrl-C on to the host. Raises `Interrupted`: the run had not started."""
         self.sent_stops += 1
+        if self.started and self.sent_stops <= _MOST_STOPS:
+            self.running.stop()
+            return
+        state = "did not answer, and may still measure"
         if not self.started:
             self.running.cancel()
-            effect = f"host {self.host} had not started; nothing was measured there"
-            raise Interrupted("interrupted", effect=effect)
-        if self.sent_stops > _MOST_STOPS:
-            effect = f"host {self.host} did not answer, and may still measure"
-            raise Interrupted("interrupted", effect=effect)
-        self.running.stop()
+            state = "had not started; nothing was measured there"
+        raise errors.Interrupted("interrupted", effect=f"host {self.host} {state}")
 
     def _pass_on(self, timeout_s: float) -> None:
         for lines in self.running.updates(timeout_s):
@@ -173,31 +165,24 @@ class HostRun:
         if self.result is None:
             return HostOutcome(self.host, error=self.error, replaced_by=self.replaced_by)
         try:
-            return HostOutcome(
-                self.host, _outcome(self.result, self.folder, self.host, self.options)
-            )
-        except BenchError as error:
+            return HostOutcome(self.host, self._outcome(self.result))
+        except errors.BenchError as error:
             return HostOutcome(self.host, error=error)
 
-
-def _outcome(result: Result, folder: Path | None, host: str, options: RunOptions) -> Outcome:
-    from bench_framework.store.records import Record
-
-    if folder is None:
-        resume = f"{result.resume} (on host {host})"
-        return Outcome(None, None, None, (), resume, result.exit_code)
-    with Record.open(folder) as record:
-        outcome = finish_record(record, options)
-    if result.exit_code == EXIT_INTERRUPTED:
-        resume = "interrupted; all times were measured, but profiles can be missing"
-        return replace(outcome, exit_code=EXIT_INTERRUPTED, resume=resume)
-    return outcome
+    def _outcome(self, result: Result) -> Outcome:
+        if self.folder is None:
+            resume = f"{result.resume} (on host {self.host})"
+            return Outcome(None, None, None, (), resume, result.exit_code)
+        with Record.open(self.folder) as record:
+            outcome = finish_record(record, self.options)
+        if result.exit_code == errors.EXIT_INTERRUPTED:
+            resume = "interrupted; all times were measured, but profiles can be missing"
+            return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)
+        return outcome
 
 
 def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
     """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    from bench_framework.store import baselines
-
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
@@ -206,7 +191,7 @@ def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
             if (entry.scenario, entry.name) != (scenario, NAME):
                 raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
             baselines.extract(path, entry, results)
-        except (UsageError, RecordError) as error:
+        except (errors.UsageError, errors.RecordError) as error:
             cause = error.message.replace(str(path), "the archive")
             raise damaged(cause, f"the record of host {host}") from error
     return entry.folder(results)

@@ -1,39 +1,35 @@
-"""A run on a host: its request, its result, and the process that measures.
+"""A run on a host for a client: its request, its result, and the process that measures.
 
-The process is a child of the Dask worker. It measures as `benchctl run` does, in its only thread.
+The process is a child of the Dask worker. It measures as `benchctl run` does, in its only thread. The worker
+unpacks the files, starts the process and relays its updates.
 """
 
 import base64
+import contextlib
 import json
+import os
 import pickle
+import shutil
 import signal
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    BenchError,
-    Interrupted,
-    RecordError,
-    ScenarioError,
-    UsageError,
-)
-from bench_framework.execution.progress import (
-    BlockStarted,
-    LookTaken,
-    PlanReady,
-    RoundFinished,
-    Update,
-)
+from bench_framework import errors
+from bench_framework.execution import progress
+from bench_framework.execution.build.revisions import key_of
+from bench_framework.execution.machine import host, mounts
+from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import Plan
 from bench_framework.store import layout
-from bench_framework.workflow.fleet.bundle import Bundle
+from bench_framework.store.finding import find_records
+from bench_framework.workflow.fleet.bundle import Bundle, unpack
 from bench_framework.workflow.fleet.programs import Programs
-from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 from bench_framework.workflow.run_progress import Work
-from bench_framework.workflow.scenarios.files import find_scenario
 
 REQUEST: Final = "request"
 RESULT: Final = "result"
@@ -46,6 +42,17 @@ RESERVE_BYTES: Final = 1 << 16
 ARCHIVE: Final = "record.tar.gz"
 NAME: Final = "fleet"
 """Name of the baseline that an archive contains its record as."""
+FOLDER: Final = "fleet"
+"""Folder of the cache with one folder per origin."""
+RELAY_S: Final = 0.5
+"""Interval in seconds at which updates are sent. The file of updates does not grow during a timing."""
+_LINES: Final = 12
+_CALL: Final = "import sys; from bench_framework.workflow.fleet.job import main; main(sys.argv[1])"
+Send = Callable[[list[bytes]], object]
+_stops: dict[str, int] = {}
+"""Number of stop requests by the token of each run of this process."""
+_progress: dict[str, tuple[dict[str, Any], float]] = {}
+"""Progress of each run by its token, with the time at which it was written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +88,14 @@ class Job:
 class Result:
     """The result of a run: the archive of its finished record, or an error, or how to resume it."""
 
-    exit_code: int = EXIT_DONE
+    exit_code: int = errors.EXIT_DONE
     archive: bytes = b""
-    error: BenchError | None = None
+    error: errors.BenchError | None = None
     resume: str = ""
+
+
+_STEPS: Final = (progress.PlanReady, progress.RoundFinished, progress.LookTaken)
+"""Updates after which the progress is written."""
 
 
 class _Stream:
@@ -97,15 +108,15 @@ class _Stream:
         self._file = file
         self._work: Work | None = None
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Write the update."""
-        if isinstance(update, PlanReady):
+        if isinstance(update, progress.PlanReady):
             self._work = Work(update.plan)
         if self._work is not None:
             self._work.take(update)
-        if not isinstance(update, BlockStarted):
+        if not isinstance(update, progress.BlockStarted):
             self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
-        if self._work is not None and isinstance(update, (PlanReady, RoundFinished, LookTaken)):
+        if self._work is not None and isinstance(update, _STEPS):
             self._file.write(json.dumps(self._work.summary).encode() + b"\n")
 
 
@@ -117,13 +128,17 @@ def main(folder: str) -> None:
     with (place / UPDATES).open("wb", buffering=0) as file:  # from here on, signals are handled
         try:
             result = _measure(job, place, _Stream(file))
-        except ScenarioError as error:  # a file that only the host has can make it invalid there
+        except (
+            errors.ScenarioError
+        ) as error:  # a file that only the host has can make it invalid there
             details = tuple((problem.code, problem.message) for problem in error.problems)
-            result = Result(error=UsageError(error.message, code=error.code, details=details))
-        except BenchError as error:
+            result = Result(
+                error=errors.UsageError(error.message, code=error.code, details=details)
+            )
+        except errors.BenchError as error:
             result = Result(error=error)
         except KeyboardInterrupt:
-            result = Result(error=Interrupted("interrupted", effect="nothing was measured"))
+            result = Result(error=errors.Interrupted("interrupted", effect="nothing was measured"))
     (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 
@@ -142,10 +157,8 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
             (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
     options = job.options
     if job.programs is not None:
-        from bench_framework.execution.machine.host import cache_root
-
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
-        given = (plan, root, place.parent / PROGRAMS, cache_root())
+        given = (plan, root, place.parent / PROGRAMS, host.cache_root())
         options = replace(options, builds=job.programs.receive(*given))
     outcome = run_plan(plan, text, options, observer)
     if outcome.record is not None and outcome.judgement is not None:
@@ -159,22 +172,138 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:
-        raise RecordError(
-            "the suspicious configurations do not exist on this host",
-            code="BX410",
-            effect="nothing was measured here",
-            fix="copy the same inputs to all hosts of a kind",
-        )
+        message = "the suspicious configurations do not exist on this host"
+        effect, fix = "nothing was measured here", "copy the same inputs to all hosts of a kind"
+        raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
     return again
 
 
 def _write_archive(folder: Path, results: Path, path: Path) -> None:
-    from bench_framework.execution.machine.host import utc_now
     from bench_framework.model.machine import fingerprint
     from bench_framework.store import baselines, manifest, wire
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, scenario = baselines.SCHEMA_VERSION, folder.parent.name
-    baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, utc_now())
+    described = (scenario, folder.name, digest, machine, host.utc_now())
+    baseline = baselines.Baseline(version, NAME, *described)
     baselines.write_archive(path, baseline, results)
+
+
+def request_stop(token: str) -> None:
+    """Request that a run stops, as Ctrl-C does: the second time, its current command is killed."""
+    if token in _stops:
+        _stops[token] += 1
+
+
+def state() -> dict[str, Any]:
+    """Return load, free disk space and progress of this host. They are sent with each heartbeat."""
+    run, written = next(iter([*_progress.values()]), (None, 0.0))
+    if run is not None and run.get("left_s") is not None:
+        run = {**run, "left_s": max(0.0, run["left_s"] - (host.seconds() - written))}
+    free = mounts.free_bytes(host.cache_root())
+    return {"load": os.getloadavg()[0], "free_bytes": free, "run": run}
+
+
+def run_job(job: Job, send: Send) -> Result:
+    """Measure for a client. `send` is called with the lines of updates; first without lines."""
+    _stops[job.token] = 0
+    _progress[job.token] = ({"scenario": Path(job.scenario).stem}, 0.0)
+    try:
+        send([])
+        return _run(job, send)
+    except errors.BenchError as error:
+        return Result(error=error)
+    finally:
+        del _stops[job.token], _progress[job.token]
+
+
+def _run(job: Job, send: Send) -> Result:
+    env = host.environment()
+    project = host.cache_root(env) / FOLDER / key_of(job.origin)
+    files, results, work = (project / name for name in ("files", "results", "work"))
+    unpack(job.bundle, files)
+    programs = job.programs
+    if programs is not None:
+        unpack(programs.bundle, project / PROGRAMS)
+        programs = replace(programs, bundle=Bundle())
+    layout.replace_folder(work, {})
+    with layout.writing(project):
+        _forget(results)
+    options = replace(job.options, results=results)
+    request = replace(job, bundle=Bundle(), programs=programs, options=options)
+    layout.write_whole(work / REQUEST, pickle.dumps(request))
+    layout.write_whole(work / RESERVE, bytes(RESERVE_BYTES))
+    relay = _Relay(job.token, work / UPDATES, send)
+    log = work / "stderr"
+    # -P: the files of the scenario must not replace modules.
+    argv = [sys.executable, "-P", "-c", _CALL, str(work)]
+    with Launcher() as launcher:
+        relay.launcher = launcher
+        command = Command(argv, env, str(files / job.cwd), stderr=str(log))
+        finished = launcher.run(command, relay.poll, RELAY_S)
+    relay.pass_on()
+    return _result(work, finished, log, stopped=_stops[job.token] > 0)
+
+
+def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Result:
+    if finished.ok and (work / RESULT).is_file():
+        result: Result = pickle.loads((work / RESULT).read_bytes())  # noqa: S301 -- of the child
+        archive = work / ARCHIVE
+        return replace(result, archive=archive.read_bytes() if archive.is_file() else b"")
+    if stopped:
+        raise errors.Interrupted("interrupted", effect="finished rounds are kept on the host")
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    raise errors.MachineError(
+        f"the process that measures ended: {finished.how}",
+        code="BX263",
+        details=(("stderr", "\n".join(lines[-_LINES:])),),
+        effect="no record was returned; finished rounds are kept on the host",
+        fix="run the same command again: it resumes there",
+    )
+
+
+def _forget(results: Path) -> None:
+    """Remove the records that earlier runs returned, and the folders that reserved ids."""
+    for record in find_records(results):
+        if (record / layout.MANIFEST).is_file():
+            shutil.rmtree(record)
+    for folder in results.glob("*/*"):
+        with contextlib.suppress(OSError):  # it is not empty, or no folder
+            folder.rmdir()
+
+
+@dataclass(slots=True)
+class _Relay:
+    """Passes updates of the child on to the client, and stop requests of the client to the child."""
+
+    token: str
+    path: Path
+    send: Send
+    launcher: Launcher | None = None
+    offset: int = 0
+    stops: int = 0
+
+    def poll(self) -> None:
+        """Pass on what is new."""
+        self.pass_on()
+        process = self.launcher.running if self.launcher is not None else None
+        # The child handles signals once it has created the file.
+        if process is not None and _stops[self.token] > self.stops and self.path.exists():
+            self.stops += 1
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGINT)
+
+    def pass_on(self) -> None:
+        """Send the complete lines that were added to the file, except for the progress in JSON."""
+        with contextlib.suppress(FileNotFoundError), self.path.open("rb") as file:
+            file.seek(self.offset)
+            text = file.read()
+            end = text.rfind(b"\n") + 1
+            if end:
+                self.offset += end
+                lines = text[:end].splitlines()
+                for line in lines:
+                    if line.startswith(b"{"):
+                        _progress[self.token] = (json.loads(line), host.seconds())
+                self.send([line for line in lines if not line.startswith(b"{")])

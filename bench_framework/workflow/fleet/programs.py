@@ -19,11 +19,11 @@ from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Session
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
 from bench_framework.units import format_size
-from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, damaged, pack
-from bench_framework.workflow.fleet.sources import Package
+from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, Package, damaged, pack
 
 NATIVE: Final = "=native"
 """End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""
@@ -70,9 +70,7 @@ class Programs:
 
     def fit(self, target: Target) -> bool:
         """Return whether a host of this target can run the programs."""
-        if self.native:
-            return target == self.target
-        return target.system == self.target.system
+        return target == self.target if self.native else target.system == self.target.system
 
     def receive(self, plan: Plan, root: Path, folder: Path, cache: Path) -> tuple[Build, ...]:
         """Put the programs into the store of this host, and return the builds of a plan.
@@ -86,10 +84,10 @@ class Programs:
         for spec in plan.builds:
             if (build := self.builds.get(_key(spec, root))) is None:
                 return ()
-            digest = str(build.sha256)
-            stored = binaries.store(cache / "binaries", folder / digest / spec.bin, spec.bin)
-            if stored.sha256 != digest:
+            program = folder / str(build.sha256) / spec.bin
+            if sha256_of(program) != build.sha256:
                 raise damaged(f"{spec.bin} has another digest", "the programs")
+            stored = binaries.store(cache / "binaries", program, spec.bin)
             path, control = str(stored.path), str(stored.control)
             builds.append(replace(build, id=spec.id, path=path, control_path=control))
         return tuple(builds)
@@ -108,7 +106,8 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     for spec in specs:
         if spec.pgo:
             raise BuildError("profile-guided optimisation trains on the host")
-        for path in map(Path, _paths(spec)):
+        remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
+        for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:
                 raise BuildError(f"{path} is a path of the host")
     bound: list[str] = []
@@ -137,12 +136,6 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
         most = f"at most {format_size(MOST_BYTES)} are sent"
         raise BuildError(f"the programs have {format_size(size)}, and {most}")
     return Programs(Target.here(), bool(native), by_key, pack(files))
-
-
-def _paths(spec: BuildSpec) -> tuple[str, ...]:
-    """Return the paths that a build reads: its crate, and its patches."""
-    crate = () if spec.git or spec.registry or spec.crate == cargo.BUILTIN else (spec.crate,)
-    return (*crate, *spec.patches)
 
 
 def _key(spec: BuildSpec, root: Path) -> str:

@@ -1,14 +1,141 @@
-"""Selection of the hosts that measure a scenario."""
+"""Selection of a Dask scheduler and of its hosts, and the errors of a connection."""
 
+import contextlib
+import ipaddress
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import MachineError, UsageError
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.plan import Plan
-from bench_framework.model.policies import HostPolicy
+from bench_framework.model.policies import HostPolicy, is_label
 from bench_framework.units import counted
 from bench_framework.workflow.fleet.programs import Target
+
+TLS: Final = "tls"
+ALL: Final = "all"
+"""Name for all hosts that a scheduler knows."""
+_SCHEMES: Final = ("tcp", TLS)
+_MOST_BYTES: Final = 1 << 20
+
+
+def find_address(text: str, *, insecure: bool = False) -> str:
+    """Return the address of a scheduler from itself, ``HOST:PORT``, or a scheduler file of Dask.
+
+    Raises `UsageError` (BX133): it is not any of these, or it is on another machine without TLS, unless
+    `insecure` permits that.
+    """
+    path = Path(text)
+    if "://" not in text and path.exists():
+        try:
+            text = parse_json(read_regular(path, _MOST_BYTES))["address"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            fix = "write it with `dask scheduler --scheduler-file FILE`"
+            raise _refused(f"{path} is not a scheduler file of Dask", fix) from error
+    text = text if "://" in str(text) else f"tcp://{text}"
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(text)
+        if parts.scheme in _SCHEMES and parts.hostname and parts.port:
+            if insecure or parts.scheme == TLS or is_local(text):
+                return text
+            raise _refused(
+                f"{text} is on another machine and does not use TLS",
+                "use tls://, or an SSH tunnel to a scheduler on its loopback address; "
+                "--insecure permits it in a network in which you trust everyone",
+                "everyone on the network could run programs on the hosts; no connection was made",
+            )
+    fix = "write tcp://HOST:PORT, tls://HOST:PORT or the path of a scheduler file"
+    raise _refused(f"{text} is not the address of a scheduler", fix)
+
+
+def hosts_of(text: str) -> HostPolicy | None:
+    """Return the hosts that ``--host`` names, which commas separate; `None` for an empty text.
+
+    Raises `UsageError` (BX136): a name is empty, given twice, or next to `ALL`.
+    """
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    for number, name in enumerate(names):
+        fault = "is given twice" if name in names[:number] else "" if name else "is empty"
+        if name == ALL and len(names) > 1:
+            fault = "cannot be used with other names"
+        if fault:
+            message = f"--host {text}: the name {name!r} {fault}"
+            fix = f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}"
+            raise UsageError(message, code="BX136", effect="nothing was measured", fix=fix)
+    if names == (ALL,):
+        return HostPolicy(everyone=True)
+    return HostPolicy(names) if names else None
+
+
+def require_labels(labels: Sequence[str]) -> None:
+    """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
+    for label in labels:
+        if not is_label(label):
+            rule = "use at most 64 letters, digits, `-`, `_` and `.`"
+            fix, effect = f"{rule}, and start with a letter or digit", "the worker was not started"
+            message = f"--label {label!r} is not a valid label"
+            raise UsageError(message, code="BX136", effect=effect, fix=fix)
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address is a loopback address of this machine."""
+    name = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def unusable_tls(cause: str) -> UsageError:
+    """Return the error BX133: the TLS files of Dask's configuration cannot be used."""
+    fix = "set distributed.comm.tls.ca-file, and cert and key of the role, in Dask's configuration"
+    return _refused(f"tls:// cannot be used: {cause}", fix)
+
+
+def _refused(message: str, fix: str, effect: str = "no connection was made") -> UsageError:
+    return UsageError(message, code="BX133", effect=effect, fix=fix)
+
+
+def unreachable(address: str, cause: str) -> MachineError:
+    """Return the error BX260: there is no connection to the scheduler."""
+    fix = "start it with `dask scheduler`, and check address and firewall"
+    if any(word in cause.lower() for word in ("ssl", "certificate", "tls")):
+        fix = "give client, scheduler and workers certificates of the same authority"
+    return MachineError(
+        f"there is no connection to the scheduler {address}",
+        code="BX260",
+        details=(("cause", cause),),
+        effect="nothing was measured",
+        fix=fix,
+    )
+
+
+def lost(host: str, cause: str) -> MachineError:
+    """Return the error BX263: a record did not arrive, and no other host measures in its place."""
+    return MachineError(
+        f"the record of host {host} is lost: {cause}",
+        code="BX263",
+        details=(("host", host),),
+        effect="no record of this host was stored here; finished rounds are kept on the host",
+        fix="start its worker again if it ended, then run the same command with "
+        f"`--host {host}`: it resumes there",
+    )
+
+
+def second_worker(cause: str) -> MachineError:
+    """Return the error BX265: a machine can have one worker."""
+    return MachineError(
+        f"this worker was not started: {cause}",
+        code="BX265",
+        effect="two workers on one machine would disturb each other's measurements",
+        fix="use the worker that runs, or stop it; give machines with the same name other ones "
+        "with --name",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +148,10 @@ class Place:
         runs: number of runs that it has or waits for.
         silent: it has sent no heartbeat for a while.
         target: the programs that it can run.
+        registered: False if the worker is gone and was not stopped.
+        since_s: seconds since the last heartbeat, or since the worker was lost.
+        card: what the worker reported when it started, see `hosts.describe_host`.
+        reported: what it reported with its last heartbeat, see `job.state`.
     """
 
     address: str
@@ -31,6 +162,10 @@ class Place:
     runs: int = 0
     silent: bool = False
     target: Target = field(default_factory=Target)
+    registered: bool = True
+    since_s: float = 0.0
+    card: Mapping[str, Any] = field(default_factory=dict)
+    reported: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
@@ -82,16 +217,11 @@ def unregistered(
     missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
 ) -> MachineError:
     """Return the error BX261: hosts are not registered at a scheduler."""
-    return MachineError(
-        f"{missing} is registered at {address}",
-        code="BX261",
-        details=(
-            ("requested", policy.text),
-            ("hosts", ", ".join(sorted(map(str, places))) or "none"),
-        ),
-        effect="nothing was measured",
-        fix=f"start one on the host with `benchctl fleet worker {address}`",
-    )
+    message, hosts = f"{missing} is registered at {address}", ", ".join(sorted(map(str, places)))
+    details = (("requested", policy.text), ("hosts", hosts or "none"))
+    fix = f"start one on the host with `benchctl fleet worker {address}`"
+    effect = "nothing was measured"
+    return MachineError(message, code="BX261", details=details, effect=effect, fix=fix)
 
 
 def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
@@ -109,12 +239,11 @@ def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place]
     chosen: dict[str, Place] = {}
     # The label with the fewest hosts chooses first, so that another one does not take its host.
     for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
-        for place in free:
-            if label in place.labels and place not in chosen.values():
-                chosen[label] = place
-                break
-    missing = [label for label in labels if label not in chosen]
-    text = f"no worker of another host with the label {', '.join(missing)}" if missing else ""
+        fit = (p for p in free if label in p.labels and p not in chosen.values())
+        if (place := next(fit, None)) is not None:
+            chosen[label] = place
+    missing = ", ".join(label for label in labels if label not in chosen)
+    text = f"no worker of another host with the label {missing}" if missing else ""
     return [chosen[label] for label in labels if label in chosen], text
 
 
@@ -129,16 +258,16 @@ def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
 
 
 def _of_one_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
-    kinds = [hosts[:number] for hosts in _kinds(free).values()]
+    kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
     few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
     return chosen, few if len(chosen) < number else ""
 
 
 def _kinds(places: Sequence[Place]) -> dict[str, list[Place]]:
-    kinds: dict[str, list[Place]] = {}
+    kinds = defaultdict[str, list[Place]](list)
     for place in places:
-        kinds.setdefault(place.kind, []).append(place)
+        kinds[place.kind].append(place)
     return kinds
 
 

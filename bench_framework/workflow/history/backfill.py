@@ -19,8 +19,13 @@ from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.history.series import newest_record, planned_cells, read_records
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import BUILTIN, NOTHING, RunOptions, plan_run
-from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.run_options import (
+    BUILTIN,
+    NOTHING,
+    RunOptions,
+    find_scenario,
+    plan_run,
+)
 
 SHORT = 12
 
@@ -62,9 +67,9 @@ def measure_commits(
         observer.notify(Message(f"backfill: {label}"))
         try:
             outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
-        except MachineError:
-            raise
         except MeasureError as error:
+            if isinstance(error, MachineError):
+                raise
             observer.notify(Message(f"backfill: {commit[:SHORT]} failed: {error.message}"))
             failed.append((commit, error.message))
             continue
@@ -72,14 +77,15 @@ def measure_commits(
             failed.append((commit, "a build or a configuration failed"))
         elif outcome.judgement is not None:
             measured += 1
-        if (code := outcome.exit_code) == errors.EXIT_INTERRUPTED:
-            return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
-    code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
+        if outcome.exit_code == errors.EXIT_INTERRUPTED:
+            code = outcome.exit_code
+            break
+    else:
+        code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
     return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
 
 
 def _file_of(results: Path, scenario: str | None) -> str:
-    """Return the file of a scenario, which its newest record names."""
     if scenario is not None and scenario.endswith((".yaml", ".yml")):
         return scenario
     with Record.open(newest_record(results, scenario)) as record:
@@ -93,16 +99,13 @@ def _commits(plan: Plan, span: str) -> list[str]:
         message = f"{span!r} is no range of commits"
         raise UsageError(message, code="BX129", effect=NOTHING, fix="write --backfill v1..main")
     if (spec := next(iter(_built(plan)), None)) is None:
-        raise UsageError(
-            f"{plan.scenario_path} builds no revision of your own crate",
-            code="BX129",
-            effect=NOTHING,
-            fix="use --backfill with a scenario that builds your own crate",
-        )
+        message = f"{plan.scenario_path} builds no revision of your own crate"
+        fix = "use --backfill with a scenario that builds your own crate"
+        raise UsageError(message, code="BX129", effect=NOTHING, fix=fix)
     crate, env = None if spec.git else Path(spec.crate), host.environment()
+    ends, cache = (first, last or revisions.HEAD), host.cache_root(env)
     with process.Launcher() as launcher:
-        git, ends = revisions.Git(launcher, env), (first, last or revisions.HEAD)
-        cache = host.cache_root(env)
+        git = revisions.Git(launcher, env)
         commits = revisions.commits_between(git, cache, crate=crate, url=spec.git, ends=ends)
     return [commit.id for commit in commits]
 

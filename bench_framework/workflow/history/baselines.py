@@ -1,7 +1,7 @@
 """Baselines: save, look up, compare, and move to another machine."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
@@ -12,9 +12,7 @@ from bench_framework.store.records import Record
 from bench_framework.workflow.comparison import Compared, compare_records
 from bench_framework.workflow.pages import record_host
 
-OTHER_MACHINE = "BX117"
-"""Code: two records are of different machines."""
-INCOMPLETE = "BX413"
+NOTHING: Final = "nothing was saved"
 
 
 class Saved(NamedTuple):
@@ -35,28 +33,25 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
     """
     if not baselines.is_name(name):
         message = f"{name!r} cannot be the name of a baseline"
-        fix = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
-        fix += "; `last` and `prev` are reserved"
-        raise UsageError(message, code=baselines.UNKNOWN, effect="nothing was saved", fix=fix)
+        rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
+        fix = f"{rule}; `last` and `prev` are reserved"
+        raise UsageError(message, code=baselines.UNKNOWN, effect=NOTHING, fix=fix)
     folder = finding.resolve_measured(results, record)
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
-            message = f"the measurement of {folder} is incomplete"
             fix = "finish it with `benchctl run`"
-            raise RecordError(message, code=INCOMPLETE, effect="nothing was saved", fix=fix)
+            message = f"the measurement of {folder} is incomplete"
+            raise RecordError(message, code="BX413", effect=NOTHING, fix=fix)
         scenario, machine = opened.plan.name, fingerprint(record_host(opened))
     if folder.resolve() != (results / scenario / opened.id).resolve():
-        raise UsageError(
-            f"{folder} is not {scenario}/{opened.id} in the folder of records {results}",
-            code=baselines.UNKNOWN,
-            effect="nothing was saved",
-            fix="name its folder of records with --dir",
-        )
+        message = f"{folder} is not {scenario}/{opened.id} in the folder of records {results}"
+        fix = "name its folder of records with --dir"
+        raise UsageError(message, code=baselines.UNKNOWN, effect=NOTHING, fix=fix)
     changed = [m for m in manifest.check_manifest(folder) if manifest.is_measured(m.path)]
     if changed:
         message = f"{folder} is not as it was measured: {changed[0].path} ({changed[0].what})"
         fix = f"`benchctl verify {folder}` lists all differences"
-        raise RecordError(message, code="BX415", effect="nothing was saved", fix=fix)
+        raise RecordError(message, code="BX415", effect=NOTHING, fix=fix)
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, at = baselines.SCHEMA_VERSION, utc_now()
     baseline = baselines.Baseline(version, name, scenario, opened.id, digest, machine, at)
@@ -71,16 +66,15 @@ def _replaced(results: Path, baseline: Baseline, *, force: bool) -> Baseline | N
     Raises `UsageError` (BX117): it is of another machine; `RecordError` (BX412): a newer benchctl wrote it.
     """
     try:
-        existing = baselines.find_all(results, baseline.scenario, baseline.name)
+        before = next(iter(baselines.find_all(results, baseline.scenario, baseline.name)), None)
     except RecordError as error:
         if error.code != baselines.DAMAGED:
             raise
-        existing = []
-    before = existing[0] if existing else None
+        return None
     if before is not None and not force:
         what = f"the baseline {before.label} is a record of another machine"
         fix = "use another name, or replace it with --force"
-        _require_same_machine(before.machine, baseline.machine, what, "nothing was saved", fix)
+        _require_same_machine(before.machine, baseline.machine, what, NOTHING, fix)
     return before
 
 
@@ -89,7 +83,7 @@ def _require_same_machine(
 ) -> None:
     if differences := before.differences(after):
         details = tuple(("differs", text) for text in differences)
-        raise UsageError(message, code=OTHER_MACHINE, details=details, effect=effect, fix=fix)
+        raise UsageError(message, code="BX117", details=details, effect=effect, fix=fix)
 
 
 def compare(

@@ -3,7 +3,7 @@
 import json
 import weakref
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -11,16 +11,9 @@ from typing import Any, Final
 from bench_framework import errors
 from bench_framework.compare.same_programs import equal_code
 from bench_framework.errors import MeasureError, UsageError
-from bench_framework.execution import process
+from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
-from bench_framework.execution.progress import (
-    BuildFinished,
-    Message,
-    Observer,
-    PlanReady,
-    Update,
-)
 from bench_framework.features.bisection import compute
 from bench_framework.foreign import read_regular
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
@@ -37,8 +30,14 @@ from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
 from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import NOTHING, RunOptions, source_of_revisions
-from bench_framework.workflow.scenarios.files import find_scenario, plan_scenario, require_outside
+from bench_framework.workflow.run_options import (
+    NOTHING,
+    RunOptions,
+    find_scenario,
+    plan_scenario,
+    require_outside,
+    source_of_revisions,
+)
 from bench_framework.workflow.setup.preparation import build_programs, open_session
 
 STATE: Final = "bisect.json"
@@ -48,16 +47,16 @@ NO_SIDE: Final = 125
 _REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 
 
+@dataclass(frozen=True, slots=True)
 class _Built:
     """An observer of a plan whose builds were shown before."""
 
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
+    observer: progress.Observer
 
-    def notify(self, update: Update) -> None:
+    def notify(self, update: progress.Update) -> None:
         """Pass an update on, but not the plan and the unchanged builds again."""
-        if not isinstance(update, PlanReady | BuildFinished):
-            self._observer.notify(update)
+        if not isinstance(update, progress.PlanReady | progress.BuildFinished):
+            self.observer.notify(update)
 
 
 class Search:
@@ -75,7 +74,7 @@ class Search:
         self,
         name: str,
         options: RunOptions,
-        observer: Observer,
+        observer: progress.Observer,
         find: Find = "regression",
         metric: str | None = None,
         budget: str | None = None,
@@ -90,9 +89,8 @@ class Search:
         """
         plan = _planned(name, options, metric, budget)
         commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
-        ends = commits[0].id, commits[-1].id
-        cells = [cell.id for cell in plan.cells]
-        question = (*ends, find, plan.judge.headline, cells, fixed_ends)
+        judge, cells = plan.judge, [cell.id for cell in plan.cells]
+        question = (commits[0].id, commits[-1].id, find, judge.headline, cells, fixed_ends)
         key = stable_id(plan.scenario_sha256, *question, machine)
         self.plan = replace(plan, name=f"{plan.name}-bisect-{key[:6]}")
         self._again = partial(
@@ -102,21 +100,17 @@ class Search:
         self._observer, self._options, self._fixed = observer, options, fixed_ends
         self._stopped = False
         self._file = options.results / self.plan.name / STATE
-        self._wait_alone()
-        judge = plan.judge
+        lock = ExitStack()
+        weakref.finalize(self, lock.close)
+        # Steps of a process with the same search are awaited and read, not repeated.
+        with writing(self._file):
+            text = progress.Message("bisect: waiting for another process with the same search")
+            lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
         self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
             self.state = wire.load_bisection(read_regular(self._file))
             steps = counted(len(self.state.steps), "step")
             self.say(f"continuing after {steps} (--fresh repeats them)")
-
-    def _wait_alone(self) -> None:
-        """Wait for other processes that search the same. Their steps are then read, not repeated."""
-        lock, notify = ExitStack(), self._observer.notify
-        weakref.finalize(self, lock.close)
-        text = Message("bisect: waiting for another process with the same search")
-        with writing(self._file):
-            lock.enter_context(locked(self._file.parent, partial(notify, text)))
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
@@ -130,7 +124,7 @@ class Search:
 
     def say(self, text: str) -> None:
         """Pass a line to the observer."""
-        self._observer.notify(Message(f"bisect: {text}"))
+        self._observer.notify(progress.Message(f"bisect: {text}"))
 
     def run(self) -> None:
         """Measure until the answer is known, or inconclusive after all attempts. Each step is stored.
@@ -163,11 +157,8 @@ class Search:
         """
         numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
         if (number := numbers.get(self._here)) is None:
-            message = "the current folder is in no git repository"
-            if self._here:
-                message = (
-                    f"commit {self._here[:12]}, which is checked out here, is not in the range"
-                )
+            message = f"commit {self._here[:12]}, which is checked out here, is not in the range"
+            message = message if self._here else "the current folder is in no git repository"
             fix = "give --good and --bad as in `git bisect start`"
             raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
         attempts = compute.attempts_of(self.state)
@@ -186,7 +177,6 @@ class Search:
         return step, SIDE_CODES.get(step.outcome, NO_SIDE)
 
     def _do(self, step: Step) -> None:
-        """Measure a planned step, and store its result."""
         try:
             self.say(compute.line_before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)
@@ -206,18 +196,16 @@ class Search:
         """Compare two ends. The first time, choose the configuration with the largest change."""
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
-        record, judgement = self._measure(
-            compute.scheduled(plan, step), RunOptions(), self._observer
-        )
+        plan = compute.scheduled(plan, step)
+        record, judgement = self._measure(plan, RunOptions(), self._observer)
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else "this machine cannot run it"
-            message = f"{good.short} and {bad.short} cannot be compared: {cause}"
-            if compared:
-                message = f"{message}, in {len(refused)} of {len(comparisons)} configurations"
+            some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
+            message = f"{good.short} and {bad.short} cannot be compared: {cause}{some}"
             fix = "choose other ends or configurations (-k), or fix the scenario"
             raise MeasureError(message, code="BX127", effect="no commit was found", fix=fix)
         outcome, largest = compute.of_ends(compared, self.state.find)
@@ -276,12 +264,11 @@ class Search:
         return replace(self.plan, cells=cells)
 
     def _of_metric(self, judgement: Judgement) -> list[Comparison]:
-        families = ("headline", "exact")
-        comparisons = [c for c in judgement.comparisons if c.family in families]
+        comparisons = [c for c in judgement.comparisons if c.family in ("headline", "exact")]
         return [c for c in comparisons if c.metric == self.state.metric]
 
     def _measure(
-        self, plan: Plan, options: RunOptions, observer: Observer
+        self, plan: Plan, options: RunOptions, observer: progress.Observer
     ) -> tuple[str, Judgement]:
         """Measure a plan. Return the name and the judgement of its record."""
         given = self._options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +22,7 @@ from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding
 from bench_framework.store.record_summary import MEDIANS, RecordSummary, load_plan, read_summary
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.features.history.compute import Readings
@@ -105,9 +106,9 @@ def scenario_history(
             continue
         if older.confirms:
             left_out[record.header.record_id] = "measures only possible regressions of a gate again"
-            continue
-        cells_of = {cell.series: cell for cell in cells} | cells_of
-        readings += _readings(number, record, cells)
+        else:
+            cells_of = {cell.series: cell for cell in cells} | cells_of
+            readings += _readings(number, record, cells)
     if not readings:
         where = f" where {only}" if only else ""
         message = f"no configuration of {name} has the metric {metric}{where}"
@@ -154,19 +155,16 @@ def read_records(
 def _of_machine(
     records: Sequence[RecordSummary], machine: str | None, left_out: dict[str, str]
 ) -> tuple[Fingerprint, list[RecordSummary]]:
-    """Return one machine and its records. Raises `UsageError`, BX128."""
     kinds = [(fingerprint(record.prepared.host), record) for record in records]
     digest = machine or kinds[-1][0].digest
-    chosen = [(kind, record) for kind, record in kinds if kind.digest == digest]
-    if not chosen:
-        known = {kind.digest: ", ".join(kind.facts.values()) for kind, _ in kinds}
+    known = {kind.digest: kind for kind, _ in kinds}
+    if digest not in known:
+        details = tuple((name, ", ".join(kind.facts.values())) for name, kind in known.items())
         message = f"no record is from a machine with the fingerprint {digest}"
-        fix = "use one of these"
-        raise UsageError(message, code="BX128", details=tuple(known.items()), fix=fix)
-    for kind, record in kinds:
-        if kind.digest != digest:
-            left_out[record.header.record_id] = f"machine {kind.digest}"
-    return chosen[0][0], [record for _, record in chosen]
+        raise UsageError(message, code="BX128", details=details, fix="use one of these")
+    others = [(kind, record) for kind, record in kinds if kind.digest != digest]
+    left_out |= {record.header.record_id: f"machine {kind.digest}" for kind, record in others}
+    return known[digest], [record for kind, record in kinds if kind.digest == digest]
 
 
 @lru_cache(maxsize=64)
@@ -228,12 +226,11 @@ def _placed(
 
     A configuration whose revision never changes, such as an anchor, has the newest commit of its record.
     """
-    newest: dict[int, int] = {}
-    revisions: dict[str, set[str | None]] = {}
+    newest = defaultdict[int, int](lambda: -1)
+    revisions = defaultdict[str, set[str | None]](set)
     for r in readings:
-        position = positions.get(r.revision or "", -1)
-        newest[r.number] = max(position, newest.get(r.number, -1))
-        revisions.setdefault(r.series, set()).add(r.revision)
+        newest[r.number] = max(newest[r.number], positions.get(r.revision or "", -1))
+        revisions[r.series].add(r.revision)
     keyed = []
     for r in readings:
         fixed = len(revisions[r.series]) == 1
@@ -250,7 +247,6 @@ def _placed(
 def _with_changes(
     series: Sequence[Sequence[_Placed]], cells_of: Mapping[str, _Cell], metric: str, level: float
 ) -> Iterable[Series]:
-    """Yield the series with their levels and changes."""
     from bench_framework.features.history import compute
     from bench_framework.stats.portable_math import exp
 

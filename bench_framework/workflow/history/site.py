@@ -10,7 +10,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -72,12 +74,9 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
     """
     here, there = results.resolve(), out.resolve()
     if here.is_relative_to(there) or there.is_relative_to(here):
-        raise UsageError(
-            f"the site {out} and the results {results} contain each other",
-            code="BX104",
-            effect="nothing was written",
-            fix="choose a folder for the site that is outside of the results",
-        )
+        message = f"the site {out} and the results {results} contain each other"
+        fix = "choose a folder for the site that is outside of the results"
+        raise UsageError(message, code="BX104", effect="nothing was written", fix=fix)
     templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
     look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
     old_look, old = _read_state(out)
@@ -97,11 +96,8 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
                 left_out[name] = error.message
     records = unchanged | new
     if not records:
-        raise UsageError(
-            f"there is no finished record under {results}",
-            code="BX101",
-            fix="`benchctl run FILE` makes one; --dir or BENCHCTL_RESULTS names another folder",
-        )
+        fix = "`benchctl run FILE` makes one; --dir or BENCHCTL_RESULTS names another folder"
+        raise UsageError(f"there is no finished record under {results}", code="BX101", fix=fix)
     gone = [name for name in old if name not in records]
     changed = {name.partition("/")[0] for name in (*new, *gone)}
     scenarios = _by_scenario(records)
@@ -174,7 +170,6 @@ def _is_name(name: str) -> bool:
 
 
 def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each finished record with the digest of its manifest."""
     for folder in finding.find_records(results, imported=True):
         name = f"{folder.parent.name}/{folder.name}"
         try:
@@ -208,27 +203,16 @@ def _entry(folder: Path) -> SiteRecord:
             question = parse_json(summary.plan)["question"]
         claims = {claim["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
         answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
-        return SiteRecord(
-            folder.parent.name,
-            folder.name,
-            header.started_at,
-            str(question),
-            str(judgement["status"]),
-            next(iter(answers), ""),
-            [*dict.fromkeys(revisions)],
-            machine,
-            copied,
-        )
+        place = (folder.parent.name, folder.name, header.started_at)
+        texts = (str(question), str(judgement["status"]), next(iter(answers), ""))
+        return SiteRecord(*place, *texts, [*dict.fromkeys(revisions)], machine, copied)
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"it is damaged: {error}", code="BX411") from error
 
 
 def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
-    """Return the records of each scenario, oldest first. Scenarios are in the order of their names."""
-    scenarios: dict[str, list[SiteRecord]] = {}
-    for one in sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id))):
-        scenarios.setdefault(one.scenario, []).append(one)
-    return scenarios
+    order = sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id)))
+    return {name: [*group] for name, group in groupby(order, key=lambda r: r.scenario)}
 
 
 def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
@@ -237,10 +221,8 @@ def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
     histories = []
     for machine, count in counts.most_common():
         if count >= FEWEST:
-            try:
+            with suppress(BenchError):  # nothing in these records can be in a series
                 histories.append(scenario_history(results, records[0].scenario, machine=machine))
-            except BenchError:  # nothing in these records can be in a series
-                continue
     return histories
 
 
@@ -254,12 +236,9 @@ def _require_ours(out: Path, pages: list[str]) -> None:
         except OSError:
             ours = False
         if not ours:
-            raise UsageError(
-                f"{path} exists already, and benchctl did not write it",
-                code="BX103",
-                effect="nothing was written",
-                fix="choose another folder for the site",
-            )
+            message = f"{path} exists already, and benchctl did not write it"
+            fix = "choose another folder for the site"
+            raise UsageError(message, code="BX103", effect="nothing was written", fix=fix)
 
 
 def _remove(out: Path, files: list[str]) -> Iterator[str]:

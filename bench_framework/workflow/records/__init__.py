@@ -1,1 +1,1 @@
-"""Records as files: verification, signatures, embedded runs, differences and imported results."""
+"""Records as files: verification, signatures, embedded runs, and exchange with other tools."""

@@ -56,7 +56,14 @@ def render_embedded(
     runs = pages.embedded_runs(data, contents, frame.templates)
     document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
-        templates = _write_templates(Path(folder), frame.templates) if frame.templates else None
+        templates = Path(folder) if frame.templates else None
+        for name, text in frame.templates.items():
+            path = Path(folder, name)
+            if not path.resolve().is_relative_to(Path(folder).resolve()):
+                message = f"the template {name} in the page is outside of its folder"
+                raise UsageError(message, code="BX113")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
         return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
 
 
@@ -86,11 +93,8 @@ def publish(page: Path, folder: Path) -> list[Path]:
     with layout.writing(folder):
         used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if used and not is_published(folder):
-        raise UsageError(
-            f"{folder} exists and is no published report",
-            code="BX104",
-            fix="give a new folder, an empty one or a published report",
-        )
+        fix = "give a new folder, an empty one or a published report"
+        raise UsageError(f"{folder} exists and is no published report", code="BX104", fix=fix)
     content = embedded.read(read_page(page))
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
@@ -102,17 +106,6 @@ def publish(page: Path, folder: Path) -> list[Path]:
     return [folder / name for name in files if name.endswith((".html", ".md", ".gz"))]
 
 
-def _write_templates(folder: Path, templates: dict[str, str]) -> Path:
-    for name, text in templates.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            message = f"the template {name} in the page is outside of its folder"
-            raise UsageError(message, code="BX113")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    return folder
-
-
 def unpack(page: Path, folder: Path) -> Record:
     """Write the record in a page to a folder: tables, plan, machine and results, but no journal or raw files.
 
@@ -121,11 +114,12 @@ def unpack(page: Path, folder: Path) -> Record:
         RecordError: BX414, it contains no runs; BX411 or BX412, they cannot be read.
     """
     content = embedded.read(read_page(page))
+    frame = content.frame
     layout.write_whole(folder / layout.SCENARIO, content.scenario_text)
-    layout.write_whole(folder / layout.PLAN, wire.dump_plan(content.frame.plan))
-    layout.write_whole(folder / layout.ENV, wire.dump_host(content.frame.host))
-    if content.frame.tuning is not None:
-        layout.write_whole(folder / layout.TUNING, json.dumps(content.frame.tuning))
-    record = Record(folder, content.frame.plan, content.contents)
+    layout.write_whole(folder / layout.PLAN, wire.dump_plan(frame.plan))
+    layout.write_whole(folder / layout.ENV, wire.dump_host(frame.host))
+    if frame.tuning is not None:
+        layout.write_whole(folder / layout.TUNING, json.dumps(frame.tuning))
+    record = Record(folder, frame.plan, content.contents)
     record.save(judge_embedded(content))
     return record

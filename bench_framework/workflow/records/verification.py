@@ -31,37 +31,12 @@ from bench_framework.store.records import Record, read_profiles
 from bench_framework.store.source import Source
 from bench_framework.store.wire import Judged
 from bench_framework.version import __version__
-from bench_framework.workflow.pages import (
-    PAGE,
-    PLACES,
-    contains_runs,
-    custom_templates,
-    embedded_runs,
-    judge_contents,
-    judge_record,
-    render_files,
-    report_data,
-    template_texts,
-)
-from bench_framework.workflow.records import corrupt_records
-from bench_framework.workflow.records.differences import (
-    claim_differences,
-    journal_differences,
-    line_differences,
-    table_differences,
-)
-from bench_framework.workflow.records.embedded_runs import (
-    RUNS_PACKED,
-    is_published,
-    judge_embedded,
-    published_files,
-    read_page,
-    render_embedded,
-)
-from bench_framework.workflow.records.signatures import check_signature
+from bench_framework.workflow import pages
+from bench_framework.workflow.records import embedded_runs, integrity
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
+_CUSTOM: Final = "the page was rendered with custom templates, which can show more than the results"
 _DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
@@ -102,8 +77,10 @@ def verify(
         MachineError: BX231, ssh-keygen is missing.
     """
     path = Path(name)
-    in_record = path.name == PAGE and is_record(path.absolute().parent)
-    is_page = is_published(path) or (path.suffix == ".html" and path.is_file() and not in_record)
+    in_record = path.name == pages.PAGE and is_record(path.absolute().parent)
+    is_page = embedded_runs.is_published(path) or (
+        path.suffix == ".html" and path.is_file() and not in_record
+    )
     if (digest is not None or signer is not None) and is_page:
         fix = "name the record of the page"
         raise UsageError(f"a page has no digest: {path}", code="BX104", fix=fix)
@@ -115,7 +92,7 @@ def verify(
     result = verify_record(results, name)
     notes, differences = [*result.notes], [*result.differences]
     if signer is not None:
-        signed, line = check_signature(result.record, result.digest, signer)
+        signed, line = integrity.check_signature(result.record, result.digest, signer)
         if signed:
             notes.append(line)
         else:
@@ -132,21 +109,21 @@ def verify_page(path: Path) -> Verification:
 
     Raises `UsageError` (BX101): it cannot be read. RecordError: BX414, it contains no runs.
     """
-    page = path / PAGE if path.is_dir() else path
-    text = read_page(page)
+    page = path / pages.PAGE if path.is_dir() else path
+    text = embedded_runs.read_page(page)
     try:
         content = embedded.read(text)
-        judgement = judge_embedded(content)
+        judgement = embedded_runs.judge_embedded(content)
         if path.is_dir():
-            texts = published_files(content, judgement)
+            texts = embedded_runs.published_files(content, judgement)
             differences = [
                 f"{name}: {line}"
                 for name, expected in texts.items()
                 for line in _published_differences(path, name, expected)
             ]
         else:
-            texts = render_embedded(content, judgement)
-            differences = line_differences(text, texts[PAGE])
+            texts = embedded_runs.render_embedded(content, judgement)
+            differences = integrity.line_differences(text, texts[pages.PAGE])
     except UsageError as error:
         if error.code == "BX414":
             raise
@@ -158,26 +135,23 @@ def verify_page(path: Path) -> Verification:
         return Verification(path, 1, 0, (line,), IN_PAGE)
     notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
-        notes += (
-            "the page was rendered with custom templates, which can show more than the results",
-        )
-    return Verification(
-        path, len(texts), len(judgement.claims), tuple(differences), IN_PAGE, notes=notes
-    )
+        notes += (_CUSTOM,)
+    numbers = len(texts), len(judgement.claims)
+    return Verification(path, *numbers, tuple(differences), IN_PAGE, notes=notes)
 
 
 def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
     """Return the differing lines of a file of a published report, or that it cannot be read."""
     path = folder / name
     try:
-        if name == RUNS_PACKED:
+        if name == embedded_runs.RUNS_PACKED:
             with gzip.open(path) as file:  # not more than expected, in case it is very large
                 actual = file.read(len(expected.encode()) + 1).decode(errors="replace")
         else:
             actual = _text(path)
     except (OSError, EOFError, zlib.error) as error:
         return [f"cannot be read: {getattr(error, 'strerror', None) or error}"]
-    compare = table_differences if ".csv" in path.suffixes else line_differences
+    compare = integrity.table_differences if ".csv" in path.suffixes else integrity.line_differences
     return compare(actual, expected)
 
 
@@ -189,53 +163,47 @@ def verify_record(results: Path, name: str) -> Verification:
     folder = finding.resolve(results, name)
     listed = manifest.read_manifest(folder)
     digest = manifest.digest_of(listed)
-    differences = [
-        f"{mismatch.path}: {mismatch.what}" for mismatch in manifest.check_manifest(folder)
-    ]
+    differences = [f"{item.path}: {item.what}" for item in manifest.check_manifest(folder)]
     if not records.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
-        with records.open_record(folder) as record, corrupt_records.corruption_reported(folder):
+        with records.open_record(folder) as record, integrity.corruption_reported(folder):
             if (imported := record.contents.imported) is not None:
                 differences += sessions.differences(record.path, imported)
-            differences += journal_differences(record)
+            differences += integrity.journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
             again, more, source = _recompute(record, saved)
-            pages = _pages(record, saved)
+            of_pages = _pages(record, saved)
             more = [*_tables(record, saved), *more]
             notes = version_notes(
                 stored.benchctl if more else __version__,
-                rendering_version(folder / PAGE) if pages else __version__,
+                rendering_version(folder / pages.PAGE) if of_pages else __version__,
             )
     except (RecordError, OSError) as error:
         if not differences:
             raise
         # The changed files are known, but the results cannot be recomputed from them.
         return Verification(folder, len(listed), 0, (*differences, str(error)), digest=digest)
-    unique = tuple(dict.fromkeys((*differences, *more, *pages)))
+    unique = tuple(dict.fromkeys((*differences, *more, *of_pages)))
     return Verification(folder, len(listed), len(again.claims), unique, source, digest, notes)
 
 
 def _stored(record: Record) -> Judged:
-    saved = record.judged()
-    if saved is None:
-        raise RecordError(
-            "the record has no results yet", code="BX413", fix="finish it with `benchctl run`"
-        )
+    if (saved := record.judged()) is None:
+        fix = "finish it with `benchctl run`"
+        raise RecordError("the record has no results yet", code="BX413", fix=fix)
     return saved
 
 
 def _tables(record: Record, saved: Judgement) -> list[str]:
-    """Return the fields of the tables that differ from journal and judgement."""
-    differences: list[str] = []
-    for name, expected in tables.table_texts(Source(record.plan, record.contents, saved)).items():
-        path = record.path / f"{name}.csv"
-        if path.is_file():
-            differences += [
-                f"{path.name}: {line}" for line in table_differences(_text(path), expected)
-            ]
-    return differences
+    texts = tables.table_texts(Source(record.plan, record.contents, saved))
+    return [
+        f"{name}.csv: {line}"
+        for name, expected in texts.items()
+        if (record.path / f"{name}.csv").is_file()
+        for line in integrity.table_differences(_text(record.path / f"{name}.csv"), expected)
+    ]
 
 
 def _text(path: Path) -> str:
@@ -246,12 +214,12 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
     """Return the recomputed judgement, the differing claims, and the source of the runs."""
     contents, lines = _from_table(record)
     if contents is None:
-        again = judge_record(record)
+        again = pages.judge_record(record)
         source = JOURNAL if record.contents.imported is None else layout.IMPORTED
     else:
-        again = judge_contents(record.plan, contents, read_profiles(record.path, record.plan))
+        again = pages.judge_contents(record.plan, contents, read_profiles(record.path, record.plan))
         source = layout.RUNS
-    differing = claim_differences(saved.claims, again, source)
+    differing = integrity.claim_differences(saved.claims, again, source)
     if not differing and saved != again:
         differing = [f"differs from the results recomputed from {source}"]
     return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)], source
@@ -271,20 +239,20 @@ def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
 
 def _pages(record: Record, judgement: Judgement) -> list[str]:
     """Return the differing lines of the pages, except of pages that were never written."""
-    pages = (PAGE, *(f"{place}.md" for place in PLACES), "figures", "profiles")
-    if not any((record.path / name).exists() for name in pages):
+    names = (pages.PAGE, *(f"{place}.md" for place in pages.PLACES), "figures", "profiles")
+    if not any((record.path / name).exists() for name in names):
         return []
-    data = report_data(record, judgement)
-    templates = custom_templates(record)
+    data = pages.report_data(record, judgement)
+    templates = pages.custom_templates(record)
     runs = None
-    if contains_runs(record):
-        runs = embedded_runs(data, record.contents, template_texts(templates) if templates else {})
-    files = render_files(data, build_document(data), runs=runs, templates=templates)
+    if pages.contains_runs(record):
+        runs = pages.embedded_runs(data, record.contents, pages.template_texts(templates))
+    files = pages.render_files(data, build_document(data), runs=runs, templates=templates)
     return [
         f"{name}: {line}"
         for name, text in files.items()
         if (record.path / name).is_file() and (record.path / name).read_bytes() != text.encode()
-        for line in line_differences(_text(record.path / name), text)
+        for line in integrity.line_differences(_text(record.path / name), text)
     ]
 
 

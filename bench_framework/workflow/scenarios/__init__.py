@@ -1,1 +1,1 @@
-"""Scenarios: found and loaded, written by `init`, or made from the command lines of `ab` and `sweep`."""
+"""Scenarios that `init` writes, and those of the command lines of `ab`, `sweep` and `ablate`."""

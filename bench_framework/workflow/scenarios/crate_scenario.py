@@ -78,24 +78,14 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
     names = sorted((options.package is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]
-    name, note = _choose(
-        "package",
-        f"{crate} has",
-        names,
-        options.package or next((name for name in names if usable[name].folder == crate), None),
-        default[0] if len(default) == 1 else None,
-        ask,
-    )
+    given = options.package or next((n for n in names if usable[n].folder == crate), None)
+    only = default[0] if len(default) == 1 else None
+    name, note = _choose("package", f"{crate} has", names, given, only, ask)
     package = usable[name]
     draft.guesses.append(("package", f"{name} {package.version}{note}"))
-    binary, note = _choose(
-        "bin",
-        f"package {name} has",
-        sorted(package.bins),
-        options.bin,
-        package.default_run or (name if name in package.bins else None),
-        ask,
-    )
+    default_bin = package.default_run or (name if name in package.bins else None)
+    owner, names = f"package {name} has", sorted(package.bins)
+    binary, note = _choose("bin", owner, names, options.bin, default_bin, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
     _add_text(draft, options.folder.resolve(), package, binary, words, path)
@@ -179,17 +169,16 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
         draft.guesses.append((group.axis, text))
     for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
         draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is a dependency, no feature"))
-    question = f"Which {next(iter(axes), '')} is best for {binary}?"
+    question = f"Does link-time optimization make {binary} faster?"
+    if axes:
+        question = f"Which {next(iter(axes))} is best for {binary}?"
     release = _release(package.root / "Cargo.toml")
     keys = {key: release[key] for key in _SLOW if key in release}
     text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
     draft.guesses.append(("profile", f"release, with {text or 'the default settings of cargo'}"))
-    if not axes:
-        question = f"Does link-time optimization make {binary} faster?"
-    if release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1:
-        axes["profile"] = {"release": {}, "fast-build": {"profile": _FAST}}
-    else:
-        axes["profile"] = {"release": {}, "fat-lto": {"profile": _SLOW}}
+    slow = release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
+    other = {"fast-build": {"profile": _FAST}} if slow else {"fat-lto": {"profile": _SLOW}}
+    axes["profile"] = {"release": {}, **other}
     included = feature_groups.closure(features, ["default"])
     included |= {item for items in features.values() for item in items}
     included |= {n for n in features if feature_groups.closure(features, [n]) & grouped}
@@ -207,19 +196,17 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
 
 def _release(manifest: Path) -> dict[str, Any]:
     """Return the profile `release`; it is empty if Python cannot read the manifest, unlike cargo."""
+    release: dict[str, Any] = {}
     with contextlib.suppress(OSError, ValueError):
-        manifest_table = tomllib.loads(manifest.read_text(encoding="utf-8-sig"))
-        release: dict[str, Any] = manifest_table.get("profile", {}).get("release", {})
-        return release
-    return {}
+        profiles = tomllib.loads(manifest.read_text(encoding="utf-8-sig")).get("profile", {})
+        release = profiles.get("release", release)
+    return release
 
 
 def _sources(folder: Path) -> Iterable[str]:
     for path in sorted(folder.rglob("*.rs")):
-        try:
+        with contextlib.suppress(OSError):
             yield read_regular(path, _LARGEST).decode(errors="replace")
-        except OSError:
-            continue
 
 
 def _add_text(

@@ -112,14 +112,17 @@ class Request:
             raise unfit(message, "save the scenario in the current folder")
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
-    def plan(self, text: str) -> Plan:
-        """Return the plan, saved if requested. Raises `UsageError`: BX122, option; BX103, file."""
-        save = self.save
+    def plan(self, lines: Sequence[str]) -> tuple[Plan, str]:
+        """Return the plan of a scenario and its text, which is saved if requested.
+
+        Raises `UsageError`: BX122, an option is wrong; BX103, the file cannot be written.
+        """
+        text, save = "\n".join(lines) + "\n", self.save
         if save is None:
             # `--fresh` would not resume an interrupted run.
             words = tuple(masked(word) for word in self.words if word != "--fresh")
             plan = expand(self._load(Path(f"benchctl {self.tool}"), text))
-            return replace(plan, scenario_path="", asked=words)
+            return replace(plan, scenario_path="", asked=words), text
         try:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
             plan = expand(self._load(save, text))
@@ -129,27 +132,24 @@ class Request:
         except OSError as error:
             message = f"cannot write {save}: {error.strerror}"
             raise unfit(message, "use another file", "BX103") from error
-        return plan
+        return plan, text
 
     def _load(self, path: Path, text: str) -> Scenario:
         """Load the scenario. An error in the value of an option names the option, not a line."""
         try:
             return load(path, text=text)
         except ScenarioError as error:
-            for problem in error.problems:
-                line = text.splitlines()[problem.at.line - 1] if problem.at else ""
-                if (key := line.partition(":")[0]) in _OPTIONS:
+            lines, example = text.splitlines(), f"`benchctl {self.tool} --help` shows examples"
+            keys = [lines[p.at.line - 1].partition(":")[0] if p.at else "" for p in error.problems]
+            for problem, key in zip(error.problems, keys, strict=True):
+                if key in _OPTIONS:
                     name, option = _OPTIONS[key]
                     message = problem.message.replace(f"`{name}`", option)
                     message = message if option in message else f"{option}: {message}"
-                    example = f"correct {option}; `benchctl {self.tool} --help` shows examples"
-                    raise unfit(message, problem.fix or example) from None
+                    raise unfit(message, problem.fix or f"correct {option}; {example}") from None
             # The user did not write the text of the scenario.
-            first = error.problems[0]
-            line = text.splitlines()[first.at.line - 1] if first.at else ""
-            name = line.partition(":")[0].strip(' "')
+            first, name = error.problems[0], keys[0].strip(' "')
             word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
-            example = f"`benchctl {self.tool} --help` shows examples"
             raise unfit(f"{word}: {first.message}", first.fix or example) from None
 
 

@@ -3,14 +3,13 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant, Word
 from bench_framework.model.run import Event
 from bench_framework.units import counted
 
-LIMITED: Final = "BX312"
 Description = Mapping[str, Any]
 """The JSON object that a worker prints for `describe`."""
 
@@ -23,8 +22,12 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 
     Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
-    known = ((v.id, _reason(v, plan.cells, descriptions)) for v in plan.variants)
-    reasons = {variant_id: reason for variant_id, reason in known if reason is not None}
+    reasons: dict[str, str] = {}
+    for variant in plan.variants:
+        for axis, value in _settings(variant, plan.cells):
+            described = descriptions.get(variant.build_id, {})
+            if reason := reason_of(described, axis, value, "unavailable"):
+                reasons.setdefault(variant.id, f"{axis}={value} is not available here: {reason}")
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
@@ -35,9 +38,14 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     if candidates and candidates <= reasons.keys():
         message = "no candidate can run on this machine"
         raise _impossible(plan.scenario_path, message, tuple(reasons.values()))
-    lost = [c for c in plan.cells if c.variant_id in reasons and c.role is not Role.CONTROL]
-    values = [(*plan.variant(c.variant_id).values, *plan.input(c.input_id).values) for c in lost]
-    holes = [Hole(place, reasons[c.variant_id]) for place, c in zip(values, lost, strict=True)]
+    holes = [
+        Hole(
+            (*plan.variant(c.variant_id).values, *plan.input(c.input_id).values),
+            reasons[c.variant_id],
+        )
+        for c in plan.cells
+        if c.variant_id in reasons and c.role is not Role.CONTROL
+    ]
     variants = tuple(variant for variant in plan.variants if variant.id not in reasons)
     specs = [variant.build for variant in variants]
     return replace(
@@ -58,11 +66,12 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
     limited: dict[tuple[str, str, str], list[str]] = {}
     for variant in plan.variants:
         for axis, value in _settings(variant, plan.cells):
-            if reason := _entry_of(descriptions.get(variant.build_id, {}), axis, value, "limited"):
+            described = descriptions.get(variant.build_id, {})
+            if reason := reason_of(described, axis, value, "limited"):
                 limited.setdefault((axis, value, reason), []).append(variant.label)
     return tuple(
         Event(
-            LIMITED,
+            "BX312",
             f"{axis}={value} does not use all that this processor offers: {reason}",
             effect=f"the times of {counted(len(labels), 'variant')} are those of this build",
             help="measure a build for this machine too: an axis value with "
@@ -74,21 +83,8 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
 
 
 def _settings(variant: Variant, cells: Iterable[Cell]) -> Iterable[tuple[str, str]]:
-    """Return the values of a variant: of its axes, and of the options in its commands."""
     commands = (cell.command for cell in cells if cell.variant_id == variant.id)
     return dict.fromkeys((*variant.values, *(pair for words in commands for pair in _flags(words))))
-
-
-def _reason(
-    variant: Variant, cells: Iterable[Cell], descriptions: Mapping[str, Description]
-) -> str | None:
-    described = descriptions.get(variant.build_id)
-    if described is None:
-        return None
-    for axis, value in _settings(variant, cells):
-        if reason := unavailable(described, axis, value):
-            return f"{axis}={value} is not available here: {reason}"
-    return None
 
 
 def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
@@ -100,21 +96,18 @@ def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
             yield name.removeprefix("--"), value if sign else after
 
 
-def unavailable(described: Description, axis: str, value: str) -> str | None:
-    """Return why a worker cannot run a value of an axis; `None` if it can or does not know the value."""
-    return _entry_of(described, axis, value, "unavailable")
+def reason_of(described: Description, axis: str, value: str, key: str) -> str:
+    """Return why a worker cannot run a value of an axis (`key` is ``unavailable``) or runs it ``limited``.
 
-
-def _entry_of(described: Description, axis: str, value: str, key: str) -> str | None:
-    """Return the text under `key` of a value that a worker describes, or `None`."""
+    The text is empty if it can, or does not know the value.
+    """
     axes = described.get("axes")
     entry = axes.get(axis) if isinstance(axes, Mapping) else None
     values = entry.get("values") if isinstance(entry, Mapping) else None
     if not isinstance(values, Sequence) or isinstance(values, str):
-        return None
+        return ""
     reasons = (v.get(key) for v in values if isinstance(v, Mapping) and v.get("name") == value)
-    reason = next(reasons, None)
-    return str(reason) if reason else None
+    return str(next(reasons, None) or "")
 
 
 def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> MachineError:

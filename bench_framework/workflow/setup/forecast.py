@@ -87,26 +87,24 @@ def forecast_scenario(
     per_round, basis = time_estimates.block_times(plan, records)
     per_round += UNTIMED_S * len(plan.cells)
     warmup, budget = plan.measure.warmup_rounds, plan.measure.budget_s
-    guessed = time_estimates.GUESSED in basis
     affordable = math.inf
-    if budget is not None and not guessed:
-        affordable = max(0.0, budget / per_round - warmup)
-    if plan.measure.by_budget and not guessed:
-        plan = limited(plan, limit_of_rounds(plan, affordable))
+    if time_estimates.GUESSED not in basis:
+        if budget is not None:
+            affordable = max(0.0, budget / per_round - warmup)
+        if plan.measure.by_budget:
+            plan = limited(plan, limit_of_rounds(plan, affordable))
     looks, rounds, resolution = looks_of(plan), None, Resolution()
     if not plan.measure.by_budget:  # otherwise the warm-up decides
         rounds = math.ceil(min(affordable, plan.measure.rounds_max))
         resolution = time_estimates.resolution(plan, looks, records, rounds)
     run_s = per_round * (plan.measure.rounds_max + warmup)
-    if budget is not None:
-        run_s = min(run_s, budget)
     return Forecast(
         plan=plan,
         looks=looks,
         builds=_builds(plan, records),
         datasets=datasets,
         rounds=rounds,
-        run_s=run_s,
+        run_s=run_s if budget is None else min(run_s, budget),
         basis=basis,
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),

@@ -1,6 +1,6 @@
 """Preparation of a measurement: tools, builds, inputs, and facts about the machine."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -76,23 +76,19 @@ def _prepare(
     able = leave_out(plan, descriptions)
     if able is not plan:
         for hole in able.holes[len(plan.holes) :]:
-            session.observer.notify(
-                Message(f"left out: {' '.join(value for _, value in hole.values)} ({hole.reason})")
-            )
+            values = " ".join(value for _, value in hole.values)
+            session.observer.notify(Message(f"left out: {values} ({hole.reason})"))
         session.observer.notify(PlanReady(able))
         build_ids = {spec.id for spec in able.builds} | {PROGRAM}
         builds = tuple(build for build in builds if build.id in build_ids)
         plan = able
     require_known(plan.judge.metrics, plan.metrics, builds)
-    data = datasets.data_dir(plan.data_dir, env)
     inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session, tool)
     if plan.program is not None:
-        mine = plan.variant(plan.baseline_id).build_id
+        mine, by_id = plan.variant(plan.baseline_id).build_id, {i.input_id: i for i in inputs}
         first = next(build for build in builds if build.id == mine)
-        copied, event = binaries.add_control(
-            plan, first, {i.input_id: i for i in inputs}, launcher, env
-        )
+        copied, event = binaries.add_control(plan, first, by_id, launcher, env)
         builds = tuple(copied if build is first else build for build in builds)
     if plan.instructions is not None and not plan.instructions.optional:
         instructions.counter(plan.instructions, launcher, env)
@@ -101,7 +97,7 @@ def _prepare(
         launcher,
         hyperfine=tool.name,
         results=options.results,
-        data=data,
+        data=datasets.data_dir(plan.data_dir, env),
         env=env,
         builds=plan.program is None,
     )
@@ -230,7 +226,10 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
             advice = "use the dependency in the program, or remove the setting"
             yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
         if (training := build.training) is not None:
-            yield _trained(build, training, labels, _without_profile(plan, build, builds))
+            spec = next((s for s in plan.builds if s.id == build.id), None)
+            plain = {s.id for s in plan.builds if spec and s == replace(spec, pgo=False, train=())}
+            without = next((other for other in builds if other.id in plain), None)
+            yield _trained(build, training, labels, without)
         if (preload := build.preload) is None:
             continue
         message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
@@ -238,13 +237,6 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
         effect = f"hyperfine also uses it, so a peak memory below {least} is unknown"
         yield Event("BX336", message, "note", effect=effect, details=details)
-
-
-def _without_profile(plan: Plan, build: Build, builds: Iterable[Build]) -> Build | None:
-    """Return the build of the plan that differs from a build with PGO in the profile only."""
-    spec = next((s for s in plan.builds if s.id == build.id), None)
-    plain = {s.id for s in plan.builds if spec and s == replace(spec, pgo=False, train=())}
-    return next((other for other in builds if other.id in plain), None)
 
 
 def _trained(build: Build, training: Training, labels: str, plain: Build | None) -> Event:
@@ -268,7 +260,6 @@ def _trained(build: Build, training: Training, labels: str, plain: Build | None)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
-    """Return the programs of a plan that builds nothing."""
     if plan.program is None:
         return ()
     name, *arguments = plan.program
@@ -334,25 +325,25 @@ def _builds(
 
 def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:
     """Return the error of a failed build, with the output of cargo and its log."""
-    details = [("cargo", build.message or "failed"), ("log", build.log or "")]
-    details = [(name, text) for name, text in details if text]
-    return BuildError(message, details=tuple(details), effect=effect, fix=fix)
+    log = (("log", build.log),) if build.log else ()
+    details = (("cargo", build.message or "failed"), *log)
+    return BuildError(message, details=details, effect=effect, fix=fix)
 
 
 def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
     """Refuse to go on without the baseline, or with one of two revisions. Raises `BuildError`."""
     baseline = plan.variant(plan.baseline_id)
     failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
-    if failed and plan.revisions is not None:
-        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
-        effect = "nothing was measured, because the comparison needs both revisions"
+    if not failed:
+        return
+    what, reason = f"the baseline {baseline.label}", "every variant is compared with it"
+    fix = "fix the build, or choose another baseline"
+    if plan.revisions is not None:
+        what = next(v.label for v in plan.variants if v.build_id == failed[0].id)
+        reason = "the comparison needs both revisions"
         fix = "use a base that builds, or exclude the variant with -k"
-        raise build_failure(failed[0], f"{variant.label} cannot be built", effect, fix)
-    if failed:
-        effect = "nothing was measured, because every variant is compared with it"
-        fix = "fix the build, or choose another baseline"
-        message = f"the baseline {baseline.label} cannot be built"
-        raise build_failure(failed[0], message, effect, fix)
+    effect = f"nothing was measured, because {reason}"
+    raise build_failure(failed[0], f"{what} cannot be built", effect, fix)
 
 
 def require_known(
@@ -366,22 +357,18 @@ def require_known(
     announced: dict[str, str] = {}
     for build in builds:
         metrics = (build.describe or {}).get("metrics")
-        if not isinstance(metrics, Sequence) or isinstance(metrics, str):
-            continue
-        for entry in metrics:
+        for entry in metrics if isinstance(metrics, (list, tuple)) else ():
             if isinstance(entry, Mapping) and "name" in entry:
                 announced[str(entry["name"])] = str(entry.get("direction", "none"))
-    known = {*METRICS, *(metric.name for metric in declared)}
+    usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
+    known = {*METRICS, *(metric.name for metric in declared), *usable}
     for metric in judged:
-        if metric in known or announced.get(metric) in {"lower", "higher"}:
+        if metric in known:
             continue
-        usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
         what = "it without a direction" if metric in announced else "no such metric"
-        raise MachineError(
-            f"metric `{metric}` cannot be judged: the worker announces {what}",
-            code="BX252",
-            details=(("announced", ", ".join(usable) or "none"),),
-            effect="nothing was measured",
-            fix=f"remove it from `judge`, or declare it: "
-            f"metrics: {{{metric}: {{from: worker, direction: lower}}}}",
-        )
+        message = f"metric `{metric}` cannot be judged: the worker announces {what}"
+        details = (("announced", ", ".join(usable) or "none"),)
+        declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
+        fix = f"remove it from `judge`, or declare it: {declared_as}"
+        effect = "nothing was measured"
+        raise MachineError(message, code="BX252", details=details, effect=effect, fix=fix)

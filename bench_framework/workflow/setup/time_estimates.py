@@ -7,7 +7,6 @@ only if a record has no claims.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import math
 import shutil
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import PROGRAM, BuildSpec, Cell, Plan, Role, stable_id
 from bench_framework.model.policies import JudgePolicy, Metric
@@ -153,22 +153,19 @@ def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, di
 def _block_time(
     plan: Plan, cell: Cell, records: Sequence[EarlierRecord], now: Mapping[str, str]
 ) -> tuple[float, str]:
+    measured = [(r, other) for r in records for other in r.plan.cells if other.id in r.seconds]
     work = workload(plan, cell)
-    for record in records:
-        for other in record.plan.cells:
-            if other.id in record.seconds and workload(record.plan, other) == work:
-                build = plan.variant(cell.variant_id).build_id
-                before = record.builds.get(build)
-                same = (before and before.sha256) == now.get(build)
-                return record.seconds[other.id], SAME if same else REBUILT
+    for record, other in measured:
+        if workload(record.plan, other) == work:
+            build = plan.variant(cell.variant_id).build_id
+            before = record.builds.get(build)
+            same = (before and before.sha256) == now.get(build)
+            return record.seconds[other.id], SAME if same else REBUILT
     size, work = _size(plan, cell), workload(plan, cell, sized=False)
-    for record in records:
-        for other in record.plan.cells:
-            given = _size(record.plan, other)
-            if not size or not given or other.id not in record.seconds:
-                continue
-            if workload(record.plan, other, sized=False) == work:
-                return record.seconds[other.id] * size / given, SCALED
+    for record, other in measured:
+        given = _size(record.plan, other)
+        if size and given and workload(record.plan, other, sized=False) == work:
+            return record.seconds[other.id] * size / given, SCALED
     return GUESS_S, GUESSED
 
 
@@ -178,18 +175,13 @@ def _size(plan: Plan, cell: Cell) -> int | None:
 
 
 def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> dict[str, str]:
-    """Return the sha256 of existing binaries by build id."""
     from bench_framework.execution.machine.host import cache_root
 
-    paths: dict[str, Path] = {}
-    names = {PROGRAM: command[0]} if command else {}
+    paths: dict[str, Path | str | None] = {PROGRAM: shutil.which(command[0])} if command else {}
     for spec in specs:
-        if spec.installed:
-            names[spec.id] = spec.bin
-        elif (binary := built_binary(spec, cache_root())) is not None:
-            paths[spec.id] = binary
-    paths |= {key: Path(path) for key, name in names.items() if (path := shutil.which(name))}
-    return {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+        installed = spec.installed
+        paths[spec.id] = shutil.which(spec.bin) if installed else built_binary(spec, cache_root())
+    return {key: sha256_of(Path(path)) for key, path in paths.items() if path}
 
 
 def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
@@ -228,19 +220,14 @@ def _detectable(
 ) -> dict[Metric, float]:
     worst: dict[Metric, float] = {}
     for c in comparisons:
-        half = _half_width(c)
-        if half is None or c.metric not in policy.metrics:
+        interval = c.typical
+        if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
             continue
+        if c.metric not in policy.metrics:
+            continue
+        half = (log(interval.hi) - log(interval.lo)) / 2  # of the 95 % interval
         at_last = half * math.sqrt(c.rounds / max(1, rounds))
         strict = looks.level / (looks.count * looks.family)
         mde = expm1(minimum_detectable_effect(at_last, strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
     return {metric: worst[metric] for metric in policy.metrics if metric in worst}
-
-
-def _half_width(c: Comparison) -> float | None:
-    """Return the half-width of the 95 % interval on the log scale."""
-    interval = c.typical
-    if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
-        return None
-    return (log(interval.hi) - log(interval.lo)) / 2

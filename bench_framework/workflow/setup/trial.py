@@ -145,13 +145,13 @@ class Trials:
 
     def _seconds(self) -> dict[str, float]:
         """Return the seconds of each configuration that succeeded, by cell id."""
-        seconds = {trial.cell.id: trial.seconds for trial in self.trials if trial.ok}
-        if self.again is not None:  # the first run of all may read its files from the disk
-            first = next(t.run for t in self.trials if t.cell == self.again.cell)
-            for trial in self.trials:
-                if trial.ok and trial.run is first:
-                    seconds[trial.cell.id] = min(trial.seconds, self.again.seconds)
-        return seconds
+        again = self.again  # the first run of all may read its files from the disk
+        first = next((t.run for t in self.trials if again and t.cell == again.cell), None)
+        return {
+            t.cell.id: min(t.seconds, again.seconds) if again and t.run is first else t.seconds
+            for t in self.trials
+            if t.ok
+        }
 
     @property
     def rounds_needed(self) -> int | None:
@@ -220,12 +220,9 @@ def try_cells(
                 target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
             except CellError:
                 continue
-            same = next(
-                (t for t in trials if build is None and _command(t.target) == _command(target)),
-                None,
-            )
-            if same is not None:
-                trials.append(replace(same, cell=cell, same_build=False))
+            same = [t for t in trials if _command(t.target) == _command(target)]
+            if build is None and same:
+                trials.append(replace(same[0], cell=cell, same_build=False))
                 continue
             trials.append(tried(cell, target, same_build=build is not None))
             if again is None and cell.role is Role.BASELINE and trials[-1].ok:
@@ -264,29 +261,21 @@ def refusals(trials: Trials) -> list[BenchError]:
         difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
+            message = f"{again.cell.label} gives different answers in two runs"
+            fix = difference.advice(varying=True) if difference is not None else ""
+            fix = fix or "make the program deterministic, or set answer: {compare: none}"
             errors.append(
-                AnswerError(
-                    f"{again.cell.label} gives different answers in two runs",
-                    code="BX214",
-                    details=details,
-                    effect=NOTHING,
-                    fix=(difference.advice(varying=True) if difference is not None else "")
-                    or "make the program deterministic, or set answer: {compare: none}",
-                )
+                AnswerError(message, code="BX214", details=details, effect=NOTHING, fix=fix)
             )
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
     if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
-        enough = math.ceil(rounds * round_s / 60)
-        errors.append(
-            UsageError(
-                f"the budget of {format_clock(budget)} is too small: a round takes "
-                f"{format_duration(round_s)}; {rounds} rounds need {enough} min",
-                code="BX123",
-                effect=f"no verdict would be possible; {NOTHING}",
-                fix=f"set measure.budget to {enough}m, or use --budget {enough}m where the command "
-                "has it; -k selects fewer configurations",
-            )
-        )
+        enough, duration = math.ceil(rounds * round_s / 60), format_duration(round_s)
+        needs = f"a round takes {duration}; {rounds} rounds need {enough} min"
+        message = f"the budget of {format_clock(budget)} is too small: {needs}"
+        fix = f"set measure.budget to {enough}m, or use --budget {enough}m where the command has it"
+        fix += "; -k selects fewer configurations"
+        effect = f"no verdict would be possible; {NOTHING}"
+        errors.append(UsageError(message, code="BX123", effect=effect, fix=fix))
     return errors
 
 
@@ -299,43 +288,37 @@ def warnings(trials: Trials) -> list[Event]:
     plan, events = trials.plan, []
     varies = any(error.code == "BX214" for error in refusals(trials))
     baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
+    code, effect = "BX334", "they may do different work"
+    if plan.answer.differs == "refuse":
+        code, effect = "BX210", "its times will not be compared"
     for trial in trials.trials:
-        base = baselines.get(trial.cell.input_id)
-        if trial.cell.role is Role.BASELINE or not trial.same_build:
+        cell, base = trial.cell, baselines.get(trial.cell.input_id)
+        if cell.role is Role.BASELINE or not trial.same_build:
             continue
         if not trial.ok:
             events.append(_failure(plan, trial))
-        elif (
-            base
-            and not (varies or trial.cell.role.separate)
-            and (details := _difference(plan, trial, base))
-        ):
-            refused = plan.answer.differs == "refuse"
-            effect = "its times will not be compared" if refused else "they may do different work"
+            continue
+        if not base or varies or cell.role.separate:
+            continue
+        if details := _difference(plan, trial, base):
+            message = f"{cell.label} prints a different result from {base.cell.label}"
             difference = trial.output.difference
             advice = difference.advice() if difference is not None else ""
-            events.append(
-                Event(
-                    "BX210" if refused else "BX334",
-                    f"{trial.cell.label} prints a different result from {base.cell.label}",
-                    cell_id=trial.cell.id,
-                    effect=effect,
-                    help=f"correct the program{f'; {advice}' if advice else ', or change `answer`'}",
-                    details=details,
-                )
-            )
+            fix = f"correct the program{f'; {advice}' if advice else ', or change `answer`'}"
+            event = Event(code, message, cell_id=cell.id, effect=effect, help=fix, details=details)
+            events.append(event)
     return events
 
 
 def _failure(plan: Plan, trial: Trial) -> Event:
     where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
+    error = trial.output.error
     return Event(
         "BX205",
         f"{trial.cell.label} failed in its trial run{where}: {trial.failure}",
         cell_id=trial.cell.id,
         effect="it will not be compared; all other configurations are measured",
-        help=(trial.output.error.fix if trial.output.error else "")
-        or "correct its arguments, or exclude it with -k",
+        help=(error.fix if error else "") or "correct its arguments, or exclude it with -k",
         details=(("command", shlex.join(trial.target.argv)),),
     )
 

@@ -20,7 +20,7 @@ from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
-from bench_framework.workflow.records.differences import journal_differences
+from bench_framework.workflow.records.integrity import journal_differences
 from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}

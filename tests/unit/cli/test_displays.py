@@ -13,8 +13,8 @@ from bench_framework.execution import progress
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow import run_progress
+from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.run_progress import Work
-from bench_framework.workflow.scenarios.files import plan_scenario
 from tests.unit.machine import SCENARIO
 
 MEASURE = "measure: {rounds: {min: 12, max: 20}, warmup: 1}\n"

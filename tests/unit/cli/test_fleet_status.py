@@ -3,23 +3,23 @@
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.workflow.fleet import status
-from bench_framework.workflow.fleet.status import HostStatus
+from bench_framework.workflow.fleet import hosts
+from bench_framework.workflow.fleet.hosts import HostStatus
 
 FACTS = {"CPU": "AMD EPYC 9354P 32-Core Processor", "cores": "64", "memory": "251 GiB"}
 VERSIONS = {"benchctl": "0.1.0", "python": "3.11.7", "rust": None}
 
 
-def host(name: str, state: status.State = "free", **more: object) -> HostStatus:
+def host(name: str, state: hosts.State = "free", **more: object) -> HostStatus:
     known = (FACTS, ("arm64",), VERSIONS)
     fixed = HostStatus(name, "tcp://127.0.0.1:1", state, 20.0, "0123456789ab", *known)
     return HostStatus(**{field: getattr(fixed, field) for field in fixed.__slots__} | more)
 
 
 def printed(
-    hosts: list[HostStatus], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    given: list[HostStatus], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> list[str]:
-    monkeypatch.setattr(status, "hosts_of", lambda *_, **__: hosts)
+    monkeypatch.setattr(hosts, "hosts_of", lambda *_, **__: given)
     assert run_command_line(["fleet", "status", "--scheduler", "tcp://127.0.0.1:1"]) == 0
     return capsys.readouterr().out.splitlines()
 

@@ -12,9 +12,9 @@ from bench_framework import __main__
 from bench_framework.cli import app
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED
+from bench_framework.execution.progress import SilentObserver
 from bench_framework.workflow import run
-from bench_framework.workflow.run_options import RunOptions
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import RunOptions, plan_scenario
 
 
 def test_ctrl_c_prints_one_line_without_a_traceback(
@@ -42,7 +42,7 @@ def test_a_stop_after_the_measurement_is_not_lost(
 
     monkeypatch.setattr(run, "_run", measured)
     plan = plan_scenario("quickstart")
-    outcome = run.run_plan(plan, "", RunOptions(tmp_path))
+    outcome = run.run_plan(plan, "", RunOptions(tmp_path), SilentObserver())
     assert outcome.exit_code == EXIT_INTERRUPTED
     assert outcome.resume == f"interrupted after the measurement; {tmp_path} is complete"
 

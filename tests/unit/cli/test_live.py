@@ -15,7 +15,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow import run_progress
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 SCENARIO = """\
 version: 1

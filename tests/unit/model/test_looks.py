@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework.model.looks import limit_of_rounds, limited, rounds_needed, schedule
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 
 SCENARIO = """\
 version: 1

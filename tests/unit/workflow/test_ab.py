@@ -16,7 +16,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.units import THIN_SPACE
-from bench_framework.workflow.scenarios.ab import Commands, plan_commands
+from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
 
 
 @pytest.fixture(autouse=True)

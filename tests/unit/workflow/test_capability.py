@@ -9,7 +9,7 @@ from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.setup.capability import leave_out, limits, unavailable
+from bench_framework.workflow.setup.capability import leave_out, limits, reason_of
 
 SCENARIO = """\
 version: 1
@@ -91,10 +91,10 @@ def test_a_plan_without_a_candidate_is_an_error(tmp_path: Path) -> None:
 
 def test_an_unknown_axis_or_value_is_available() -> None:
     worker = described(uring=REASON)["program"]
-    assert unavailable(worker, "io", "uring") == REASON
-    assert unavailable(worker, "io", "read") is None
-    assert unavailable(worker, "io", "other") is None
-    assert unavailable(worker, "threads", "1") is None
+    assert reason_of(worker, "io", "uring", "unavailable") == REASON
+    assert not reason_of(worker, "io", "read", "unavailable")
+    assert not reason_of(worker, "io", "other", "unavailable")
+    assert not reason_of(worker, "threads", "1", "unavailable")
 
 
 def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(plan: Plan) -> None:

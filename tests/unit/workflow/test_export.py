@@ -19,8 +19,7 @@ from bench_framework.errors import UsageError
 from bench_framework.features import export as formats
 from bench_framework.features.export import ExportTable
 from bench_framework.store.columns import listed
-from bench_framework.workflow.history.exports import export_record
-from bench_framework.workflow.records.imports import import_files
+from bench_framework.workflow.records.exchange import export_record, import_files
 from tests.unit.workflow import measured_record
 
 BMF = {  # as published by Bencher

@@ -9,7 +9,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.model.policies import HostPolicy
-from bench_framework.workflow.fleet.access import find_address, hosts_of, require_safe
+from bench_framework.workflow.fleet.selection import find_address, hosts_of
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
@@ -17,16 +17,16 @@ REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db
 
 @pytest.mark.parametrize("address", LOCAL)
 def test_a_loopback_address_needs_no_tls(address: str) -> None:
-    require_safe(address, insecure=False)
+    assert find_address(address) == address
 
 
 @pytest.mark.parametrize("address", REMOTE)
 def test_another_machine_needs_tls_or_a_permission(address: str) -> None:
     with pytest.raises(UsageError, match="does not use TLS") as caught:
-        require_safe(address, insecure=False)
+        find_address(address)
     assert caught.value.code == "BX133"
-    require_safe(address, insecure=True)
-    require_safe(address.replace("tcp", "tls"), insecure=False)
+    assert find_address(address, insecure=True) == address
+    find_address(address.replace("tcp", "tls"))
 
 
 @pytest.mark.parametrize(

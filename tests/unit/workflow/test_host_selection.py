@@ -12,9 +12,8 @@ from bench_framework.model.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow import run as runs
-from bench_framework.workflow.fleet.access import require_labels
 from bench_framework.workflow.fleet.client import Fleet
-from bench_framework.workflow.fleet.selection import Place, select, shares
+from bench_framework.workflow.fleet.selection import Place, require_labels, select, shares
 from bench_framework.workflow.run_options import RunOptions
 
 SCENARIO = """

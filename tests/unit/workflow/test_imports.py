@@ -15,7 +15,7 @@ from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.imports import import_files
+from bench_framework.workflow.records.exchange import import_files
 from bench_framework.workflow.records.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"

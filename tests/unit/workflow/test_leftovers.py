@@ -103,7 +103,7 @@ def test_a_full_disk_leaves_no_file_of_the_gate_outside_of_the_manifest(
     with monkeypatch.context() as patch:
         full_disk_at(number, patch)
         with pytest.raises(MachineError) as caught:
-            gate_record(path.parent.parent, str(path), confirm=False)
+            gate_record(path.parent.parent, str(path), confirm=False, observer=SilentObserver())
         assert caught.value.code == "BX235"
     assert {file.name for file in path.iterdir()} == before
     assert verify_record(tmp_path, str(path)).differences == ()
@@ -113,11 +113,11 @@ def test_a_full_disk_keeps_the_files_of_an_earlier_gate(
     full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = copied(full, tmp_path)
-    gate_record(path.parent.parent, str(path), confirm=False)
+    gate_record(path.parent.parent, str(path), confirm=False, observer=SilentObserver())
     with monkeypatch.context() as patch:
         full_disk_at(1, patch)
         with pytest.raises(MachineError):
-            gate_record(path.parent.parent, str(path), confirm=False)
+            gate_record(path.parent.parent, str(path), confirm=False, observer=SilentObserver())
     assert (path / "gate.json").is_file()
     assert verify_record(tmp_path, str(path)).differences == ()
 
@@ -165,7 +165,7 @@ def test_a_killed_clean_leaves_drafts_and_no_half_record_or_checkout(
         patch.setattr(shutil, "rmtree", killed)
         for item in cache.list_items(results, kinds=("records", "builds")):
             with pytest.raises(KeyboardInterrupt):
-                cache.remove_items([item])
+                cache.remove_items([item], SilentObserver())
     assert finding.find_records(results) == []
     assert not checkout.exists()
     drafts = [layout.draft_of(path), layout.draft_of(checkout)]
@@ -173,7 +173,7 @@ def test_a_killed_clean_leaves_drafts_and_no_half_record_or_checkout(
     os.utime(drafts[0], (0, 0))
     left = cache.list_items(results, kinds=("scratch", "builds"))
     assert {item.path for item in left} == set(drafts)
-    cache.remove_items(left)
+    cache.remove_items(left, SilentObserver())
     assert not any(draft.exists() for draft in drafts)
 
 

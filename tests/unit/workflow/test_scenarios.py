@@ -4,7 +4,7 @@ import pytest
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
-from bench_framework.workflow.scenarios.files import find_scenario
+from bench_framework.workflow.run_options import find_scenario
 
 
 def test_every_bundled_scenario_has_its_name_with_hyphens_or_underscores() -> None:

@@ -10,8 +10,14 @@ from bench_framework.execution.build.metadata import Package
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.scenarios import sweep
-from bench_framework.workflow.scenarios.sweep import BIN, Ablation, Sweep, plan_ablation, plan_sweep
+from bench_framework.workflow.scenarios import command_lines
+from bench_framework.workflow.scenarios.command_lines import (
+    BIN,
+    Ablation,
+    Sweep,
+    plan_ablation,
+    plan_sweep,
+)
 
 FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": (), "mimalloc": ()}
 
@@ -30,7 +36,7 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src" / "main.rs").write_text("fn main() {}", encoding="utf-8")
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
     toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
-    monkeypatch.setattr(sweep, "read_packages", lambda _: (toy,))
+    monkeypatch.setattr(command_lines, "read_packages", lambda _: (toy,))
     return tmp_path
 
 

@@ -13,7 +13,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.workflow.scenarios.files import plan_scenario
+from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.setup import time_estimates
 from bench_framework.workflow.setup.time_estimates import (
     GUESS_S,

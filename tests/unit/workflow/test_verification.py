@@ -22,7 +22,7 @@ from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow import pages
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.differences import line_differences, table_differences
+from bench_framework.workflow.records.integrity import line_differences, table_differences
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 

@@ -41,7 +41,7 @@ def audit(
     each difference is tested.
     """
     from bench_framework.features.audit.report import as_json, as_text
-    from bench_framework.workflow.audit import audit_files, write_audit
+    from bench_framework.workflow.records.exchange import audit_files, write_audit
 
     console: Console = context.obj
     files = [*(data or ()), *(more or ())]

@@ -47,7 +47,7 @@ def export(
     the comparison with the baseline. Times are in seconds, sizes in bytes.
     """
     from bench_framework.store import layout
-    from bench_framework.workflow.history.exports import export_record
+    from bench_framework.workflow.records.exchange import export_record
 
     console: Console = context.obj
     console.warn_of_changes(record)

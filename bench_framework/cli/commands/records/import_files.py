@@ -35,7 +35,7 @@ def import_files(
     Imported results are exploratory, because their runs are not interleaved.
     A gate does not accept them.
     """
-    from bench_framework.workflow.records.imports import import_files
+    from bench_framework.workflow.records.exchange import import_files
 
     console: Console = context.obj
     console.emit_pages(import_files(console.results, files, name=name, baseline=baseline))

@@ -1,7 +1,9 @@
-"""The scenarios of ``benchctl sweep`` and ``benchctl ablate``: values or features of one program."""
+"""The scenarios of ``benchctl ab``, ``sweep`` and ``ablate``: commands, values or features of one program."""
 
 import itertools
 import os
+import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,97 @@ BIN: Final = "{bin}"
 _KINDS: Final = ("ENV", "PROFILE", "FEATURES")
 _NONE: Final = "none"
 _DEFAULT: Final = "default"
+_QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
+_OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
+
+
+@dataclass(frozen=True, slots=True)
+class Commands(Request):
+    """The arguments of ``benchctl ab``. `lists` are values of placeholders, as ``NAME=A,B``."""
+
+    tool: ClassVar[str] = "ab"
+    commands: Sequence[str]
+    lists: Sequence[str] = ()
+    shell: bool = False
+
+
+def plan_commands(request: Commands) -> tuple[Plan, str]:
+    """Return the plan that compares the commands, and its scenario, whose paths start at the folder of `save`.
+
+    Raises `UsageError`: BX122, the commands cannot be compared, or an option has an invalid value;
+    BX103, the file cannot be saved.
+    """
+    commands = _expanded(request)
+    first, second, *more = commands
+    question = f"Which of these {len(commands)} commands is fastest?"
+    words = {command: flow(_words(command, request, request.folder)) for command in commands}
+    before = request.prepare and _words(request.prepare, request, Path.cwd())
+    used = any("input" in PLACEHOLDER.findall(command) for command in commands)
+    lines = [
+        *request.head(question if more else f"Is `{second}` faster than `{first}`?"),
+        f"worker: {{command: {words[first]}}}",
+        "axes:",
+        "  command:",
+        f"    {flow(first)}: {{}}",
+        *(f"    {flow(command)}: {{command: {words[command]}}}" for command in (second, *more)),
+        f"baseline: {{command: {flow(first)}}}",
+        *request.tail(before or None, used=used),
+    ]
+    return request.plan(lines)
+
+
+def _expanded(request: Commands) -> list[str]:
+    """Return the commands with the values of ``-L``."""
+    lists = dict(_values(text) for text in request.lists)
+    expanded: list[str] = []
+    for command in request.commands:
+        used = [n for n in dict.fromkeys(PLACEHOLDER.findall(command)) if n in lists]
+        picks = itertools.product(*(lists[name] for name in used))
+        expanded += [_filled(command, dict(zip(used, pick, strict=True))) for pick in picks]
+    for name in lists:
+        if not any(name in PLACEHOLDER.findall(command) for command in request.commands):
+            raise unfit(f"no command contains {{{name}}}", f"use {{{name}}}, or remove -L {name}")
+    for command in (*expanded, request.prepare or ""):
+        for name in PLACEHOLDER.findall(command):
+            if name == "input" and request.input is None:
+                raise unfit("{input} is used, but there is no input", "add --input FILE")
+            if name != "input":
+                advice = f"add -L {name} A,B (not for --prepare); for braces, write `{{ {name} }}`"
+                raise unfit(f"the placeholder {{{name}}} in `{command}` has no values", advice)
+    if not expanded:
+        advice = "give two or more, such as: benchctl ab './old data.json' './new data.json'"
+        raise unfit("there are no commands to compare", advice)
+    if len(expanded) == 1:
+        advice = "add a second one, or vary a placeholder: benchctl ab -L n 1,2 'CMD {n}'"
+        raise unfit("there is only one command", advice)
+    if twice := [c for number, c in enumerate(expanded) if c in expanded[:number]]:
+        advice = "remove one; the A/A control already runs the first command a second time"
+        raise unfit(f"`{twice[0]}` is given twice", advice)
+    return expanded
+
+
+def _values(text: str) -> tuple[str, list[str]]:
+    name, equals, values = text.partition("=")
+    if not equals or not PLACEHOLDER.fullmatch(f"{{{name}}}") or name == "input":
+        raise unfit(f"-L needs a name and its values, got `{text}`", "write -L threads 1,2,4")
+    return name, [value.replace("\\,", ",") for value in COMMA.split(values)]
+
+
+def _filled(command: str, values: dict[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), command)
+
+
+def _words(command: str, request: Commands, folder: Path) -> list[str]:
+    """Return the program, relative to `folder`, and its arguments as a scenario writes them."""
+    if request.shell:  # the path remains as it was given, because `cwd` is the current folder
+        return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
+    words = split_command(command)
+    if not words:
+        raise unfit("a command is empty", "write a program with its arguments")
+    if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
+        message = f"`{command}` contains `{operator[1]}`, but no shell runs it"
+        raise unfit(message, f"add --shell, or quote `{operator[1]}` if it is an argument")
+    return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +135,12 @@ class _OfProgram(Request):
     package: str | None = None
     binary: str | None = None
 
-    def program(self, *, built: bool) -> Iterator[str]:
-        """Yield lines of program and command. Raises `UsageError` (BX122): an option is wrong."""
-        slots = "|".join(("bin", "input", *self.names()))
+    def program(self, *names: str, built: bool) -> Iterator[str]:
+        """Yield lines of program and command, in which the placeholders `names` have values.
+
+        Raises `UsageError` (BX122): an option is wrong.
+        """
+        slots = "|".join(("bin", "input", *names))
         words = [escaped(word, slots) for word in self.command]
         if not built:
             for option in ("crate", "package", "binary"):
@@ -81,16 +177,15 @@ class _OfProgram(Request):
         folder = self.crate_folder()
         packages = read_packages(folder)
         candidates = (p for p in packages if self.package in (None, p.name))
-        features = next(
-            (p.features for p in candidates if self.package or p.folder == folder), None
-        )
-        if features is None:
+        usable = [p.features for p in candidates if self.package or p.folder == folder]
+        if not usable:
             names = ", ".join(sorted(p.name for p in packages))
             raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
-        missing = (name for name in self.listed if name not in features and "/" not in name)
-        if unknown := next(missing, None):
-            names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-            raise unfit(f"the package has no feature `{unknown}`", f"choose from: {names}")
+        features = usable[0]
+        for name in self.listed:
+            if name not in features and "/" not in name:
+                names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+                raise unfit(f"the package has no feature `{name}`", f"choose from: {names}")
         return features
 
     def defaults(self) -> Mapping[str, Any]:
@@ -106,10 +201,6 @@ class _OfProgram(Request):
             return {}
         others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
         return {"default-features": False, "features": sorted(others)}
-
-    def names(self) -> Sequence[str]:
-        """Return the placeholders of the command that have values."""
-        return ()
 
     def options(self) -> Iterator[str]:
         """Yield the lines of the other options."""
@@ -132,10 +223,6 @@ class Sweep(_OfProgram):
         """Return the features that only some builds have."""
         sets = (t.partition("=")[2] for t in self.lists if t.startswith("FEATURES:"))
         return [n for text in sets for v in text.split(",") if v != _NONE for n in v.split("+")]
-
-    def names(self) -> Sequence[str]:
-        """Return the placeholders of the command that have values."""
-        return [name for text in self.lists if ":" not in (name := text.partition("=")[0])]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,19 +265,19 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise unfit(f"`{twice}` is given twice", "give all of its values in one list")
     built = any(word == BIN for word in request.command[:1])
-    kinds = {text.partition(":")[0] for text in request.lists if ":" in text.partition("=")[0]}
+    given = [text.partition("=")[0] for text in request.lists]
+    kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit(f"{unbuilt[0]} needs a crate that is built", f"use {BIN} as program")
     lines = [
         *request.head(f"Which {' and '.join(names)} is fastest?"),
-        *request.program(built=built),
+        *request.program(*(name for name in given if ":" not in name), built=built),
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
         f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",
         *request.options(),
     ]
-    text = "\n".join(lines) + "\n"
-    return request.plan(text), text
+    return request.plan(lines)
 
 
 def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
@@ -199,9 +286,8 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     kind, colon, name = left.partition(":")
     values = [value.replace("\\,", ",") for value in COMMA.split(right)]
     if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
-        advice = (
-            "write threads=1,2,4, ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
-        )
+        examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
+        advice = f"write threads=1,2,4, {examples}"
         raise unfit(f"`{text}` is not a name with values", advice)
     if len({*values}) < max(len(values), 2):
         advice = "give two or more different values, separated by commas"
@@ -210,10 +296,8 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
         if not any(left in PLACEHOLDER.findall(word) for word in request.command):
             raise unfit(f"the command does not contain {{{left}}}", f"use {{{left}}} or ENV:{left}")
         return left, {value: {} for value in values}
-    if kind == "ENV":
-        return name, {value: {"env": {name: value}} for value in values}
-    if kind == "PROFILE":
-        return name, {value: {"profile": {name: value}} for value in values}
+    if kind != "FEATURES":
+        return name, {value: {kind.lower(): {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
     if wrong := next((value for value, features in chosen.items() if "" in features), None):
         advice = "write features with + between them, such as a+b, or none"
@@ -230,9 +314,8 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     if twice := next((name for name in features if features.count(name) > 1), None):
         raise unfit(f"the feature `{twice}` is given twice", "give it once")
     if not features:
-        raise unfit(
-            "there are no features to compare", "give them, such as --features simd,mimalloc"
-        )
+        advice = "give them, such as --features simd,mimalloc"
+        raise unfit("there are no features to compare", advice)
     for name in features:
         try:
             axis_name(name)
@@ -240,7 +323,6 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
             advice = f"{error.advice}; another feature needs a scenario file (`benchctl init`)"
             message = f"--features: `{name}` cannot be the name of an axis"
             raise unfit(message, advice) from error
-    everything = " + ".join(features)
     baseline = dict.fromkeys(features, "on")
     lines = [
         *request.head(f"What does the program lose without {' or '.join(features)}?"),
@@ -250,12 +332,11 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         "design: one-at-a-time",
         f"baseline: {flow(baseline)}",
         "describe:",
-        f"  - {flow({'variant': baseline, 'label': everything})}",
+        f"  - {flow({'variant': baseline, 'label': ' + '.join(features)})}",
         *(
             f"  - {flow({'variant': {**baseline, name: 'off'}, 'label': f'without {name}'})}"
             for name in features
         ),
         *request.options(),
     ]
-    text = "\n".join(lines) + "\n"
-    return request.plan(text), text
+    return request.plan(lines)

@@ -1,17 +1,21 @@
-"""The hosts of a fleet: what each of them reports, and what follows from it."""
+"""Hosts of a fleet: the worker of this host, and the state of all hosts of a scheduler."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from bench_framework.errors import MachineError
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.machine import fingerprint
+from bench_framework.store.layout import locked, writing
 from bench_framework.version import __version__
-from bench_framework.workflow.fleet import access, load_cluster
+from bench_framework.workflow.fleet import load_cluster, selection
 from bench_framework.workflow.fleet.programs import Target
+from bench_framework.workflow.fleet.selection import Place
 
 State = Literal["free", "measuring", "no contact", "lost"]
 
@@ -82,31 +86,69 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
             and has no TLS.
         MachineError: BX260, there is no connection to the scheduler.
     """
-    address = access.find_address(scheduler)
-    access.require_safe(address, insecure=insecure)
+    address = selection.find_address(scheduler, insecure=insecure)
     with load_cluster("benchctl fleet").connected(address) as connection:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
 
-def _status(entry: dict[str, Any]) -> HostStatus:
-    card, reported = entry["card"], entry["reported"] or {}
+def _status(place: Place) -> HostStatus:
+    card, reported = place.card, place.reported
     run: dict[str, Any] = reported.get("run") or {}
     state: State = "measuring" if run else "free"
-    if not entry["registered"]:
+    if not place.registered:
         state = "lost"
-    elif entry["silent"]:
+    elif place.silent:
         state = "no contact"
     return HostStatus(
-        host=entry["host"],
-        address=entry["address"],
-        state=state,
-        since_s=entry["since_s"],
-        kind=card.get("kind", ""),
-        facts=card.get("facts", {}),
-        labels=tuple(card.get("labels", ())),
-        versions=card.get("versions", {}),
-        waiting=max(0, entry["runs"] - bool(run)),
+        place.name,
+        place.address,
+        state,
+        place.since_s,
+        card.get("kind", ""),
+        card.get("facts", {}),
+        tuple(card.get("labels", ())),
+        card.get("versions", {}),
+        waiting=max(0, place.runs - bool(run)),
         load=reported.get("load"),
         free_bytes=reported.get("free_bytes"),
         **run,
     )
+
+
+def serve(
+    scheduler: str,
+    name: str,
+    *,
+    labels: Sequence[str] = (),
+    insecure: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Serve runs until a signal. `say` prints when the worker is ready.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS; BX136, a label is not valid.
+        MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
+            worker on this machine, or one of this name at the scheduler.
+    """
+    address = selection.find_address(scheduler, insecure=insecure)
+    selection.require_labels(labels)
+    cluster = load_cluster("benchctl fleet")
+    host.require_linux()
+    name = name or platform.node()
+    folder = host.cache_root() / "fleet-worker"
+
+    def busy() -> None:
+        raise selection.second_worker(f"another one uses {folder}")
+
+    def ready(address_here: str) -> None:
+        say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")
+
+    with ExitStack() as lock:
+        with writing(folder):
+            lock.enter_context(locked(folder, busy))
+        if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
+            message = f"the connection to the scheduler {address} ended"
+            effect = "a run in progress was stopped; its finished rounds are kept"
+            fix = "check the network and the scheduler, then start this worker again"
+            raise MachineError(message, code="BX260", effect=effect, fix=fix)

@@ -1,0 +1,237 @@
+"""Integrity of records: changed files, differences of a record from its runs, and signatures with an SSH key.
+
+ssh-keygen makes and checks signatures. The digest of the measured files is signed, so a report can be rendered
+again without a new signature.
+"""
+
+import contextlib
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import BenchError, CellError, RecordError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.hyperfine import parse
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Captured
+from bench_framework.foreign import read_input, read_regular
+from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.run import Block
+from bench_framework.store import finding, layout, manifest, records
+from bench_framework.store.records import Record
+from bench_framework.units import counted
+
+MOST_NAMED: Final = 5
+_NAMESPACE: Final = "benchctl"
+"""Namespace of the signatures, and the name of every signer in the list that ssh-keygen reads."""
+_KEY: Final = re.compile(r"(ssh|ecdsa|sk)-\S+ \S+")
+_MOST_BYTES: Final = 1 << 20
+_EXPORT: Final = re.compile(rb'^\{"seq":(\d+),"export":(.*)\}$', re.MULTILINE)
+MOST_LISTED: Final = 3
+"""Number of differing samples, fields of a table or lines of a page that are listed."""
+_QUOTED: Final = 60
+"""Number of quoted characters around a difference."""
+
+
+def change_warning(results: Path, name: str) -> str | None:
+    """Return the warning BX415 if files of a record were changed, for a command that uses it.
+
+    `None` if nothing was changed, or if the record cannot be read, which the command reports itself.
+    """
+    try:
+        folder = finding.resolve(results, name)
+        mismatches = manifest.check_manifest(folder)
+    except (BenchError, OSError):
+        return None
+    if not mismatches:
+        return None
+    names = ", ".join(f"{mismatch.path} ({mismatch.what})" for mismatch in mismatches[:MOST_NAMED])
+    advice = f"run `benchctl verify {folder}`"
+    return f"warning[BX415]: {folder} is not as it was written: {names}; {advice}"
+
+
+@contextlib.contextmanager
+def corruption_reported(folder: Path) -> Iterator[None]:
+    """Turn an unexpected exception in the block into a `RecordError` if files of the record changed.
+
+    An edited file can be readable and still name a cell, an input or a build that does not exist. The
+    files are compared with the manifest, and the plan with the first line of the journal. If nothing
+    changed, the exception is raised unchanged.
+
+    Raises `RecordError` (BX411): with the names of the changed files.
+    """
+    try:
+        yield
+    except (BenchError, OSError):
+        raise
+    except Exception as error:
+        try:
+            changed = [mismatch.path for mismatch in manifest.check_manifest(folder)]
+        except (RecordError, OSError):  # there is no manifest
+            changed = []
+        if layout.PLAN not in changed and not records.has_its_plan(folder):
+            changed.append(layout.PLAN)
+        if not changed:
+            raise
+        cause = ("cause", f"{type(error).__name__}: {error}")
+        message = f"record {folder} is corrupted: files were changed after it was written"
+        details = (*(("changed", name) for name in changed[:MOST_NAMED]), cause)
+        effect, fix = "no result was computed", "run `benchctl verify` to list all changed files"
+        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
+
+
+def sign_record(folder: Path, key: Path) -> None:
+    """Sign the digest of the measured files of a finished record."""
+    digest = manifest.digest_of(manifest.read_manifest(folder))
+    layout.write_whole(folder / layout.SIGNATURE, signature_of(digest, key))
+
+
+def signature_of(digest: str, key: Path) -> str:
+    """Return a signature with a private key, or with a public one whose private key ssh-agent has."""
+    done = _ssh_keygen(digest, "sign", "-f", str(key.expanduser().absolute()))
+    if done.ok:
+        return done.stdout
+    cause = (("cause", done.stderr.strip() or done.finished.how),)
+    fix = "name the file of an SSH key; add a key with a passphrase to ssh-agent first"
+    raise UsageError(f"{key} cannot sign", code="BX115", details=cause, fix=fix)
+
+
+def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
+    """Return whether a record is signed with one of the public keys in a file, and a line about it."""
+    fix = "name a file with public keys, such as ~/.ssh/id_ed25519.pub"
+    try:
+        text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")
+    except ValueError as error:
+        raise UsageError(str(error), code="BX115", fix=fix) from error
+    signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
+    if not signers:
+        raise UsageError(f"{keys} contains no public key", code="BX115", fix=fix)
+    signature = (folder / layout.SIGNATURE).absolute()
+    if not signature.is_file():
+        return False, f"{layout.SIGNATURE}: missing, the record is not signed"
+    with process.scratch_folder() as scratch:
+        listed = Path(scratch, "signers")
+        listed.write_text("".join(signers), encoding="utf-8")
+        options = ("-f", str(listed), "-I", _NAMESPACE, "-s", str(signature))
+        done = _ssh_keygen(digest, "verify", *options)
+    if done.ok:
+        return True, f"{layout.SIGNATURE}: {done.stdout.strip()}"
+    return False, f"{layout.SIGNATURE}: no signature of these files with a key of {keys}"
+
+
+def _ssh_keygen(digest: str, task: str, *options: str) -> Captured:
+    with process.Launcher() as launcher, process.scratch_folder() as folder:
+        message = Path(folder, "digest")
+        message.write_text(digest, encoding="ascii")
+        command = ("ssh-keygen", "-Y", task, "-n", _NAMESPACE, *options)
+        return launcher.capture(command, host.environment(), stdin=str(message))
+
+
+def journal_differences(record: Record) -> list[str]:
+    """Return a changed line of the journal, and the blocks that differ from hyperfine's output.
+
+    Whoever changes measured times must change both files in the same way, and every later line.
+    """
+    contents = record.contents
+    timed = [block for block in contents.blocks if block.wall_s]
+    changed = contents.changed_line
+    lines = [f"{layout.JOURNAL}: line {changed} was changed"] if changed is not None else []
+    raw = f"raw/{record.raw.hyperfine.name}"
+    try:
+        text = read_regular(record.raw.hyperfine) if timed else b""
+    except OSError as error:
+        return [*lines, f"{raw}: {error.strerror}"]
+    exports: dict[int, list[bytes]] = {}
+    for entry in _EXPORT.finditer(text):  # a number occurs again if a run was interrupted
+        exports.setdefault(int(entry[1]), []).append(entry[2])
+    wrong = [b.seq for b in timed if not any(_is_of(b, e) for e in exports.get(b.seq, ()))]
+    if wrong:
+        some = f"{counted(len(wrong), 'sample')} ({', '.join(map(str, wrong[:MOST_LISTED]))} …)"
+        lines.append(f"{layout.JOURNAL}: differs from {raw} in {some}")
+    return lines
+
+
+def _is_of(block: Block, export: bytes) -> bool:
+    try:
+        result = parse(export)
+    except CellError:
+        return False
+    if block.peak_rss_source != "hyperfine":
+        del result["peak_rss_bytes"], result["peak_rss_source"]
+    return all(getattr(block, name) == value for name, value in result.items())
+
+
+def table_differences(actual: str, expected: str) -> list[str]:
+    """Return the first differing fields of a table, by row and column.
+
+    Later versions only append columns, so missing columns at the end are not a difference.
+    """
+    if actual == expected:
+        return []
+    ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (actual, expected))
+    header, full = (rows[0] if rows else [] for rows in (ours, theirs))
+    if not set(header) <= set(full):
+        return [f"unknown columns: {', '.join(n for n in header if n not in full)}"]
+    columns = [full.index(name) for name in header]
+    theirs = [[row[column] for column in columns] for row in theirs]
+    lines = [
+        f"row {number}, {name}: expected {b!r}, found {a!r}"
+        for number, (left, right) in enumerate(zip(ours, theirs, strict=False), 1)
+        for name, a, b in zip(header, left, right, strict=False)
+        if a != b
+    ]
+    if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
+        rows = f"expected {len(theirs) - 1} rows, found {len(ours) - 1}"
+        lines.insert(0, f"{rows}, or rows of different length")
+    more = [f"and {len(lines) - MOST_LISTED} more fields"] if len(lines) > MOST_LISTED else []
+    return [*lines[:MOST_LISTED], *more]
+
+
+def line_differences(actual: str, expected: str) -> list[str]:
+    """Return the first lines in which a page differs from the one that is rendered again."""
+    if actual == expected:
+        return []
+    ours, right = actual.split("\n"), expected.split("\n")
+    differing = [n for n, (a, b) in enumerate(zip(ours, right, strict=False)) if a != b]
+    lines = []
+    for n in differing[: MOST_LISTED if len(ours) == len(right) else 1]:
+        a, b = _around_difference(ours[n], right[n])
+        lines.append(f"line {n + 1}: expected {b}, found {a}")
+    if len(ours) != len(right):
+        return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
+    if len(differing) > len(lines):
+        lines.append(f"and {len(differing) - len(lines)} more lines")
+    return lines or ["differs in its encoding"]
+
+
+def _around_difference(one: str, other: str) -> tuple[str, str]:
+    """Quote two texts from shortly before the first character in which they differ."""
+    same = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+    start = max(0, same - _QUOTED // 2)
+    first, second = (f"“{text[start : start + _QUOTED]}”" for text in (one, other))
+    return first, second
+
+
+def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
+    """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
+    before, after = ({_content(c): c for c in claims} for claims in (saved, again.claims))
+    wrong = [claim for content, claim in before.items() if content not in after]
+    missing = [claim for content, claim in after.items() if content not in before]
+    return [
+        *(f"{c.id}: does not follow from {_source_of(c, source)}: {c.text}" for c in wrong),
+        *(f"recomputed from {_source_of(c, source)}: {c.text}" for c in missing),
+    ]
+
+
+def _source_of(claim: Claim, source: str) -> str:
+    """Return where the figures of a claim come from."""
+    return "its profile" if claim.kind.startswith("profile") else source
+
+
+def _content(claim: Claim) -> str:
+    """Return all of a claim except its number, which shifts where another claim is added."""
+    return repr((replace(claim, id="", values={}), sorted(claim.values.items())))

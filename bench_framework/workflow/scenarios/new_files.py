@@ -1,0 +1,194 @@
+"""The files of ``benchctl init``: a scenario with its schema, a notebook, and workflows of GitHub and GitLab."""
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from string import Template
+from typing import Final, Literal
+
+from bench_framework import assets
+from bench_framework.errors import UsageError
+from bench_framework.scenario.load import load
+from bench_framework.scenario.schema import schema_text
+from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
+from bench_framework.workflow.scenarios.request import unwritten
+
+Service = Literal["github", "gitlab"]
+_FILES: Final[Mapping[Service, Mapping[str, str]]] = {
+    "github": {
+        "benchmarks.yml": ".github/workflows/benchmarks.yml",
+        "benchmarks-comment.yml": ".github/workflows/benchmarks-comment.yml",
+    },
+    "gitlab": {"gitlab.yml": ".gitlab/benchmarks.yml"},
+}
+"""Path in the repository for each file in ``templates/ci``."""
+_GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
+_GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
+_FROM: Final = "--from https://github.com/OWNER/NAME@REVISION"
+
+
+class _Workflow(Template):
+    delimiter = "%"
+
+
+def write_ci(
+    service: Service, scenario: Path, *, source: str | None = None, force: bool = False
+) -> tuple[tuple[Path, ...], str]:
+    """Write the workflow that gates a scenario. Return its files, and what is left to do.
+
+    Args:
+        service: where the workflow runs.
+        scenario: a scenario file, or a folder with one scenario.
+        source: repository and revision from which CI installs benchctl, such as
+            ``https://github.com/OWNER/NAME@v1``; `None` is that of the installed benchctl.
+        force: overwrite existing files.
+
+    Raises:
+        UsageError: BX102, there is no scenario; BX103, a file exists or cannot be written; BX110,
+            the scenario cannot be measured at two revisions; BX124, the repository or the source is
+            unknown.
+        ScenarioError: the scenario has errors.
+    """
+    scenario = existing_scenario(scenario)
+    source_of_revisions(plan_scenario(str(scenario)))
+    path = scenario.resolve()
+    top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
+    if top is None:
+        raise unwritten(f"{scenario} is not in a git repository", "run `git init` first")
+    name = path.relative_to(top).as_posix()
+    if not re.fullmatch(r"[\w./-]+", name):
+        advice = "use only letters, digits, `_`, `-` and `.` in its path"
+        raise unwritten(f"the path {name} cannot be written into a workflow without quotes", advice)
+    url, revision = _source(source or _installed_from())
+    values = {"scenario": name, "package": f"git+{url}@{revision}"}
+    if service == "github":
+        on_github = _GITHUB.fullmatch(url)
+        if on_github is None:
+            raise unwritten(f"GitHub cannot use the action of {url}", f"add {_FROM}")
+        values["action"] = f"{on_github[1]}@{revision}"
+    files: dict[Path, str] = {}
+    for template, target in _FILES[service].items():
+        text = (assets.template_dir() / "ci" / template).read_text(encoding="utf-8")
+        files[top / target] = _Workflow(text).substitute(values)
+    left = f"commit them and {name}"
+    if service == "github":
+        left += "; the comment appears once benchmarks-comment.yml is on the default branch"
+    else:
+        main, line = top / _GITLAB[0], _GITLAB[1]
+        if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in main.read_text(encoding="utf-8"):
+            left = f"add to {_GITLAB[0]}: {line}"
+        elif not main.exists():
+            files[main] = f"{line}\n"
+    return write_new(files, force=force), left
+
+
+def _installed_from() -> str:
+    """Return URL and revision of the installed benchctl (PEP 610)."""
+    try:
+        text = metadata.distribution("bench_framework").read_text("direct_url.json")
+        installed = json.loads(text or "{}")
+        return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
+    except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
+        raise unwritten("it is unknown from where CI installs benchctl", f"add {_FROM}") from None
+
+
+def _source(text: str) -> tuple[str, str]:
+    parts = re.fullmatch(
+        r"(?:git\+)?(?:https://([\w.-]+(?::\d+)?)/|git@([\w.-]+):|ssh://git@([\w.-]+)(?::\d+)?/)"
+        r"([\w./-]+?)(?:\.git)?@([\w./-]+)",
+        text,
+    )
+    if parts is None:
+        raise unwritten(f"{text} is not a repository with a revision", f"write {_FROM}")
+    # The port of ssh is not that of https.
+    return f"https://{parts[1] or parts[2] or parts[3]}/{parts[4]}", parts[5]
+
+
+def start_folder(
+    folder: Path, *, name: str = "scenario", text: str | None = None, force: bool = False
+) -> tuple[Path, ...]:
+    """Write a scenario and its schema. Return the files. Without `text`, it is an example.
+
+    Raises:
+        UsageError: BX103, a file with other content exists and `force` is not set, or the folder is
+            not writable.
+        ScenarioError: the text has errors.
+    """
+    if text is None:
+        text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
+    files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
+    return write_new(files, force=force, check=lambda: load(folder / f"{name}.yaml", text=text))
+
+
+def existing_scenario(path: Path) -> Path:
+    """Return a scenario file, or the only one in a folder. Raises `UsageError`, BX124: it is missing."""
+    if not path.exists():
+        raise unwritten(f"there is no {path}", "name the scenario file")
+    if not path.is_dir():
+        return path
+    scenarios = sorted(p for p in path.glob("*.yaml") if p.is_file())
+    if len(scenarios) != 1:
+        names = ", ".join(path.name for path in scenarios) or "none"
+        raise unwritten(f"{path} does not have exactly one scenario: {names}", "name the file")
+    return scenarios[0]
+
+
+def write_notebook(
+    scenario: Path, results: Path, *, force: bool = False
+) -> tuple[tuple[Path, ...], str]:
+    """Write a Jupyter notebook next to a scenario. Return its file, and what is left to do.
+
+    It loads the newest record of the scenario from `results`, by a path that is relative to its folder.
+
+    Raises:
+        UsageError: BX103, the file exists with other content or cannot be written; BX124, there is no
+            scenario, or its file has the name of the notebook.
+        ScenarioError: the scenario has errors.
+    """
+    scenario = existing_scenario(scenario)
+    name = plan_scenario(str(scenario)).name
+    path = scenario.with_suffix(".ipynb")
+    if path == scenario:
+        raise unwritten(f"{path} is the scenario itself", "rename the scenario to NAME.yaml")
+    words = f"{name!r}, results={os.path.relpath(results, path.parent)!r}"
+    text = (assets.template_dir() / "analysis.ipynb").read_text(encoding="utf-8")
+    # The words are Python in a text of JSON.
+    files = write_new({path: text.replace("%record", json.dumps(words)[1:-1])}, force=force)
+    return files, f"open it with Jupyter; it loads the newest record of {name} from {results}"
+
+
+def write_new(
+    files: Mapping[Path, str], *, force: bool, check: Callable[[], object] | None = None
+) -> tuple[Path, ...]:
+    """Write files, and return them. `check` runs when their folders exist, before they are written.
+
+    Raises `UsageError`, BX103: without `force`, a scenario exists, or another file with other content;
+    a file cannot be written.
+    """
+    for path, content in () if force else files.items():
+        replaced = path.suffix == ".yaml" or not path.is_file()
+        if path.exists() and (replaced or path.read_bytes() != content.encode()):
+            fix = "use --force to overwrite it, or another folder"
+            raise UsageError(f"{path} exists already", code="BX103", fix=fix)
+    for path in files:
+        try:
+            # Relative paths of a scenario start here.
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            cause = "it is a file" if path.parent.is_file() else error.strerror
+            fix = "give a folder that exists or can be created, such as bench"
+            message = f"cannot write into {path.parent}: {cause}"
+            raise UsageError(message, code="BX103", fix=fix) from error
+    if check is not None:
+        check()
+    for path, content in files.items():
+        try:
+            path.write_text(content, encoding="utf-8")
+        except OSError as error:
+            fix = "check the permissions of the folder"
+            message = f"cannot write {path}: {error.strerror}"
+            raise UsageError(message, code="BX103", fix=fix) from error
+    return tuple(files)
