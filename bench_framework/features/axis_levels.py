@@ -21,9 +21,9 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import DASH, replication, show_comparison
+from bench_framework.report.numbers import DASH, interim_analyses, replication, show_comparison
+from bench_framework.report.table_cells import ADJUSTED_CI
 from bench_framework.units import counted
 
 

@@ -5,7 +5,6 @@ from bench_framework.features.sections import SECTIONS
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
-from bench_framework.report.terms import terms, verdict_glossary
 
 
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
@@ -33,9 +32,9 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         run_line=head.run_line(data),
         sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,
-        glossary=verdict_glossary(data.plan.judge.margin_of(data.metric)),
+        glossary=head.verdict_glossary(data.margin),
         files=data.page_files("runs.csv"),
         next=data.commands,
-        terms=terms(data),
+        terms=head.terms(data),
         missing=tuple((title, reason) for title, reason in missing if reason),
     )

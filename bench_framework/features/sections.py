@@ -20,12 +20,11 @@ from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.report.sections.author import LEARNINGS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
-from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE, PAIRS
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
-from bench_framework.report.sections.pairs import PAIRS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE

@@ -98,6 +98,11 @@ class ReportData:
         """Return the metric of the headline."""
         return self.plan.judge.headline
 
+    @property
+    def margin(self) -> float:
+        """Return the margin of the headline metric, as a fraction."""
+        return self.plan.judge.margin_of(self.metric)
+
     def arms(self, input_id: str) -> tuple[Cell, ...]:
         """Return baseline and candidates of an input, without the A/A control."""
         return tuple(cell for cell in self.plan.cells_of(input_id) if cell.role is not Role.CONTROL)

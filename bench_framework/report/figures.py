@@ -20,6 +20,8 @@ from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import (
+    LIGHT,
+    SENTINELS,
     bars,
     drift,
     forest,
@@ -31,7 +33,6 @@ from bench_framework.report.charts import (
     scaling,
     sensors,
 )
-from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.widths import visible, visible_lines
 
 _TAG: Final = re.compile(r"<[^>]+>")

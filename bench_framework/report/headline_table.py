@@ -11,8 +11,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import comparison_cells, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -21,7 +19,16 @@ from bench_framework.report.numbers import (
     percent_up,
     rate_unit,
 )
-from bench_framework.report.scales import Scale, cores_cell, rate_cell, scale_of, titled
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    Scale,
+    comparison_cells,
+    cores_cell,
+    rate_cell,
+    scale_of,
+    titled,
+    verdict_cell,
+)
 from bench_framework.rounding import up_to_two_digits
 
 REFUSED = {

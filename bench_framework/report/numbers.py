@@ -219,6 +219,11 @@ def replication(rounds: int, runs: int) -> str:
     return f"{rounds}×{max(1, round(runs / rounds))}" if rounds else DASH
 
 
+def interim_analyses(count: int) -> str:
+    """Return a text such as ``3 interim analyses``."""
+    return f"{count} interim analys{'is' if count == 1 else 'es'}"
+
+
 def rate_unit(family: str) -> tuple[str, float]:
     """Return unit and factor of a throughput in bytes per second."""
     return ("MB/s", 1e-6) if family == "si" else ("MiB/s", 2.0**-20)

@@ -4,13 +4,19 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
-from bench_framework.report import contrasts
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    contrast_cells,
+    interaction_cell,
+    interval_cells,
+    verdict_cell,
+    with_claims,
+)
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]
@@ -28,7 +34,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         name = f"effects-{number}"
         blocks += input_heading(data, item, name)
         effects = [e for e in structure.effects if e.input_id == item.id]
-        pairs = contrasts.with_claims(effects, data.claims("effect", "interaction", item=item))
+        pairs = with_claims(effects, data.claims("effect", "interaction", item=item))
         mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
         both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
         blocks += [_mains(data, item, factorial, mains, name)] if mains else []
@@ -61,9 +67,9 @@ def _mains(
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
-    ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim)
+    ratio, bounds, verdict = contrast_cells(e.mean, data, claim)
     if len(e.changes) == PAIR:
-        verdict = contrasts.interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
+        verdict = interaction_cell(e.mean.verdict, higher=data.higher(data.metric))
     if not e.pooled:
         verdict = Cell("not pooled: the sign changes")
         less, more = ("better", "worse") if data.higher(data.metric) else ("less", "more")
@@ -166,15 +172,15 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         comparison = data.comparison(cell.id, data.metric)
         assert comparison is not None
         item = data.plan.input(cell.input_id)
-        ratio, bounds = contrasts.interval_cells(
+        ratio, bounds = interval_cells(
             comparison.shown,
             comparison.verdict,
-            contrasts.margin(data),
+            data.margin,
             data.claim_id(cell.id, data.metric),
         )
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
-        verdict = contrasts.verdict_cell(comparison.verdict, data.metric)
+        verdict = verdict_cell(comparison.verdict, data.metric)
         rows.append(Row.build(axes, levels, ratio, bounds, verdict, verdict=comparison.verdict))
     return Table(
         name,
@@ -194,7 +200,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
     others = ", ".join(axis for axis, _ in factorial.axes if axis != change.axis)
     rows = []
     for cell in effect.cells:
-        figures = contrasts.contrast_cells(cell.contrast, data)
+        figures = contrast_cells(cell.contrast, data)
         rows.append(Row.build(others, cell.where, *figures, verdict=cell.contrast.verdict))
     item = data.plan.input(effect.input_id)
     caption = (

@@ -34,20 +34,19 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import (
-    finding,
-    interval_cells,
-    margin,
-    verdict_cell,
-    with_claims,
-)
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times, size_note
 from bench_framework.report.numbers import DASH, show_size
-from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    finding,
+    interval_cells,
+    scale_of,
+    verdict_cell,
+    with_claims,
+)
 from bench_framework.units import MINUS
 
 
@@ -341,9 +340,7 @@ def _replacement_table(
 
     rows = []
     for r, claim in pairs:
-        ratio, bounds = interval_cells(
-            r.shown, r.verdict, margin(data), claim.id if claim else None
-        )
+        ratio, bounds = interval_cells(r.shown, r.verdict, data.margin, claim.id if claim else None)
         verdict = verdict_cell(r.verdict, data.metric)
         both = " → ".join(data.label(i) for i in (r.before_cell_id, r.after_cell_id))
         head = (

@@ -25,10 +25,10 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
-from bench_framework.report.contrasts import interval_cells, verdict_cell
 from bench_framework.report.main_table import CI
 from bench_framework.report.numbers import DASH
-from bench_framework.report.terms import verdict_glossary
+from bench_framework.report.sections.masthead import verdict_glossary
+from bench_framework.report.table_cells import interval_cells, verdict_cell
 from bench_framework.units import counted
 
 _TERMS: Final = (

@@ -13,8 +13,8 @@ from html import escape
 from typing import Final
 
 from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
+from bench_framework.report.charts import DARK, LIGHT, SERIES
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import DARK, LIGHT, SERIES
 from bench_framework.report.render.widths import visible
 from bench_framework.store.columns import to_field
 

@@ -7,10 +7,9 @@ from typing import Final
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, Scale, frame
+from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, Scale, frame
 from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import VERDICT_TOKENS
 from bench_framework.units import size_unit
 
 FEWEST: Final = 2

@@ -7,11 +7,10 @@ from typing import Final
 from bench_framework.model.plan import Cell
 from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, frame
+from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import margin_text
-from bench_framework.report.palette import VERDICT_TOKENS
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0
@@ -54,10 +53,9 @@ def forest(
     )
     if sum(not p.baseline for p in points) == 0:
         return None
-    margin = data.plan.judge.margin_of(data.metric)
     metric = noun(data.metric)
     desc = (
-        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(margin)}. "
+        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(data.margin)}. "
         "Blue marks: conclusive. Filled marks: the difference exceeds the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
@@ -69,7 +67,7 @@ def forest(
         points,
         table,
         (("x", f"{metric} ÷ {metric} of the baseline"), ("less", less), ("more", more)),
-        (("margin", margin),),
+        (("margin", data.margin),),
         with_table=True,
     )
 

@@ -21,8 +21,8 @@ from bench_framework.report.charts.frame import (
     words,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import contrast_cells
 from bench_framework.report.numbers import DASH, show_comparison
+from bench_framework.report.table_cells import contrast_cells
 
 FEWEST: Final = 2
 """Fewest values of an axis."""

@@ -4,8 +4,7 @@ import math
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Palette, frame
-from bench_framework.report.palette import SERIES
+from bench_framework.report.charts import SERIES, Axes, Palette, frame
 from bench_framework.report.render.widths import width_of
 
 BOTTOM: Final = 46.0

@@ -13,8 +13,8 @@ from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Document, Row, Table
+from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import DARK, LIGHT
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, decimal_width, visible
 from bench_framework.report.sections.masthead import STATUS_GLYPHS

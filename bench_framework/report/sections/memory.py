@@ -8,11 +8,17 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH, column_size, replication, show_size, significant
-from bench_framework.report.scales import Scale, scale_of
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    Scale,
+    comparison_cells,
+    finding,
+    scale_of,
+    value_cell,
+    verdict_cell,
+)
 from bench_framework.units import THIN_SPACE
 
 ANONYMOUS = "anon_bytes"

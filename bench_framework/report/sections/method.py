@@ -4,9 +4,10 @@ from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import ADJUSTED_CI, counts_of, interim_analyses
-from bench_framework.report.numbers import margin_text
+from bench_framework.report.numbers import interim_analyses, margin_text
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.masthead import configurations
+from bench_framework.report.table_cells import ADJUSTED_CI
 from bench_framework.units import counted
 
 
@@ -14,7 +15,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return the facts that apply to all tables."""
     pairs = (
         ("Schedule", _schedule(data)),
-        ("Configurations", f"{counts_of(data).text()}."),
+        ("Configurations", f"{configurations(data)}."),
         (
             "Ratios",
             (
@@ -76,7 +77,7 @@ def _adjusted(data: ReportData) -> str:
 
 def _results(data: ReportData) -> str:
     looks = data.judgement.looks
-    margin = margin_text(data.plan.judge.margin_of(data.metric))
+    margin = margin_text(data.margin)
     return (
         f"{counted(looks.family, 'comparison')} with the references in one "
         f"family, Holm-adjusted, family-wise level {data.level}, margin {margin}. Pairs within the "

@@ -20,8 +20,8 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, column_size, metric_unit, significant
-from bench_framework.report.scales import titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.table_cells import titled
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})

@@ -8,9 +8,9 @@ from bench_framework.model.plan import Input, Role
 from bench_framework.model.run import PreparedInput
 from bench_framework.report import blocks
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import value_cell
 from bench_framework.units import counted
 
 

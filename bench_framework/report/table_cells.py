@@ -1,18 +1,31 @@
-"""Comparisons as table cells (ratio, interval, verdict), and texts for their captions."""
+"""Table cells: measured values in the unit of their column; ratio, interval and verdict."""
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.judgement import Claim, Comparison, Summary
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, show_comparison, show_ratio
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    rate_unit,
+    show_comparison,
+    show_measured,
+    show_ratio,
+    significant,
+)
 
+ADJUSTED_CI: Final = "Adjusted CI"
+"""Title of a column of intervals at the level of the test (docs/method.md#verdicts)."""
 T = TypeVar("T")
 Value = TypeVar("Value", int, float)
 
@@ -69,7 +82,7 @@ def contrast_cells(
 ) -> tuple[Cell, Cell, Cell]:
     """Return ratio, interval and verdict of a contrast."""
     claim_id = claim.id if claim else None
-    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, margin(data), claim_id)
+    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, data.margin, claim_id)
     return ratio, bounds, verdict_cell(contrast.verdict, data.metric)
 
 
@@ -85,6 +98,64 @@ def finding(claim: Claim | None) -> list[KeyFinding]:
     return [KeyFinding(sentence(claim))] if claim is not None else []
 
 
-def margin(data: ReportData) -> float:
-    """Return the margin of the headline metric, as a fraction."""
-    return data.plan.judge.margin_of(data.metric)
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Unit, factor and decimals of a column of medians."""
+
+    unit: str
+    factor: float
+    decimals: int
+
+    def cell(self, summary: Summary | None) -> Cell:
+        """Return the median over the rounds, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        value, lo, hi = summary.median, summary.lo, summary.hi
+        return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
+
+    def spread(self, summary: Summary | None) -> Cell:
+        """Return mean and standard deviation over the rounds, or a dash without them."""
+        if summary is None or summary.sd is None:
+            return Cell(DASH)
+        mean, sd = (
+            show_measured(value, None, None, self.factor, self.decimals)
+            for value in (summary.mean, summary.sd)
+        )
+        return Cell(f"{mean} ({sd})", summary.mean)
+
+    def extremes(self, summary: Summary | None) -> Cell:
+        """Return the smallest and the largest value of a round, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        low, high = (
+            show_measured(value, None, None, self.factor, self.decimals)
+            for value in (summary.min, summary.max)
+        )
+        return Cell(f"{low}–{high}", summary.min)
+
+
+def scale_of(
+    metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
+) -> Scale:
+    """Return the scale of a column, whose unit is that of `size` or of the first row."""
+    first = summaries[0].median if summaries else 1.0
+    unit, factor = metric_unit(metric, first if size is None else size, family, declared)
+    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
+    return Scale(unit, factor, column_decimals(decimals))
+
+
+def titled(name: str, unit: str) -> str:
+    """Return the title of a column with its unit."""
+    return f"{name}, {unit}" if unit else name
+
+
+def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
+    """Return the cores in use: the quotient of the medians of CPU time and time."""
+    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+    return value_cell(cores, "{:.2f}".format)
+
+
+def rate_cell(size: int, wall: Summary | None, family: str) -> Cell:
+    """Return the throughput: the bytes of a run ÷ the median time."""
+    rate = size / wall.median if wall and wall.median > 0 else None
+    return value_cell(rate or None, lambda r: significant(r * rate_unit(family)[1], 3))
