@@ -1,6 +1,6 @@
 """Sections "Results" of the report, and "All results" and "All pairs" of the appendix."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bench_framework.compare.judged_pairs import judged_pairs
@@ -22,7 +22,7 @@ from bench_framework.report.main_table import (
     revision_table,
 )
 from bench_framework.report.numbers import DASH
-from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
 
@@ -44,16 +44,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     item = result_input(data)
     if item is None:
         return ()
+    others = None
     if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
         table, cells = revision_table(data, changed)
-        plot = forest(data, cells, "results", table, data.plan.revisions.names[0])
-        return (*((plot,) if plot is not None else ()), table)
-    name = f"results-{data.plan.inputs.index(item) + 1}"
-    table = main_table(data, item, name)
-    base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
-    plot = forest(data, in_report(data, data.arms(item.id)), name, table, base)
-    others = (by_input_table(data, item, "results"),) if len(_measured(data)) > 1 else ()
-    return (*((plot,) if plot is not None else ()), table, *others)
+        name, base = "results", data.plan.revisions.names[0]
+    else:
+        name = f"results-{data.plan.inputs.index(item) + 1}"
+        table, cells = main_table(data, item, name), in_report(data, data.arms(item.id))
+        base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
+        others = by_input_table(data, item, "results") if len(_measured(data)) > 1 else None
+    blocks = (forest(data, cells, name, table, base), table, others)
+    return tuple(block for block in blocks if block is not None)
 
 
 def result_input(data: ReportData) -> Input | None:
@@ -65,17 +66,17 @@ def result_input(data: ReportData) -> Input | None:
 
 def in_full(data: ReportData) -> tuple[Block, ...]:
     """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
-    blocks: list[Block] = []
-    for item in _measured(data):
-        name = f"all-{data.plan.inputs.index(item) + 1}"
-        table = headline_table(data, item, name)
-        fields = grid(data, item, table)
-        # Without a special answer, the summary begins with the claim of its input.
-        stated = item == leading_input(data) and not data.claims("answer")
-        claim = None if stated else key_claim(data, item)
-        blocks += [*input_heading(data, item, name), table, *finding(claim)]
-        blocks += [fields] if fields is not None else []
-    return tuple(blocks)
+
+    def parts(item: Input, name: str) -> Iterator[Block | None]:
+        if item in _measured(data):
+            table = headline_table(data, item, name)
+            yield table
+            # Without a special answer, the summary begins with the claim of its input.
+            stated = item == leading_input(data) and not data.claims("answer")
+            yield from finding(None if stated else key_claim(data, item))
+            yield grid(data, item, table)
+
+    return per_input(data, "all", parts)
 
 
 def _measured(data: ReportData) -> list[Input]:
@@ -105,12 +106,9 @@ def pairs(data: ReportData) -> tuple[Block, ...]:
     """Return a table for each input with enough variants."""
     best = (c for group in data.judgement.best for c in group.comparisons)
     judged = judged_pairs((*data.judgement.comparisons, *best), data.metric)
-    blocks: list[Block] = []
-    for number, item in enumerate(data.plan.inputs, 1):
-        table = _pair_table(data, item, judged, f"pairs-{number}-table")
-        if table is not None:
-            blocks += [*input_heading(data, item, f"pairs-{number}"), table]
-    return tuple(blocks)
+    return per_input(
+        data, "pairs", lambda item, name: (_pair_table(data, item, judged, f"{name}-table"),)
+    )
 
 
 def _pair_table(
