@@ -253,9 +253,9 @@ def scaling_plot(
     """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
         if ax is None:
-            first, second = scaling.places(figure)
-            left = _panel(figure, scaling.size(figure), first)
-            right = _panel(figure, scaling.size(figure), second, left.get_figure())
+            size, first, second = scaling.layout(figure)
+            left = _panel(figure, size, first)
+            right = _panel(figure, size, second, left.get_figure())
         else:
             left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
         scaling.draw(left, right, figure, colours)
@@ -263,38 +263,42 @@ def scaling_plot(
 
 
 def _plot(
-    size: Callable[[Figure], Size],
     draw: Callable[[Axes, Figure, Mapping[str, str]], None],
-    place: Callable[[Figure], Place] | None = None,
+    layout: Callable[[Figure], tuple[Size, Place]] | None = None,
 ) -> Callable[..., Axes]:
-    """Return the plot function of a chart with its size and the place of its Axes, in units.
+    """Return the plot function of a chart. `layout` gives its size and the place of its Axes.
 
-    Without `place`, the chart draws its axes itself, on a sheet of its size.
+    Without `layout`, the chart draws its axes itself, on a sheet whose limits are its size.
     """
 
     def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
         with mpl.rc_context(STYLE):
-            whole = size(figure)
-            if ax is None:
-                ax = _panel(figure, whole, place(figure) if place else (0.0, 0.0, *whole))
-            draw(ax, figure, colours)
-        return ax
+            if ax is not None:
+                draw(ax, figure, colours)
+                return ax
+            panel = _panel(figure, *(layout(figure) if layout else ((1, 1), (0, 0, 1, 1))))
+            draw(panel, figure, colours)
+            canvas = panel.get_figure(root=True)
+            if layout is None and canvas is not None:
+                width, height = panel.get_xlim()[1], panel.get_ylim()[1]
+                canvas.set_size_inches(width / UNITS_PER_INCH, height / UNITS_PER_INCH)
+        return panel
 
     return plot
 
 
 PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
-    "forest": _plot(forest.size, forest.draw, forest.place),
+    "forest": _plot(forest.draw, forest.layout),
     "scaling": scaling_plot,
-    "memory-time": _plot(memory_time.size, memory_time.draw, memory_time.place),
-    "drift": _plot(drift.size, drift.draw, drift.place),
-    "waterfall": _plot(bars.size, bars.draw_changes),
-    "bars": _plot(bars.size, bars.draw),
-    "runs": _plot(runs.size, runs.draw),
-    "order": _plot(order.size, order.draw),
-    "grid": _plot(grid.size, grid.draw),
-    "sensors": _plot(sensors.size, sensors.draw),
-    "history": _plot(history.size, history.draw),
+    "memory-time": _plot(memory_time.draw, memory_time.layout),
+    "drift": _plot(drift.draw, drift.layout),
+    "waterfall": _plot(bars.draw_changes),
+    "bars": _plot(bars.draw),
+    "runs": _plot(runs.draw),
+    "order": _plot(order.draw),
+    "grid": _plot(grid.draw),
+    "sensors": _plot(sensors.draw),
+    "history": _plot(history.draw),
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
 

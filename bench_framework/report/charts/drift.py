@@ -104,14 +104,10 @@ def _percent(value: float) -> Cell:
     return Cell(f"{sign}{significant(abs(value), 2)}{THIN_SPACE}%", value)
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return drawn_width(figure), HEIGHT
-
-
-def place(figure: Figure) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of the plotting area in units."""
-    return 58.0, 44.0, drawn_width(figure) - 14.0, HEIGHT - 14.0
+def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
+    """Return width and height, and left, bottom, right and top of the plotting area, in units."""
+    width = drawn_width(figure)
+    return (width, HEIGHT), (58.0, 44.0, width - 14.0, HEIGHT - 14.0)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:

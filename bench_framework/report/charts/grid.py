@@ -182,11 +182,6 @@ def _point(
     )
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len({p.y for p in figure.points})
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a field per combination.
 
@@ -194,9 +189,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     Inconclusive fields are hatched, and fields without a ratio are white. A `strong` point is a
     mean at the edge, without a frame.
     """
-    width, height = size(figure)
-    sheet(ax, width, height)
     rows = {p.y: p.label for p in figure.points}
+    width, height = WIDTH, TOP + BOTTOM + ROW * len(rows)
+    sheet(ax, width, height)
     columns = {p.x: p.series for p in figure.points}
     left = label_room(list(rows.values()), MOST_LABEL)
     wide = min(WIDEST, (width - left - 6) / len(columns))

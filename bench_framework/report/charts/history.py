@@ -26,20 +26,15 @@ MOST_DOTS: Final = 400
 """Largest number of dots in a row. Of more records, every k-th is drawn."""
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(figure.by_series())
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw the rows.
 
     A point has its place as `x`, and in percent of the first level its level as `y` and the mean
     level as `y_lo`, or none for an outlier. `text` is the size of a change, which begins at this point.
     """
-    width, height = size(figure)
-    sheet(ax, width, height)
     rows = figure.by_series()
+    width, height = WIDTH, TOP + BOTTOM + ROW * len(rows)
+    sheet(ax, width, height)
     left = label_room(list(rows), MOST_LABEL) + 6
     first, last = (end(p.x for p in figure.points) for end in (min, max))
     scale = (width - left - 14) / max(1.0, last - first)
@@ -56,9 +51,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def _row(ax: Axes, places: list[tuple[float, Point]], base: float, colours: Palette) -> None:
-    means = [p.y_lo for _, p in places if p.y_lo is not None]
-    inner = [p.y for _, p in places if p.y_lo is not None]
-    low, high = min((*inner, *means)), max((*inner, *means))
+    ends = [y for _, p in places if p.y_lo is not None for y in (p.y, p.y_lo)]
+    low, high = min(ends), max(ends)
     middle, reach = (low + high) / 2, max(high - low, LEAST_RANGE)
 
     def at(percent: float) -> float:

@@ -87,8 +87,8 @@ def command_of(data: ReportData, variant: Variant) -> str:
     if build and build.preload:
         env.insert(0, ("LD_PRELOAD", PurePath(build.preload.path).name))
     settings = (f"{_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in env)
-    words = (filled(word, names) for word in cell.command)
-    words = words if cell.shell else map(shlex.quote, words)
+    words = [filled(word, names) for word in cell.command]
+    words = words if cell.shell else list(map(shlex.quote, words))
     return " ".join((*settings, *map(_one_line, words)))
 
 
