@@ -117,21 +117,16 @@ class Scale:
         """Return mean and standard deviation over the rounds, or a dash without them."""
         if summary is None or summary.sd is None:
             return Cell(DASH)
-        mean, sd = (
-            show_measured(value, None, None, self.factor, self.decimals)
-            for value in (summary.mean, summary.sd)
-        )
-        return Cell(f"{mean} ({sd})", summary.mean)
+        return Cell(f"{self._text(summary.mean)} ({self._text(summary.sd)})", summary.mean)
 
     def extremes(self, summary: Summary | None) -> Cell:
         """Return the smallest and the largest value of a round, or a dash without a summary."""
         if summary is None:
             return Cell(DASH)
-        low, high = (
-            show_measured(value, None, None, self.factor, self.decimals)
-            for value in (summary.min, summary.max)
-        )
-        return Cell(f"{low}–{high}", summary.min)
+        return Cell(f"{self._text(summary.min)}–{self._text(summary.max)}", summary.min)
+
+    def _text(self, value: float) -> str:
+        return show_measured(value, None, None, self.factor, self.decimals)
 
 
 def scale_of(

@@ -41,16 +41,9 @@ def drift(data: ReportData) -> Figure | None:
         centre = medians.get(block.cell_id)
         if block.wall is None or not centre:
             continue
-        cell = data.plan.cell(block.cell_id)
-        points.append(
-            Point(
-                "",
-                data.minutes(block),
-                100 * (block.wall / centre - 1),
-                series=data.input_name(data.plan.input(cell.input_id)),
-                strong=bool(contention.flags(block)),
-            )
-        )
+        name = data.input_name(data.plan.input(data.plan.cell(block.cell_id).input_id))
+        flagged, deviation = bool(contention.flags(block)), 100 * (block.wall / centre - 1)
+        points.append(Point("", data.minutes(block), deviation, series=name, strong=flagged))
     desc = (
         "Difference of each sample from the median of its configuration, in percent, over time; "
         f"the line is a rolling median. {_drawn(tuple(points))}"

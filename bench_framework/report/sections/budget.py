@@ -3,7 +3,7 @@
 import statistics
 from typing import Final
 
-from bench_framework.compare.derived_values import LimitShare, limit_shares
+from bench_framework.compare.derived_values import limit_shares
 from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
@@ -171,35 +171,29 @@ def limit(data: ReportData) -> tuple[Block, ...]:
         where = data.on_input(item, ", input ")
         for number, shares in enumerate(limit_shares(data.judgement.derived, item.id)):
             best = shares[0]
+            names = [s.name.replace("_", " ") for s in shares]
             lost = [
-                f"{percent(1 - s.share.value)} by {_name(s)}"
-                for s in shares
+                f"{percent(1 - s.share.value)} by {name}"
+                for s, name in zip(shares, names, strict=True)
                 if s.share.value and s.share.value < 1
             ]
-            name = best.limit.name.replace("_", " ").removeprefix("limit ")
-            head = f"Expected limit{where} ({name})" if number else f"Expected limit{where}"
-            expected = f"{_rate(data, best.limit)} ({best.limit.formula})"
-            achieved = f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"
+            limited = best.limit.name.replace("_", " ").removeprefix("limit ")
+            achieved = f"{_interval(best.share, 100)}\u202f% of the limit"
             pairs = (
-                (head, expected),
-                ("Achieved", achieved),
+                (
+                    f"Expected limit{where}{f' ({limited})' if number else ''}",
+                    f"{_rate(data, best.limit)} ({best.limit.formula})",
+                ),
+                ("Achieved", f"{names[0]}: {_rate(data, best.rate)}, {achieved}"),
                 ("Lost", ", ".join(lost) or "nothing"),
             )
             blocks.append(Facts(pairs))
     return tuple(blocks)
 
 
-def _name(share: LimitShare) -> str:
-    return share.name.replace("_", " ")
-
-
 def _rate(data: ReportData, row: Derived) -> str:
     unit, scale = size_unit(row.value or 1.0, data.plan.unit_family)
     return f"{_interval(row, scale)} {unit}/s"
-
-
-def _part(share: Derived) -> str:
-    return f"{_interval(share, 100)}\u202f% of the limit"
 
 
 def _interval(row: Derived, scale: float) -> str:

@@ -1,6 +1,6 @@
 """Section "Data quality": checks, plots over time, A/A control, warnings, environment."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Final
 
 from bench_framework.model.environment_variables import format_variables
@@ -62,16 +62,15 @@ def _control_table(data: ReportData) -> Table | None:
     rows = []
     for item in data.plan.inputs:
         for metric in data.plan.judge.metrics:
-            comparison = data.control(item.id, metric)
+            comparison, floor = data.control(item.id, metric), data.floor(item.id, metric)
             if comparison is None:
                 continue
-            floor = data.floor(item.id, metric)
-            i = comparison.shown
+            interval = comparison.shown
             rows.append(
                 Row.build(
                     data.input_name(item),
                     noun(metric),
-                    Cell(str(show_comparison(comparison)), i.ratio) if i else DASH,
+                    Cell(str(show_comparison(comparison)), interval.ratio) if interval else DASH,
                     verdict_cell(comparison.verdict, metric),
                     Cell(percent_up(floor.fraction), floor.fraction) if floor else DASH,
                     Cell(percent_up(floor.adjusted), floor.adjusted) if floor else DASH,
@@ -97,24 +96,19 @@ def _control_table(data: ReportData) -> Table | None:
 
 def _notes(data: ReportData) -> tuple[Sentence, ...]:
     """Return each note of the programs once, such as a fallback, with its variants."""
-    variants: dict[str, Counter[str]] = {}
+    variants: defaultdict[str, Counter[str]] = defaultdict(Counter)
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
-    for block in data.measured_blocks:
-        for receipt in block.receipts if block.cell_id in arms else ():
-            for note in receipt.notes:
-                variants.setdefault(note, Counter())[data.label(block.cell_id)] += 1
-    notes = [
-        Sentence(f"{', '.join(by)} ({sum(by.values())} runs): {note.rstrip('.')}.")
-        for note, by in variants.items()
-    ]
+    for block in (b for b in data.measured_blocks if b.cell_id in arms):
+        for note in (note for receipt in block.receipts for note in receipt.notes):
+            variants[note][data.label(block.cell_id)] += 1
+    notes = [f"{', '.join(by)} ({by.total()} runs): {note}" for note, by in variants.items()]
     rest = len(notes) - MOST_NOTES
-    more = [Sentence(f"journal.jsonl contains {rest} more notes.")] if rest > 0 else []
-    return (*notes[:MOST_NOTES], *more)
+    more = [f"journal.jsonl contains {rest} more notes"] if rest > 0 else []
+    return tuple(Sentence(f"{note.rstrip('.')}.") for note in (*notes[:MOST_NOTES], *more))
 
 
 def _event(data: ReportData, event: Event) -> Sentence:
-    cells = [c.label for c in data.plan.cells if c.id == event.cell_id]
-    where = f" ({cells[0]})" if cells else ""
+    where = next((f" ({c.label})" for c in data.plan.cells if c.id == event.cell_id), "")
     parts = [f"{event.severity} {event.code}{where}: {event.message}"]
     parts += [f"Effect: {event.effect}"] if event.effect else []
     parts += [f"Fix: {event.help}"] if event.help else []
@@ -123,6 +117,7 @@ def _event(data: ReportData, event: Event) -> Sentence:
 
 def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
     host = data.host
+    variables = format_variables(host.variables) or "none that is known to affect performance"
     return (
         ("Host", host_line(host)),
         ("Host id", host.host_id),
@@ -134,10 +129,7 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("rustc", host.rustc or "not used"),
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
-        (
-            "Environment variables",
-            format_variables(host.variables) or "none that is known to affect performance",
-        ),
+        ("Environment variables", variables),
     )
 
 
