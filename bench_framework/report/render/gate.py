@@ -111,9 +111,9 @@ def page_of(
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
-    rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
-    rows += tuple(_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets)
-    order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
+    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
+    rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
+    order = (*FULL_ROWS, "passed")
     how = (
         f"{counted(gating.rounds, 'round')}; family-wise error rate of the first pass at most "
         f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
@@ -124,7 +124,6 @@ def page_of(
     answer, accepted = _answer(plan, gating), len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {counted(accepted, 'accepted change')} for the worse"
-    arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
     return GatePage(
         plan.name,
         record_id,
@@ -133,10 +132,10 @@ def page_of(
         answer,
         gating.exit_code,
         gating.reasons,
-        tuple(sorted(rows, key=lambda row: order[row.state])),
+        tuple(sorted(rows, key=lambda row: order.index(row.state))),
         how,
         gating.remarks,
-        arms,
+        " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
         tuple(_acceptance_line(plan, pair) for pair in gating.in_state("worse")),
     )
 

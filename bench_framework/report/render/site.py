@@ -234,13 +234,10 @@ def _range(points: Sequence[Point]) -> tuple[float, float]:
     """Return the limits of a chart. Outliers are at its edge, and wide intervals may be cut."""
     points = [p for p in points if not p.outlier] or points
     centres = [value for p in points for value in (p.level, p.fitted)]
+    ends = [bound for p in points for bound in _interval(p)]
     low, high = min(centres), max(centres)
     most = FURTHEST * (high - low or low * ROOM)
-    ends = [bound for p in points for bound in _interval(p)]
-    low, high = (
-        max(min([low, *ends]), low - most),
-        min(max([high, *ends]), high + most),
-    )
+    low, high = max(min([low, *ends]), low - most), min(max([high, *ends]), high + most)
     room = ROOM * (high - low or low)
     return low - room, high + room
 
@@ -269,33 +266,20 @@ def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
         marks.append(
             f'<rect class="{kind}{sure}" x="{first}" y="0" width="{last - first}" height="100"/>'
         )
-    intervals = "".join(
-        f"M{x} {y(ends[0])}V{y(ends[1])}"
-        for x, p in zip(xs, one.points, strict=True)
-        if (ends := _interval(p))
-    )
     starts = {0, *one.breaks, *(change.at for change in one.changes)}
-    steps = ""
+    intervals, steps, dots, outliers = "", "", "", ""
     for n, (x, p) in enumerate(zip(xs, one.points, strict=True)):
+        if ends := _interval(p):
+            intervals += f"M{x} {y(ends[0])}V{y(ends[1])}"
         if n in starts:
             steps += f"M{x - 0.5} {y(p.fitted)}"
         if n + 1 in starts or n + 1 == len(xs):
             steps += f"H{x + 0.5}"
-    dots = {
-        outlier: "".join(
-            f"M{x} {y(p.level)}h0"
-            for x, p in zip(xs, one.points, strict=True)
-            if p.outlier is outlier
-        )
-        for outlier in (False, True)
-    }
-    marks += [
-        f'<path class="ci" d="{intervals}"/>',
-        f'<path class="dots" d="{dots[False]}"/>',
-        f'<path class="level" d="{steps}"/>',
-    ]
-    if dots[True]:
-        marks.append(f'<path class="dots outlier" d="{dots[True]}"/>')
+        dot = f"M{x} {y(p.level)}h0"
+        dots, outliers = (dots, outliers + dot) if p.outlier else (dots + dot, outliers)
+    paths = {"ci": intervals, "dots": dots, "level": steps}
+    paths |= {"dots outlier": outliers} if outliers else {}
+    marks += [f'<path class="{name}" d="{path}"/>' for name, path in paths.items()]
     return "".join(marks)
 
 
