@@ -60,20 +60,17 @@ def verdict_cell(verdict: Verdict, metric: str) -> Cell:
     return Cell(verdict_text(verdict, metric), verdict.value, None, verdict)
 
 
-_INTERACTIONS: Final = {
-    Verdict.BETTER: "less than the product",
-    Verdict.BETTER_SIZE_UNCERTAIN: "less than the product, size uncertain",
-    Verdict.EQUIVALENT: "no interaction",
-    Verdict.WORSE: "more than the product",
-    Verdict.WORSE_SIZE_UNCERTAIN: "more than the product, size uncertain",
-}
-
-
 def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
     """Return the verdict on an interaction: both changes together ÷ product of the single ones."""
-    word = _INTERACTIONS.get(verdict, WORDS[verdict].time)
-    if higher:
-        word = word.replace("less", "better").replace("more", "worse")
+    less, more = ("better", "worse") if higher else ("less", "more")
+    words = {
+        Verdict.BETTER: f"{less} than the product",
+        Verdict.BETTER_SIZE_UNCERTAIN: f"{less} than the product, size uncertain",
+        Verdict.EQUIVALENT: "no interaction",
+        Verdict.WORSE: f"{more} than the product",
+        Verdict.WORSE_SIZE_UNCERTAIN: f"{more} than the product, size uncertain",
+    }
+    word = words.get(verdict, WORDS[verdict].time)
     return Cell(f"{WORDS[verdict].glyph} {word}", verdict.value, None, verdict)
 
 
@@ -88,9 +85,8 @@ def contrast_cells(
 
 def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:
     """Pair each item with its claim in order, or with `None` if their numbers differ."""
-    if len(items) != len(claims):
-        return [(item, None) for item in items]
-    return list(zip(items, claims, strict=True))
+    known = claims if len(claims) == len(items) else [None] * len(items)
+    return list(zip(items, known, strict=True))
 
 
 def finding(claim: Claim | None) -> list[KeyFinding]:

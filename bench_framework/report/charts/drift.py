@@ -2,6 +2,7 @@
 
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model import contention
@@ -46,7 +47,7 @@ def drift(data: ReportData) -> Figure | None:
         points.append(Point("", data.minutes(block), deviation, series=name, strong=flagged))
     desc = (
         "Difference of each sample from the median of its configuration, in percent, over time; "
-        f"the line is a rolling median. {_drawn(tuple(points))}"
+        f"the line is a rolling median. {_drawn(points)}"
     )
     labels = (
         ("x", "minutes since the first measured sample"),
@@ -55,18 +56,17 @@ def drift(data: ReportData) -> Figure | None:
     return Figure("drift-plot", "drift", "Drift", desc, tuple(points), _table(points), labels)
 
 
-def _drawn(points: tuple[Point, ...]) -> str:
+def _drawn(points: list[Point]) -> str:
     """Return which samples have a dot or a ring."""
-    flagged = sum(point.strong for point in points)
-    if not flagged:
-        rings = "No sample was disturbed by other load."
-    elif (rings_drawn := len(ringed(points))) == flagged:
-        rings = f"Rings: samples that were disturbed by other load ({flagged})."
-    else:
+    flagged, drawn = sum(point.strong for point in points), len(ringed(points))
+    rings = "No sample was disturbed by other load."
+    if drawn < flagged:
         rings = (
             f"{flagged} of {len(points)} samples were disturbed by other load; "
-            f"{rings_drawn} of them have a ring."
+            f"{drawn} of them have a ring."
         )
+    elif flagged:
+        rings = f"Rings: samples that were disturbed by other load ({flagged})."
     step = every(len(points), MOST_DOTS)
     return rings if step == 1 else f"One dot per {step} samples. {rings}"
 
@@ -75,18 +75,15 @@ def _table(points: list[Point]) -> Table:
     """Return the plot as ten time slices, which are easier to read than hundreds of points."""
     rows = []
     for part in slices(points, 10):
-        flagged = sum(p.strong for p in part)
-        deviations = sorted(p.y for p in part)
-        rows.append(
-            Row.build(
-                Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
-                Cell(str(len(part)), len(part)),
-                Cell(str(flagged), flagged),
-                _percent(statistics.median(deviations)),
-                _percent(deviations[0]),
-                _percent(deviations[-1]),
-            )
+        deviations = [p.y for p in part]
+        counts = (len(part), sum(p.strong for p in part))
+        figures = (statistics.median(deviations), min(deviations), max(deviations))
+        row = Row.build(
+            Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
+            *(Cell(str(count), count) for count in counts),
+            *map(_percent, figures),
         )
+        rows.append(row)
     columns = (Column("Minutes"), *numeric("Samples", "Flagged", "Median", "Lowest", "Highest"))
     caption = "Drift in ten time slices"
     return Table("drift-plot-data", caption, columns, tuple(rows), sortable=False)
@@ -106,7 +103,8 @@ def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, flo
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw dots, rings around flagged samples, the rolling median, and a line at zero."""
     points = figure.points
-    reach = _reach(points)
+    sizes = sorted(abs(p.y) for p in points)
+    reach = max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
     calm(ax, figure, colours)
     ax.set_xlim(points[0].x, max(p.x for p in points) or 1.0)
     ax.set_ylim(-reach * 1.08, reach * 1.08)
@@ -134,7 +132,7 @@ def every(count: int, most: int) -> int:
     return max(1, -(-count // most))
 
 
-def ringed(points: tuple[Point, ...]) -> list[Point]:
+def ringed(points: Sequence[Point]) -> list[Point]:
     """Return the flagged samples that get a ring: all, or an evenly spaced subset."""
     flagged = [p for p in points if p.strong]
     return flagged[:: every(len(flagged), MOST_RINGS)]
@@ -147,8 +145,3 @@ def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]
     xs = [points[i].x for i in centres]
     ys = [statistics.median(p.y for p in points[max(0, i - half) : i + half + 1]) for i in centres]
     return xs, ys
-
-
-def _reach(points: tuple[Point, ...]) -> float:
-    sizes = sorted(abs(p.y) for p in points)
-    return max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])

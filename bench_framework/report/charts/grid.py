@@ -111,8 +111,8 @@ def _maps(data: ReportData) -> Iterator[_Map]:
 
 
 def _desc(data: ReportData, axes: _Map, item: Input, margins: Sequence[Point]) -> str:
-    fixed, shown = dict(data.baseline.values), {axes.down.name, axes.across.name}
-    others = [a.name for a in _axes(data) if a.name not in shown]
+    fixed, drawn = dict(data.baseline.values), {axes.down.name, axes.across.name}
+    others = [a.name for a in _axes(data) if a.name not in drawn]
     text = (
         f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} "
         "(columns); blue is better, orange is worse, hatched is inconclusive."

@@ -113,21 +113,17 @@ def _labels(
     narrow: bool,
 ) -> None:
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
-    room = TALL
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
-    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
+    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, TALL - LABEL_ROOM)
     names = frame.shorts(labels, 13 if narrow else 27)
+    muted, style = colours["muted"], {"transform": ax.transAxes}
     for name, place in zip(labels, places, strict=True):
         colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
-        y = place / room
-        style = {"transform": ax.transAxes}
+        y = place / TALL
         frame.words(ax, (1.04, y), names[name], colour, va="bottom", **style)
         if exponents and not narrow:
-            frame.words(
-                ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style
-            )
-    rest = len(series) - len(labels)
-    if rest:
+            frame.words(ax, (1.04, y), f"exponents {exponents}", muted, va="top", **style)
+    if rest := len(series) - len(labels):
         text = f"+{rest} more, in the table"
-        frame.words(ax, (1.04, 1.02), text, colours["muted"], va="bottom", transform=ax.transAxes)
+        frame.words(ax, (1.04, 1.02), text, muted, va="bottom", **style)
