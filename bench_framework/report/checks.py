@@ -19,7 +19,7 @@ from bench_framework.units import THIN_SPACE, counted, format_percent
 
 N = TypeVar("N", int, float)
 Answer = tuple[bool, str] | None
-"""Whether a check passes, with a figure; `None` if this machine does not provide it."""
+"""True for a check that passes, and a figure; `None` if this machine does not provide it."""
 LOW_MEMORY: Final = 0.1
 """Smallest share of available RAM. Below it, the page cache competes with the program."""
 MANY: Final = 0.1

@@ -63,8 +63,6 @@ class ReportData:
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 
-    # -- indexes -------------------------------------------------------------------------------
-
     @cached_property
     def _summaries(self) -> dict[tuple[str, Metric], Summary]:
         return {(s.cell_id, s.metric): s for s in self.judgement.summaries}
@@ -91,8 +89,6 @@ class ReportData:
             for c in reversed(self.judgement.claims)
             if c.kind in {"comparison", "memory"} and c.cells
         }
-
-    # -- the plan ------------------------------------------------------------------------------
 
     @property
     def metric(self) -> Metric:
@@ -140,8 +136,6 @@ class ReportData:
     def level(self) -> str:
         """Return the family-wise level of the results, such as ``5 %``."""
         return f"{self.judgement.looks.level * 100:g}\u202f%"
-
-    # -- measurements --------------------------------------------------------------------------
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of a configuration."""
@@ -248,8 +242,6 @@ class ReportData:
         """Return the events that are warnings or errors."""
         return tuple(e for e in self.all_events if e.severity != "note")
 
-    # -- claims --------------------------------------------------------------------------------
-
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.
 
@@ -294,8 +286,6 @@ class ReportData:
         """Return the id of the claim that compares a configuration with the baseline."""
         claim = self.claim_of(cell_id, metric)
         return claim.id if claim else None
-
-    # -- texts that several sections need ------------------------------------------------------
 
     def page_files(self, table: str) -> tuple[str, ...]:
         """Return the paths of the pages and of a table; nothing if the folder is unknown."""

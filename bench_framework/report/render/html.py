@@ -145,7 +145,7 @@ def render_summary(document: Document, templates: Path, figures: Mapping[str, st
     given = {
         "document": document,
         "marks": MARKS,
-        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
+        "figures": {anchor: trusted(svg) for anchor, svg in figures.items()},
         "status_glyph": STATUS_GLYPHS.get(document.status, ""),
         "light": LIGHT,
         "dark": DARK,
@@ -169,12 +169,12 @@ def context(
         "marks": MARKS,
         "trust_anchor": "quality" if document.section("S21") else "record",
         "status_glyph": STATUS_GLYPHS.get(document.status, ""),
-        "style": _trusted(templates.text("report.css")),
-        "script": _trusted(script),
+        "style": trusted(templates.text("report.css")),
+        "script": trusted(script),
         "policy": policy(script),
-        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
-        "env_json": _trusted(safe_json(dict(origin))),
-        "scenario_json": _trusted(safe_json(scenario_text)) if scenario_text else "",
+        "figures": {anchor: trusted(svg) for anchor, svg in figures.items()},
+        "env_json": trusted(safe_json(dict(origin))),
+        "scenario_json": trusted(safe_json(scenario_text)) if scenario_text else "",
         "runs_link": runs.link if runs else "",
         "record_data": runs.record if runs else "",
     }
@@ -219,7 +219,7 @@ def environment_of(data: ReportData) -> dict[str, object]:
 
 def _lines(text: str) -> Markup:
     """Escape lines for a ``pre`` element, except quotes, which many commands contain."""
-    return _trusted(escape_html(visible_lines(text), quote=False))
+    return trusted(escape_html(visible_lines(text), quote=False))
 
 
 def printable(value: object) -> object:
@@ -229,10 +229,10 @@ def printable(value: object) -> object:
 
 def _with_code(text: str) -> Markup:
     """Escape a sentence. A command of benchctl between backticks becomes code."""
-    return _trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
+    return trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
-def _trusted(text: str) -> Markup:
+def trusted(text: str) -> Markup:
     """Mark text as safe: it is generated here, or escaped for its place."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
 

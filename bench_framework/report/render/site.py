@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
-from markupsafe import Markup
-
 from bench_framework.model.history import Change, History, Point, Series
 from bench_framework.report.numbers import (
     column_decimals,
@@ -14,7 +12,7 @@ from bench_framework.report.numbers import (
     metric_unit,
     show_percent,
 )
-from bench_framework.report.render.html import FILTERS, policy, printable, safe_json
+from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
 from bench_framework.report.render.templates import Templates
 
 HEIGHT: Final = 100.0
@@ -116,7 +114,7 @@ def render_scenario(
         records=[*records][::-1],
         commits=commits,
         shown=LISTED,
-        data=_trusted(safe_json([machine.pop("data") for machine in machines])),
+        data=trusted(safe_json([machine.pop("data") for machine in machines])),
     )
 
 
@@ -124,8 +122,8 @@ def _page(templates: Templates, title: str, **given: Any) -> str:
     script = f"{templates.text('report.js')}\n{templates.text('site.js')}"
     context = {
         "title": title,
-        "style": _trusted(f"{templates.text('report.css')}\n{templates.text('site.css')}"),
-        "script": _trusted(script),
+        "style": trusted(f"{templates.text('report.css')}\n{templates.text('site.css')}"),
+        "script": trusted(script),
         "policy": policy(script),
         "digits": COMMIT,
         "groups": (),
@@ -210,7 +208,7 @@ def _chart(one: Series, name: str, history: History, places: Mapping[int, int]) 
         "change": _percent(one.changes[-1]) if one.changes else "",
         "worse": bool(one.changes) and one.changes[-1].ratio > 1,
         "bounds": [f"{text(bound)} {unit}".strip() for bound in (high, low)],
-        "svg": _trusted(_svg(one, xs, (low, high))),
+        "svg": trusted(_svg(one, xs, (low, high))),
         "width": len(places),
         "many": len(places) > MANY,
         "data": {
@@ -285,8 +283,3 @@ def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
 
 def _percent(change: Change) -> str:
     return show_percent(change.ratio, change.lo, change.hi, 0.0)
-
-
-def _trusted(text: str) -> Markup:
-    """Mark text as safe: numbers and names of classes, or JSON and templates of benchctl."""
-    return Markup(text)  # noqa: S704 -- see above
