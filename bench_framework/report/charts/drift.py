@@ -7,8 +7,7 @@ from typing import Final
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import calm, drawn_width, marks, slices, strokes
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
@@ -74,7 +73,7 @@ def _drawn(points: list[Point]) -> str:
 def _table(points: list[Point]) -> Table:
     """Return the plot as ten time slices, which are easier to read than hundreds of points."""
     rows = []
-    for part in slices(points, 10):
+    for part in frame.slices(points, 10):
         deviations = [p.y for p in part]
         counts = (len(part), sum(p.strong for p in part))
         figures = (statistics.median(deviations), min(deviations), max(deviations))
@@ -96,7 +95,7 @@ def _percent(value: float) -> Cell:
 
 def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
     """Return width and height, and left, bottom, right and top of the plotting area, in units."""
-    width = drawn_width(figure)
+    width = frame.drawn_width(figure)
     return (width, HEIGHT), (58.0, 44.0, width - 14.0, HEIGHT - 14.0)
 
 
@@ -105,7 +104,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     points = figure.points
     sizes = sorted(abs(p.y) for p in points)
     reach = max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
-    calm(ax, figure, colours)
+    frame.calm(ax, figure, colours)
     ax.set_xlim(points[0].x, max(p.x for p in points) or 1.0)
     ax.set_ylim(-reach * 1.08, reach * 1.08)
     ax.grid(axis="y", color=colours["rule"], linewidth=0.6)
@@ -115,14 +114,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     # Round-capped strokes of zero length have a fifth of the bytes of markers.
     dots = [[(p.x, p.y), (p.x, p.y)] for p in points[::step] if abs(p.y) <= reach]
     round_ = {"solid_capstyle": "round", "alpha": 0.55, "clip_on": True}
-    strokes(ax, dots, colours["series-1"], DOT, **round_)
+    frame.strokes(ax, dots, colours["series-1"], DOT, **round_)
     rings = [(p.x, p.y) for p in ringed(points) if abs(p.y) <= reach]
     ring = {"markerfacecolor": "none", "markeredgecolor": colours["series-2"]}
-    marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
+    frame.marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
     for sign, marker in ((1, "^"), (-1, "v")):
         edge = [(p.x, sign * reach) for p in points[::step] if p.y * sign > reach]
         arrow = {"color": colours["series-2"], "linestyle": "none", "clip_on": False}
-        marks(ax, edge, marker, markersize=5, **arrow)
+        frame.marks(ax, edge, marker, markersize=5, **arrow)
     xs, ys = rolling_median(points)
     ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
 

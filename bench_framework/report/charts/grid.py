@@ -10,15 +10,7 @@ from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    WIDTH,
-    label_room,
-    sheet,
-    shorts,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, show_comparison
 from bench_framework.report.table_cells import contrast_cells
@@ -181,22 +173,24 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     mean at the edge, without a frame.
     """
     rows = {p.y: p.label for p in figure.points}
-    width, height = WIDTH, TOP + BOTTOM + ROW * len(rows)
-    sheet(ax, width, height)
+    width, height = frame.WIDTH, TOP + BOTTOM + ROW * len(rows)
+    frame.sheet(ax, width, height)
     columns = {p.x: p.series for p in figure.points}
-    left = label_room(list(rows.values()), MOST_LABEL)
+    left = frame.label_room(list(rows.values()), MOST_LABEL)
     wide = min(WIDEST, (width - left - 6) / len(columns))
-    heads = shorts(list(columns.values()), int(wide / UNITS_PER_COLUMN))
+    heads = frame.shorts(list(columns.values()), int(wide / frame.UNITS_PER_COLUMN))
     for place, name in columns.items():
         middle = (left + (place + 0.5) * wide, height - 12)
-        words(ax, middle, heads[name], colours["ink"], ha="center")
-    stubs = shorts(list(rows.values()), MOST_LABEL)
+        frame.words(ax, middle, heads[name], colours["ink"], ha="center")
+    stubs = frame.shorts(list(rows.values()), MOST_LABEL)
     for place, name in rows.items():
         side = (left - 8, height - TOP - (place + 0.5) * ROW)
-        words(ax, side, stubs[name], colours["ink"], ha="right")
+        frame.words(ax, side, stubs[name], colours["ink"], ha="right")
     for point in figure.points:
         middle = (left + (point.x + 0.5) * wide, height - TOP - (point.y + 0.5) * ROW)
-        words(ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center")
+        frame.words(
+            ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center"
+        )
     for point in (p for p in figure.points if not p.strong):
         ends = (left + point.x * wide + 1, left + (point.x + 1) * wide - 1)
         top = height - TOP - point.y * ROW
@@ -206,9 +200,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
         if shade and not inconclusive:
             ax.fill_between(*field, facecolor=colours[token], edgecolor="none", alpha=shade)
-        frame = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
-        ax.fill_between(*field, hatch="////" if inconclusive else None, **frame)
-    words(ax, (left, 10), figure.label("x"), colours["muted"])
+        edge = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
+        ax.fill_between(*field, hatch="////" if inconclusive else None, **edge)
+    frame.words(ax, (left, 10), figure.label("x"), colours["muted"])
 
 
 def _shade(ratio: float | None) -> float:

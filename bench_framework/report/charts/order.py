@@ -5,8 +5,7 @@ from statistics import fmean
 from typing import Final
 
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import WIDTH, label_room, sheet, shorts, strokes, words
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.charts.runs import run_times
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
@@ -74,19 +73,19 @@ def order_strip(data: ReportData) -> Figure | None:
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw ticks at the positions (`x`), with a band behind every second round (`y`)."""
     names = list(figure.by_series())
-    width, height = WIDTH, TOP + BOTTOM + ROW * len(names)
-    sheet(ax, width, height)
-    left = label_room(names, MOST_LABEL)
+    width, height = frame.WIDTH, TOP + BOTTOM + ROW * len(names)
+    frame.sheet(ax, width, height)
+    left = frame.label_room(names, MOST_LABEL)
     scale = (width - left - 6) / (max(p.x for p in figure.points) + 1)
     for number in sorted({p.y for p in figure.points if p.y % 2 == 0}):
         turns = [p.x for p in figure.points if p.y == number]
         ends = (left + min(turns) * scale, left + (max(turns) + 1) * scale)
         ax.fill_between(ends, BOTTOM, height - TOP, facecolor=colours["band"], edgecolor="none")
-    labels = shorts(names, MOST_LABEL)
+    labels = frame.shorts(names, MOST_LABEL)
     for row, name in enumerate(names):
         y = height - TOP - ROW * (row + 0.5)
-        words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
+        frame.words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
         turns = [left + (p.x + 0.5) * scale for p in figure.points if p.series == name]
         ticks = [[(x, y - HALF), (x, y + HALF)] for x in turns]
-        strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
-    words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")
+        frame.strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
+    frame.words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")

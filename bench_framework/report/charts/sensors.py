@@ -9,8 +9,7 @@ from typing import Final
 from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Block, Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import WIDTH, nice_rates, sheet, slices, strokes, words
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE
@@ -74,7 +73,7 @@ def sensors(data: ReportData) -> Figure | None:
         cells = (Cell(counter.show(value), value) for value in figures)
         rows.append(Row.build(counter.name, Cell(str(len(levels)), len(levels)), *cells))
         parts = []
-        for part in slices(values, MOST_SLICES):  # of equal numbers of samples
+        for part in frame.slices(values, MOST_SLICES):  # of equal numbers of samples
             begin, end = (data.minutes(block) for block in (part[0][0], part[-1][0]))
             middle, level = (begin + end) / 2, _level(counter, part)
             parts.append(Point("", middle, level, begin, end, series=counter.name))
@@ -115,18 +114,20 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """
     rows = figure.by_series()
     height = ROW * len(rows) + BOTTOM
-    sheet(ax, WIDTH, height)
+    frame.sheet(ax, frame.WIDTH, height)
     first = min(p.x_lo if p.x_lo is not None else p.x for p in figure.points)
     last = max(p.x_hi if p.x_hi is not None else p.x for p in figure.points)
     scale = (RIGHT - LEFT) / ((last - first) or 1.0)
     for row, (name, points) in enumerate(rows.items()):
         floor = height - ROW * (row + 1)
-        words(ax, (LEFT, floor + TALL + 11), name, colours["ink"])
-        words(ax, (RIGHT, floor + TALL + 11), points[0].text, colours["muted"], ha="right")
-        strokes(ax, [[(LEFT, floor), (RIGHT, floor)]], colours["rule"])
+        frame.words(ax, (LEFT, floor + TALL + 11), name, colours["ink"])
+        frame.words(ax, (RIGHT, floor + TALL + 11), points[0].text, colours["muted"], ha="right")
+        frame.strokes(ax, [[(LEFT, floor), (RIGHT, floor)]], colours["rule"])
         tall = TALL / (max(p.y for p in points) or 1.0)
         line = [(LEFT + (p.x - first) * scale, floor + p.y * tall) for p in points]
-        strokes(ax, [line], colours["series-1"], 1.4)
-    for tick in nice_rates(last - first):
-        words(ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center")
-    words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")
+        frame.strokes(ax, [line], colours["series-1"], 1.4)
+    for tick in frame.nice_rates(last - first):
+        frame.words(
+            ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center"
+        )
+    frame.words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")
