@@ -31,10 +31,9 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import comparison_cells, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import replication
+from bench_framework.report.numbers import interim_analyses, replication
+from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
 from bench_framework.units import counted
 
 Pair = tuple[PlanCell, PlanCell]

@@ -21,19 +21,17 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.sections.author import LEARNINGS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
-from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE, PAIRS
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
-from bench_framework.report.sections.pairs import PAIRS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
 from bench_framework.report.sections.summary import FINDINGS, SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
-from bench_framework.report.terms import terms, verdict_glossary
 
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
@@ -98,9 +96,9 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         run_line=head.run_line(data),
         sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,
-        glossary=verdict_glossary(data.plan.judge.margin_of(data.metric)),
+        glossary=head.verdict_glossary(data.margin),
         files=data.page_files("runs.csv"),
         next=data.commands,
-        terms=terms(data),
+        terms=head.terms(data),
         missing=tuple((title, reason) for title, reason in missing if reason),
     )

@@ -1,5 +1,6 @@
 """The document tree, of frozen blocks; every renderer prints only this tree."""
 
+import itertools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
@@ -143,15 +144,11 @@ class Table(Block, kind="table"):
 
     def without_empty_columns(self) -> Self:
         """Return the table without columns that have no content in any row."""
-        places = [
-            n
-            for n in range(len(self.columns))
-            if n == 0 or any(row.cells[n].text not in {"", "—"} for row in self.rows)
-        ]
-        if len(places) == len(self.columns):
-            return self
-        columns = tuple(self.columns[n] for n in places)
-        rows = (replace(r, cells=tuple(r.cells[n] for n in places)) for r in self.rows)
+        texts = zip(*([cell.text for cell in row.cells] for row in self.rows), strict=True)
+        filled = [not {*column} <= {"", "—"} for column in texts]
+        filled[:1] = [True]
+        columns = tuple(itertools.compress(self.columns, filled))
+        rows = (replace(r, cells=tuple(itertools.compress(r.cells, filled))) for r in self.rows)
         return replace(self, columns=columns, rows=tuple(rows))
 
 
@@ -321,19 +318,6 @@ class Document:
         return next((section for section in self.sections if section.code == code), None)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Yield every figure, in order."""
-        return tuple(
-            block
-            for section in self.sections
-            for block in _flat(section.blocks)
-            if isinstance(block, Figure)
-        )
-
-
-def _flat(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
-    flat: list[Block] = []
-    for block in blocks:
-        flat.append(block)
-        if isinstance(block, Details):
-            flat.extend(_flat(block.blocks))
-    return tuple(flat)
+        """Return every figure, in order."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return tuple(block for block in blocks if isinstance(block, Figure))

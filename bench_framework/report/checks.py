@@ -4,8 +4,8 @@ import itertools
 import math
 import shlex
 import statistics
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from bench_framework.model import contention
@@ -18,7 +18,8 @@ from bench_framework.report.numbers import margin_text, percent, percent_up, sho
 from bench_framework.units import THIN_SPACE, counted, format_percent
 
 N = TypeVar("N", int, float)
-CACHE: Final = "page cache"
+Answer = tuple[bool, str] | None
+"""True for a check that passes, and a figure; `None` if this machine does not provide it."""
 LOW_MEMORY: Final = 0.1
 """Smallest share of available RAM. Below it, the page cache competes with the program."""
 MANY: Final = 0.1
@@ -26,41 +27,75 @@ MANY: Final = 0.1
 STEADY: Final = 0.05
 """Largest relative difference between the lowest and the highest clock frequency that passes."""
 FEWEST_CLOCKS: Final = 2
+BUSY: Final = 0.5
+"""Load per core before the record. The check warns above this value."""
+DRIFT, FALLBACK, LIMITED = "BX320", "BX305", "BX312"
+"""Codes of warnings that are also checks (docs/reference/codes.md)."""
+CHECKED: Final = frozenset(
+    (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
+)
+"""Codes of all warnings that a check states."""
+
+
+def checks(data: ReportData) -> tuple[Check, ...]:
+    """Return all checks, in a fixed order."""
+    hyperfine = f"hyperfine {data.host.hyperfine.removeprefix('hyperfine ')}, no shell"
+    shell = any(cell.shell for cell in data.plan.cells)
+    return (
+        _outputs(data),
+        _rounds(data),
+        *_race(data),
+        _order(data),
+        *_floors(data),
+        _drift(data),
+        _modes(data),
+        *_limited(data),
+        *_caches(data),
+        *(_machine_check(label, answer(data)) for label, answer in _MACHINE.items()),
+        Check("pass", "timed by", "a shell" if shell else hyperfine),
+    )
+
+
+def doubts(data: ReportData) -> list[str]:
+    """Return a line for each warning of the data: checks that do not pass, and other events.
+
+    The noise floor is not among them, because the page states it separately.
+    """
+    failed = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
+    lines = [f"{c.label}: {c.figure}" for c in failed if not c.label.startswith("noise floor")]
+    return [*lines, *(e.message for e in data.warnings if e.code not in CHECKED)]
 
 
 def _caches(data: ReportData) -> tuple[Check, ...]:
     """Return one check per requested cache state: verified samples and reads from the device."""
     if not any(data.reads(item) for item in data.plan.inputs):
-        return (Check("unknown", CACHE, "unknown: the programs read no input"),)
+        return (Check("unknown", "page cache", "unknown: the programs read no input"),)
     requested = dict.fromkeys(cell.cache for cell in data.plan.cells)
     return tuple(_cache(data, state, several=len(requested) > 1) for state in requested)
 
 
 def _cache(data: ReportData, state: str, *, several: bool) -> Check:
-    label = f"{CACHE}, {state}" if several else CACHE
+    label = f"page cache, {state}" if several else "page cache"
     cells = {cell.id for cell in data.plan.cells if cell.cache == state}
     blocks = [b for b in data.measured_blocks if b.cell_id in cells]
-    checked = [b for b in blocks if b.page_cache is not None]
+    checked = [(b, b.page_cache) for b in blocks if b.page_cache is not None]
     if not checked or state == "unknown":
         missing = "requested" if state == "unknown" else "checked"
         return Check("unknown", label, f"{state}; not {missing}")
-    failed = [b for b in checked if b.page_cache is not None and b.page_cache.state != state]
-    prefix = "" if several else f"{state}: "
-    figure = f"{prefix}{len(checked) - len(failed)} of {len(blocks)} samples verified"
-    figure += f"; {_shares(checked)}; {_device(data, checked)}"
-    if failed and failed[0].page_cache is not None:
-        figure += f". Not verified in round {failed[0].round}: {failed[0].page_cache.why}"
+    failed = [(b.round, cache.why) for b, cache in checked if cache.state != state]
+    shares = _known(cache.resident_before for _, cache in checked)
+    resident = "share of the input in memory unknown"
+    if shares:
+        least, most = (format_percent(f(shares), decimals=1) for f in (min, max))
+        share = least if least == most else f"{least} to {most}"
+        resident = f"{share} of the input in memory before the sample"
+    figure = "" if several else f"{state}: "
+    figure += f"{len(checked) - len(failed)} of {len(blocks)} samples verified"
+    figure += f"; {resident}; {_device(data, [b for b, _ in checked])}"
+    if failed:
+        figure += ". Not verified in round {}: {}".format(*failed[0])
     mark: Mark = "fail" if state == "cold" else "warn"
     return Check("pass" if len(checked) == len(blocks) and not failed else mark, label, figure)
-
-
-def _shares(blocks: Sequence[Block]) -> str:
-    """Return the share of the input that was in memory before the samples."""
-    shares = _known(b.page_cache.resident_before for b in blocks if b.page_cache is not None)
-    if not shares:
-        return "share of the input in memory unknown"
-    least, most = (format_percent(f(shares), decimals=1) for f in (min, max))
-    return f"{least if least == most else f'{least} to {most}'} of the input in memory before the sample"
 
 
 def _device(data: ReportData, blocks: Sequence[Block]) -> str:
@@ -79,132 +114,108 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
     return f"{count}, median {median}{of_input}"
 
 
-def _cores(data: ReportData) -> Check:
+def _known(values: Iterable[N | None]) -> list[N]:
+    return [value for value in values if value is not None]
+
+
+def _machine_check(label: str, answer: Answer) -> Check:
+    if answer is None:
+        return Check("unknown", label, "not available on this machine")
+    return Check("pass" if answer[0] else "warn", label, answer[1])
+
+
+def _cores(data: ReportData) -> Answer:
     """Return the check of other processes, with the number of all flagged samples."""
     blocks = data.measured_blocks
     others = _known(b.sensors.other_cpu_us for b in blocks)
     capacity = sum(_known(b.sensors.cpu_capacity_us for b in blocks))
     if not others or not capacity:
-        return Check("unknown", "CPU contention", "not available")
+        return None
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
     parts = [f"{words}: {counts[f]}" for f, words in contention.WORDS.items() if counts[f]]
     causes = f" ({', '.join(parts)})" if set(counts) - {"cpu"} else ""
-    figure = (
+    return len(flagged) <= MANY * len(blocks), (
         f"other processes used {percent(sum(others) / capacity)} of the CPU time; "
         f"{len(flagged)} of {len(blocks)} samples flagged as disturbed{causes}, none excluded"
     )
-    many = len(flagged) > MANY * len(blocks)
-    return Check("warn" if many else "pass", "CPU contention", figure)
 
 
-def _steal(data: ReportData) -> Check:
+def _steal(data: ReportData) -> Answer:
     ticks = _known(b.sensors.steal_ticks for b in data.measured_blocks)
-    label = "CPU steal"
-    if not ticks:
-        return Check("unknown", label, "not available")
     seconds = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
     figure = f"{seconds} taken by the host, in {sum(map(bool, ticks))} of {len(ticks)} samples"
-    return Check("warn" if any(ticks) else "pass", label, figure)
+    return (not any(ticks), figure) if ticks else None
 
 
-def _memory(data: ReportData) -> Check:
+def _memory(data: ReportData) -> Answer:
     free = _known(b.sensors.mem_available_bytes for b in data.blocks)
     if not free:
-        return Check("unknown", "free memory", "not available")
+        return None
     waits = _known(b.sensors.psi_memory_us for b in data.measured_blocks)
     figure = f"at least {show_size(min(free), 'iec')} available"
-    if waits:
-        figure += f"; {sum(waits) / 1e6:.1f}{THIN_SPACE}s of memory pressure"
+    figure += f"; {sum(waits) / 1e6:.1f}{THIN_SPACE}s of memory pressure" if waits else ""
     short = any("memory" in contention.flags(b) for b in data.measured_blocks)
-    enough = min(free) >= LOW_MEMORY * data.host.ram_bytes and not short
-    return Check("pass" if enough else "warn", "free memory", figure)
+    return min(free) >= LOW_MEMORY * data.host.ram_bytes and not short, figure
 
 
-def _swap(data: ReportData) -> Check:
+def _swap(data: ReportData) -> Answer:
     pages_in = _known(b.sensors.swap_in_pages for b in data.measured_blocks)
     pages_out = _known(b.sensors.swap_out_pages for b in data.measured_blocks)
-    if not pages_in or not pages_out:
-        return Check("unknown", "swapping", "not available")
     flagged = sum("swap" in contention.flags(b) for b in data.measured_blocks)
     figure = f"{sum(pages_in)} pages in, {sum(pages_out)} pages out (all processes)"
     figure += f"; {counted(flagged, 'sample')} flagged" if flagged else ""
-    return Check("warn" if flagged else "pass", "swapping", figure)
+    return (not flagged, figure) if pages_in and pages_out else None
 
 
-def _throttling(data: ReportData) -> Check:
+def _throttling(data: ReportData) -> Answer:
     events = _known(b.sensors.throttle_events for b in data.measured_blocks)
-    if not events:
-        return Check("unknown", "throttling", "not available on this machine")
     hit = sum(map(bool, events))
     figure = f"in none of {len(events)} samples"
     if hit:
         figure = f"a CPU was throttled {sum(events)} times, in {hit} of {len(events)} samples"
-    return Check("warn" if hit else "pass", "throttling", figure)
+    return (not hit, figure) if events else None
 
 
-def _clock(data: ReportData) -> Check:
+def _clock(data: ReportData) -> Answer:
     clocks = _known(b.sensors.cpu_mhz for b in data.measured_blocks)
     if len(clocks) < FEWEST_CLOCKS:
-        return Check("unknown", "clock frequency", "not available on this machine")
+        return None
     least, most = min(clocks), max(clocks)
     span = f"{least / 1000:.2f} to {most / 1000:.2f}{THIN_SPACE}GHz"
-    figure = f"{span} (first CPU, just after a sample)"
-    return Check("pass" if (most <= least * (1 + STEADY)) else "warn", "clock frequency", figure)
+    return most <= least * (1 + STEADY), f"{span} (first CPU, just after a sample)"
 
 
-def _known(values: Iterable[N | None]) -> list[N]:
-    return [value for value in values if value is not None]
+def _load(data: ReportData) -> Answer:
+    load, cores = data.host.load1, data.host.cores
+    if load is None:
+        return None
+    return load <= BUSY * cores, f"load {load:.2f} on {cores} cores before the start"
 
 
-DRIFT, FALLBACK, LIMITED = "BX320", "BX305", "BX312"
-"""Codes of warnings that are also checks (docs/reference/codes.md)."""
-CHECKED: Final = frozenset(
-    (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
-)
-"""Codes of all warnings that a check states."""
-BUSY = 0.5
-"""Load per core before the record. The check warns above this value."""
+def _governor(data: ReportData) -> Answer:
+    governor = data.host.governor
+    return None if governor is None else (governor == "performance", governor)
 
 
-def checks(data: ReportData) -> tuple[Check, ...]:
-    """Return all checks, in a fixed order."""
-    return (
-        _outputs(data),
-        _rounds(data),
-        *_race(data),
-        _order(data),
-        *_floors(data),
-        _drift(data),
-        _modes(data),
-        *_limited(data),
-        *_caches(data),
-        _cores(data),
-        _steal(data),
-        _memory(data),
-        _swap(data),
-        _throttling(data),
-        _clock(data),
-        _load(data),
-        _governor(data),
-        _tools(data),
-    )
-
-
-def doubts(data: ReportData) -> list[str]:
-    """Return a line for each warning of the data: checks that do not pass, and other events.
-
-    The noise floor is not among them, because the page states it separately.
-    """
-    failed = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
-    lines = [f"{c.label}: {c.figure}" for c in failed if not c.label.startswith("noise floor")]
-    return [*lines, *(e.message for e in data.warnings if e.code not in CHECKED)]
+_MACHINE: Final[Mapping[str, Callable[[ReportData], Answer]]] = {
+    "CPU contention": _cores,
+    "CPU steal": _steal,
+    "free memory": _memory,
+    "swapping": _swap,
+    "throttling": _throttling,
+    "clock frequency": _clock,
+    "other load": _load,
+    "governor": _governor,
+}
 
 
 def _outputs(data: ReportData) -> Check:
     kind = data.plan.answer.how
     if kind == "none":
         return Check("warn", "outputs", "not compared: the scenario says `none`")
+    if any(event.code == "BX334" for event in data.warnings):
+        return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
     bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
     states = {"measured", "other-output", "not-comparable"}
     answered = [s for s in data.judgement.states if s.state in states]
@@ -212,27 +223,23 @@ def _outputs(data: ReportData) -> Check:
     separate = len(answered) - len(measured)
     controls = _with_controls(data, [s.cell_id for s in measured])
     rest = f"; {separate} bounds and anchors checked separately" if separate else ""
-    other = sum(1 for s in measured if s.state == "other-output")
-    if any(event.code == "BX334" for event in data.warnings):
-        return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
+    other = sum(s.state == "other-output" for s in measured)
     shares = [b.answer.differing or 0.0 for b in data.measured_blocks if b.answer is not None]
     most = max(shares, default=0.0)
     lead = f"at most {percent_up(most)} of the lines differ, tolerated" if most else "equal"
     how = f" (comparison: {kind})"
     if check := data.plan.answer.check:
         lead, how = f"each accepted by `{shlex.join(check)}`", ", not compared with each other"
-    equal = f"{lead} in {len(measured) - other} of {len(measured)} configurations{controls}"
-    figure = f"{equal}{how}{rest}"
-    return Check("fail" if other else "warn" if most else "pass", "outputs", figure)
+    figure = f"{lead} in {len(measured) - other} of {len(measured)} configurations{controls}"
+    return Check("fail" if other else "warn" if most else "pass", "outputs", figure + how + rest)
 
 
 def _rounds(data: ReportData) -> Check:
     looks = data.judgement.looks
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
-    least = min(rounds, default=0)
     need = f"{looks.needed} are needed for {looks.family} comparisons at level {data.level}"
-    figure = f"{span(rounds)}; at least {need}"
-    return Check("pass" if least >= looks.needed else "warn", "rounds", figure)
+    enough = min(rounds, default=0) >= looks.needed
+    return Check("pass" if enough else "warn", "rounds", f"{span(rounds)}; at least {need}")
 
 
 def _race(data: ReportData) -> tuple[Check, ...]:
@@ -253,18 +260,17 @@ def _race(data: ReportData) -> tuple[Check, ...]:
 
 def _order(data: ReportData) -> Check:
     """Return the largest distance of a mean position from the middle of its round."""
-    rounds: dict[tuple[str, int], list[tuple[str, int]]] = {}
-    for block in data.blocks:
-        if not block.warmup:
-            key = (data.plan.cell(block.cell_id).input_id, block.round)
-            rounds.setdefault(key, []).append((block.cell_id, block.position))
+    rounds: defaultdict[tuple[str, int], list[tuple[str, int]]] = defaultdict(list)
+    for block in (b for b in data.blocks if not b.warmup):
+        key = (data.plan.cell(block.cell_id).input_id, block.round)
+        rounds[key].append((block.cell_id, block.position))
     if not rounds:
         return Check("unknown", "execution order", "no samples")
-    offsets: dict[str, list[float]] = {}
+    offsets: defaultdict[str, list[float]] = defaultdict(list)
     for members in rounds.values():  # rounds of a race become smaller
         middle = max(position for _, position in members) / 2
         for cell_id, position in members:
-            offsets.setdefault(cell_id, []).append(position - middle)
+            offsets[cell_id].append(position - middle)
     largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
     figure = (
         f"random, new in every round, seed {data.plan.measure.seed}; the mean position of each "
@@ -273,25 +279,22 @@ def _order(data: ReportData) -> Check:
     return Check("pass", "execution order", figure)
 
 
-def _floors(data: ReportData) -> tuple[Check, ...]:
-    floors = []
-    for metric in data.plan.judge.metrics:
-        margin = data.plan.judge.margin_of(metric)
-        for floor in (f for f in data.judgement.floors if f.metric == metric):
-            where = data.on_input(data.plan.input(floor.input_id), " on ")
-            label = f"noise floor of {noun(metric)}{where}"
-            mark: Mark = "fail" if floor.tripped else "warn"
-            if floor.tripped:
-                figure = f"A/A check failed: all verdicts on {noun(metric)} are withdrawn"
-            elif floor.fraction is None:
-                figure = f"not measured: {data.no_floor}"
-            else:
-                inside = floor.fraction <= margin
-                mark = "pass" if inside else mark
-                side = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
-                figure = f"{percent_up(floor.fraction)}, {side}"
-            floors.append(Check(mark, label, figure))
-    return tuple(floors)
+def _floors(data: ReportData) -> Iterable[Check]:
+    judge = data.plan.judge
+    for floor in (f for m in judge.metrics for f in data.judgement.floors if f.metric == m):
+        name, margin = noun(floor.metric), judge.margin_of(floor.metric)
+        where = data.on_input(data.plan.input(floor.input_id), " on ")
+        mark: Mark = "warn"
+        if floor.tripped:
+            mark, figure = "fail", f"A/A check failed: all verdicts on {name} are withdrawn"
+        elif floor.fraction is None:
+            figure = f"not measured: {data.no_floor}"
+        else:
+            inside = floor.fraction <= margin
+            mark = "pass" if inside else mark
+            side = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
+            figure = f"{percent_up(floor.fraction)}, {side}"
+        yield Check(mark, f"noise floor of {name}{where}", figure)
 
 
 def _drift(data: ReportData) -> Check:
@@ -327,24 +330,3 @@ def _with_controls(data: ReportData, cell_ids: list[str]) -> str:
 
 def _coded(data: ReportData, code: str) -> list[Event]:
     return [event for event in data.all_events if event.code == code]
-
-
-def _load(data: ReportData) -> Check:
-    load = data.host.load1
-    if load is None:
-        return Check("unknown", "other load", "not available")
-    figure = f"load {load:.2f} on {data.host.cores} cores before the start"
-    return Check("warn" if load > BUSY * data.host.cores else "pass", "other load", figure)
-
-
-def _governor(data: ReportData) -> Check:
-    governor = data.host.governor
-    if governor is None:
-        return Check("unknown", "governor", "not available on this machine")
-    return Check("pass" if governor == "performance" else "warn", "governor", governor)
-
-
-def _tools(data: ReportData) -> Check:
-    hyperfine = f"hyperfine {data.host.hyperfine.removeprefix('hyperfine ')}, no shell"
-    shell = any(cell.shell for cell in data.plan.cells)
-    return Check("pass", "timed by", "a shell" if shell else hyperfine)

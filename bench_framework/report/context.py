@@ -63,21 +63,20 @@ class ReportData:
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 
-    # -- indexes -------------------------------------------------------------------------------
-
     @cached_property
     def _summaries(self) -> dict[tuple[str, Metric], Summary]:
         return {(s.cell_id, s.metric): s for s in self.judgement.summaries}
 
     @cached_property
     def _comparisons(self) -> dict[tuple[str, Metric], Comparison]:
+        cells = (self.plan.baseline_cell(item.id) for item in self.plan.inputs)
+        baselines = {cell.id for cell in cells if cell is not None}
         families = {"headline", "memory", "exact"}
-        comparisons: dict[tuple[str, Metric], Comparison] = {}
-        for c in self.judgement.comparisons:
-            baseline = self.plan.baseline_cell(self.plan.cell(c.cell_id).input_id)
-            if c.family in families and baseline is not None and c.ref_cell_id == baseline.id:
-                comparisons[c.cell_id, c.metric] = c
-        return comparisons
+        return {
+            (c.cell_id, c.metric): c
+            for c in self.judgement.comparisons
+            if c.family in families and c.ref_cell_id in baselines
+        }
 
     @cached_property
     def _states(self) -> dict[str, CellState]:
@@ -91,12 +90,15 @@ class ReportData:
             if c.kind in {"comparison", "memory"} and c.cells
         }
 
-    # -- the plan ------------------------------------------------------------------------------
-
     @property
     def metric(self) -> Metric:
         """Return the metric of the headline."""
         return self.plan.judge.headline
+
+    @property
+    def margin(self) -> float:
+        """Return the margin of the headline metric, as a fraction."""
+        return self.plan.judge.margin_of(self.metric)
 
     def arms(self, input_id: str) -> tuple[Cell, ...]:
         """Return baseline and candidates of an input, without the A/A control."""
@@ -135,8 +137,6 @@ class ReportData:
         """Return the family-wise level of the results, such as ``5 %``."""
         return f"{self.judgement.looks.level * 100:g}\u202f%"
 
-    # -- measurements --------------------------------------------------------------------------
-
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of a configuration."""
         return self._summaries.get((cell_id, metric))
@@ -151,10 +151,12 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        families, ids = ("headline", "reference", "contrast", "exact"), (cell_id, ref_cell_id)
+        families, key = (
+            ("headline", "reference", "contrast", "exact"),
+            (cell_id, ref_cell_id, metric),
+        )
         pairs = (c for c in self.judgement.comparisons if c.family in families)
-        pairs = (c for c in pairs if (c.cell_id, c.ref_cell_id) == ids)
-        return next((c for c in pairs if c.metric == metric), None)
+        return next((c for c in pairs if (c.cell_id, c.ref_cell_id, c.metric) == key), None)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of the A/A control with the baseline."""
@@ -186,15 +188,13 @@ class ReportData:
     def ahead(self, input_id: str) -> frozenset[str]:
         """Return the best group's configurations, none if these are all of the measured ones."""
         group = self.best(input_id)
-        if group is None:
-            return frozenset()
-        compared = {
-            cell.id
-            for cell in self.arms(input_id)
-            if cell.role is Role.BASELINE
-            or ((c := self.comparison(cell.id, self.metric)) is not None and c.shown is not None)
-        }
-        return frozenset(group.cell_ids) if compared - set(group.cell_ids) else frozenset()
+        best = frozenset(group.cell_ids if group else ())
+        for cell in self.arms(input_id):
+            compared = self.comparison(cell.id, self.metric)
+            judged = cell.role is Role.BASELINE or (compared and compared.shown)
+            if judged and cell.id not in best:
+                return best
+        return frozenset()
 
     def prepared(self, input_id: str) -> PreparedInput | None:
         """Return the dataset on disk."""
@@ -202,11 +202,9 @@ class ReportData:
 
     def input_bytes(self, input_id: str) -> int | None:
         """Return the size of an input in bytes: measured if available, else planned."""
-        prepared = self.prepared(input_id)
-        if prepared is not None and prepared.size_bytes:
-            return prepared.size_bytes
-        dataset = self.plan.input(input_id).dataset
-        return dataset.size_bytes if dataset else None
+        prepared, dataset = self.prepared(input_id), self.plan.input(input_id).dataset
+        planned = dataset.size_bytes if dataset else None
+        return (prepared.size_bytes if prepared else None) or planned
 
     def handled_bytes(self, input_id: str) -> int | None:
         """Return the bytes that every run processed.
@@ -214,12 +212,10 @@ class ReportData:
         It is the size of the input, or for programs without input the number that all workers
         report.
         """
-        size = self.input_bytes(input_id)
-        if size is not None:
-            return size
         cells = {cell.id for cell in self.plan.cells_of(input_id)}
         sizes = {r.bytes for b in self.measured_blocks if b.cell_id in cells for r in b.receipts}
-        return next(iter(sizes)) if len(sizes) == 1 else None
+        size = self.input_bytes(input_id)
+        return sizes.pop() if size is None and len(sizes) == 1 else size
 
     def build_of(self, variant: Variant) -> Build | None:
         """Return the build of a variant."""
@@ -232,8 +228,8 @@ class ReportData:
 
     def minutes(self, block: Block) -> float:
         """Return the minutes from the start of the first measured sample to that of another."""
-        starts = (datetime.fromisoformat(b.started_at) for b in (self.measured_blocks[0], block))
-        first, start = (moment.timestamp() for moment in starts)
+        blocks = (self.measured_blocks[0], block)
+        first, start = (datetime.fromisoformat(b.started_at).timestamp() for b in blocks)
         return (start - first) / 60
 
     @cached_property
@@ -246,19 +242,16 @@ class ReportData:
         """Return the events that are warnings or errors."""
         return tuple(e for e in self.all_events if e.severity != "note")
 
-    # -- claims --------------------------------------------------------------------------------
-
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.
 
         With `item`, only claims about that input. If the record has one input, no claim names it.
         """
         claims = (c for c in self.judgement.claims if c.kind in kinds)
-        return tuple(c for c in claims if item is None or self._is_about(c, item))
-
-    def _is_about(self, claim: Claim, item: Input) -> bool:
-        label = dict(claim.scope).get("input")
-        return len(self.plan.inputs) == 1 if label is None else label == item.label
+        if item is None:
+            return tuple(claims)
+        unnamed = item.label if len(self.plan.inputs) == 1 else None
+        return tuple(c for c in claims if dict(c.scope).get("input", unnamed) == item.label)
 
     def ratio_words(self, item: Input) -> str:
         """Return the term for the headline's ratios, inverted if larger values are better."""
@@ -273,10 +266,8 @@ class ReportData:
 
     def own_unit(self, metric: Metric) -> str:
         """Return the unit of a metric that the scenario or a worker declares, otherwise ""."""
-        declared = next((m.unit for m in self.plan.metrics if m.name == metric), None)
-        if declared is not None:
-            return declared
-        return str(self.announced(metric).get("unit", ""))
+        announced = str(self.announced(metric).get("unit", ""))
+        return next((m.unit for m in self.plan.metrics if m.name == metric), announced)
 
     def announced(self, metric: Metric) -> dict[str, Any]:
         """Return what a worker announced of a metric, such as its unit; empty if it did not."""
@@ -295,8 +286,6 @@ class ReportData:
         """Return the id of the claim that compares a configuration with the baseline."""
         claim = self.claim_of(cell_id, metric)
         return claim.id if claim else None
-
-    # -- texts that several sections need ------------------------------------------------------
 
     def page_files(self, table: str) -> tuple[str, ...]:
         """Return the paths of the pages and of a table; nothing if the folder is unknown."""
@@ -322,23 +311,17 @@ class ReportData:
 
     def command(self, cell: Cell) -> str:
         """Return the command of a configuration for a shell, with the paths that were used."""
-        build = self.build_of(self.variant_of(cell))
-        prepared = self.prepared(cell.input_id)
-        bin_path = (build.path if build else None) or (self.plan.program or ("{bin}",))[0]
-        tuning = f"results/{self.record_dir}/tuning.json" if self.record_dir else "{tuning}"
-        slots = {
-            "bin": bin_path,
-            "input": (prepared.path if prepared else None) or "{input}",
-            "tuning": tuning,
-        }
+        build, prepared = self.build_of(self.variant_of(cell)), self.prepared(cell.input_id)
         files = prepared.files if prepared else ()
-        if files and cell.shell:
-            slots["input"] = shlex.join(files)
-        words = [
-            text
-            for word in cell.command
-            for text in (files if files and word == (INPUT,) else (filled(word, slots),))
-        ]
+        path = (prepared.path if prepared else None) or "{input}"
+        slots = {
+            "bin": (build.path if build else None) or (self.plan.program or ("{bin}",))[0],
+            "input": shlex.join(files) if files and cell.shell else path,
+            "tuning": f"results/{self.record_dir}/tuning.json" if self.record_dir else "{tuning}",
+        }
+        words: list[str] = []
+        for word in cell.command:
+            words += files if files and word == (INPUT,) else (filled(word, slots),)
         env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
         stdin = ["<", shlex.quote(filled(cell.stdin, slots))] if cell.stdin else []
         line = words[0] if cell.shell and len(words) == 1 else shlex.join(words)
@@ -346,16 +329,9 @@ class ReportData:
 
     def replication(self, cell_ids: Iterable[str]) -> str:
         """Return rounds × runs per round: ``40×1``, or a range if configurations differ."""
-        pairs = [
-            (s.n_rounds, s.n_runs)
-            for c in cell_ids
-            if (s := self.summary(c, self.metric)) and s.n_rounds
-        ]
-        if not pairs:
-            return "0×0"
-        rounds = span(n for n, _ in pairs)
-        runs = span(round(total / n) for n, total in pairs)
-        return f"{rounds}×{runs}"
+        known = [s for c in cell_ids if (s := self.summary(c, self.metric)) and s.n_rounds]
+        runs = span(round(s.n_runs / s.n_rounds) for s in known)
+        return f"{span(s.n_rounds for s in known)}×{runs}"
 
 
 def span(values: Iterable[int]) -> str:

@@ -20,6 +20,8 @@ from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import (
+    LIGHT,
+    SENTINELS,
     bars,
     drift,
     forest,
@@ -31,7 +33,6 @@ from bench_framework.report.charts import (
     scaling,
     sensors,
 )
-from bench_framework.report.palette import LIGHT, SENTINELS
 from bench_framework.report.render.widths import visible, visible_lines
 
 _TAG: Final = re.compile(r"<[^>]+>")
@@ -44,10 +45,6 @@ _HATCH: Final = re.compile(
     r'<pattern id="([^"]*)"[^>]*>\s*<rect[^>]*/>\s*<path d="((?:M [^ ]+ [^ ]+ L [^ ]+ [^ ]+ ?){3,})" style=("[^"]*")'
 )
 _KINDS: Final = ("path", "use", "text")
-_USES: Final = 1
-"""Index of markers in `_KINDS`. A clip path on a marker would move with it, so that it is set on a
-group.
-"""
 _MARK: Final = re.compile(r"<(path|use|text)\b[^>]*?(?:/>|>[^<]*</text>)")
 _CLIPPED: Final = re.compile(r'<g clip-path="[^"]*">')
 _COMMAND: Final = re.compile(r"([A-Za-z])([^A-Za-z]*)")
@@ -101,8 +98,6 @@ def _tiled(text: str) -> str:
     def tile(match: re.Match[str]) -> str:
         lines = [[float(number) for number in line] for line in _LINE.findall(match[2])]
         step = lines[1][0] - lines[0][0]
-        if any(abs(x0 + y0 - x1 - y1) > step for x0, y0, x1, y1 in lines):
-            return match[0]
         return (
             f'<pattern id="{match[1]}" patternUnits="userSpaceOnUse" width="{step:g}" height="{step:g}">\n'
             f'<path d="M -1 1 L 1 -1 M 0 {step:g} L {step:g} 0 '
@@ -166,59 +161,49 @@ def _gathered(text: str) -> str:
     """Group consecutive marks by style.
 
     Lines come first, then markers, then text, so that no text is covered. Line styles
-    are in the order of their first use.
+    are in the order of their first use. Definitions between the marks come before them.
     """
     lines: list[str] = []
-    run = _Run()
     clips: list[str] = []
+    defs: list[str] = []
+    marks: dict[tuple[int, str], list[str]] = {}
+
+    def end_group() -> None:
+        lines.extend(["<defs>", *defs, "</defs>"] if defs else [])
+        for (kind, look), same in sorted(marks.items(), key=lambda item: item[0][0]):
+            if kind == 0 and "fill:none" in look:  # strokes of one style become one path
+                same[:] = [
+                    f'<path d="{"".join(p for mark in same for p in _PATH.findall(mark))}"/>'
+                ]
+            # A clip path on a marker would move with it, so that it is set on a group.
+            clipped_marker = _KINDS[kind] == "use" and "clip-path" in look
+            if not look:
+                lines.extend(same)
+            elif len(same) == 1 and not clipped_marker:
+                lines.append(same[0].replace(" ", f"{look} ", 1))
+            else:
+                lines.extend([f"<g{look}>", *same, "</g>"])
+        defs.clear()
+        marks.clear()
+
+    inside = False
     for line in text.split("\n"):
         if _CLIPPED.fullmatch(line):
             clips.append(line[2:-1])
         elif line == "</g>" and clips:
             clips.pop()
-        elif not run.takes(line, "".join(clips)):
-            lines += run.lines()
-            run = _Run()
+        elif line in {"<defs>", "</defs>"}:
+            inside = line == "<defs>"
+        elif inside:
+            defs.append(line)
+        elif (match := _MARK.fullmatch(line)) is not None:
+            look = "".join(clips) + "".join(sorted(_LOOK.findall(line)))
+            marks.setdefault((_KINDS.index(match[1]), look), []).append(_LOOK.sub("", line))
+        else:
+            end_group()
             lines.append(line)
-    return "\n".join([*lines, *run.lines()])
-
-
-class _Run:
-    """Consecutive marks, and the definitions between them."""
-
-    def __init__(self) -> None:
-        self._defs: list[str] = []
-        self._inside = False
-        self._marks: dict[tuple[int, str], list[str]] = {}
-
-    def takes(self, line: str, clip: str) -> bool:
-        """Add a line if it is a mark or a definition, and return whether it was added."""
-        if self._inside or line == "<defs>":
-            self._inside = line != "</defs>"
-            if line not in {"<defs>", "</defs>"}:
-                self._defs.append(line)
-            return True
-        match = _MARK.fullmatch(line)
-        if match is None:
-            return False
-        look = clip + "".join(sorted(_LOOK.findall(line)))
-        self._marks.setdefault((_KINDS.index(match[1]), look), []).append(_LOOK.sub("", line))
-        return True
-
-    def lines(self) -> list[str]:
-        """Return the lines of the group, shortened."""
-        lines = ["<defs>", *self._defs, "</defs>"] if self._defs else []
-        for (kind, look), marks in sorted(self._marks.items(), key=lambda item: item[0][0]):
-            same = marks
-            if kind == 0 and "fill:none" in look:  # strokes of one style become one path
-                same = [f'<path d="{"".join(p for mark in marks for p in _PATH.findall(mark))}"/>']
-            if not look:
-                lines += same
-            elif len(same) == 1 and (kind != _USES or "clip-path" not in look):
-                lines.append(same[0].replace(" ", f"{look} ", 1))
-            else:
-                lines += [f"<g{look}>", *same, "</g>"]
-        return lines
+    end_group()
+    return "\n".join(lines)
 
 
 def _font(match: re.Match[str]) -> str:
@@ -252,9 +237,9 @@ def scaling_plot(
     """Draw time and throughput against size, and return the Axes of the left panel."""
     with mpl.rc_context(STYLE):
         if ax is None:
-            first, second = scaling.places(figure)
-            left = _panel(figure, scaling.size(figure), first)
-            right = _panel(figure, scaling.size(figure), second, left.get_figure())
+            size, first, second = scaling.layout(figure)
+            left = _panel(figure, size, first)
+            right = _panel(figure, size, second, left.get_figure())
         else:
             left, right = ax, ax.inset_axes((1.2, 0.0, 1.0, 1.0))
         scaling.draw(left, right, figure, colours)
@@ -262,38 +247,42 @@ def scaling_plot(
 
 
 def _plot(
-    size: Callable[[Figure], Size],
     draw: Callable[[Axes, Figure, Mapping[str, str]], None],
-    place: Callable[[Figure], Place] | None = None,
+    layout: Callable[[Figure], tuple[Size, Place]] | None = None,
 ) -> Callable[..., Axes]:
-    """Return the plot function of a chart with its size and the place of its Axes, in units.
+    """Return the plot function of a chart. `layout` gives its size and the place of its Axes.
 
-    Without `place`, the chart draws its axes itself, on a sheet of its size.
+    Without `layout`, the chart draws its axes itself, on a sheet whose limits are its size.
     """
 
     def plot(figure: Figure, ax: Axes | None = None, colours: Mapping[str, str] = LIGHT) -> Axes:
         with mpl.rc_context(STYLE):
-            whole = size(figure)
-            if ax is None:
-                ax = _panel(figure, whole, place(figure) if place else (0.0, 0.0, *whole))
-            draw(ax, figure, colours)
-        return ax
+            if ax is not None:
+                draw(ax, figure, colours)
+                return ax
+            panel = _panel(figure, *(layout(figure) if layout else ((1, 1), (0, 0, 1, 1))))
+            draw(panel, figure, colours)
+            canvas = panel.get_figure(root=True)
+            if layout is None and canvas is not None:
+                width, height = panel.get_xlim()[1], panel.get_ylim()[1]
+                canvas.set_size_inches(width / UNITS_PER_INCH, height / UNITS_PER_INCH)
+        return panel
 
     return plot
 
 
 PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
-    "forest": _plot(forest.size, forest.draw, forest.place),
+    "forest": _plot(forest.draw, forest.layout),
     "scaling": scaling_plot,
-    "memory-time": _plot(memory_time.size, memory_time.draw, memory_time.place),
-    "drift": _plot(drift.size, drift.draw, drift.place),
-    "waterfall": _plot(bars.size, bars.draw_changes),
-    "bars": _plot(bars.size, bars.draw),
-    "runs": _plot(runs.size, runs.draw),
-    "order": _plot(order.size, order.draw),
-    "grid": _plot(grid.size, grid.draw),
-    "sensors": _plot(sensors.size, sensors.draw),
-    "history": _plot(history.size, history.draw),
+    "memory-time": _plot(memory_time.draw, memory_time.layout),
+    "drift": _plot(drift.draw, drift.layout),
+    "waterfall": _plot(bars.draw_changes),
+    "bars": _plot(bars.draw),
+    "runs": _plot(runs.draw),
+    "order": _plot(order.draw),
+    "grid": _plot(grid.draw),
+    "sensors": _plot(sensors.draw),
+    "history": _plot(history.draw),
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
 
@@ -309,9 +298,7 @@ def drawings(document: Document) -> dict[str, str]:
 
 def inline(drawing: str, figure: Figure) -> str:
     """Return SVG for a page: colours of the page, unique ids, title and description."""
-    for token, sentinel in SENTINELS.items():
-        drawing = drawing.replace(sentinel, f"var(--{token})")
-    return _titled(drawing, figure, extra="")
+    return _titled(drawing, figure, {token: f"var(--{token})" for token in SENTINELS})
 
 
 def responsive(drawing: str, figure: Figure) -> str:
@@ -326,10 +313,8 @@ def responsive(drawing: str, figure: Figure) -> str:
 
 def standalone(drawing: str, figure: Figure) -> str:
     """Return SVG as a file: light colours on a white background, also readable in a dark page."""
-    for token, sentinel in SENTINELS.items():
-        drawing = drawing.replace(sentinel, LIGHT[token])
     ground = f'<rect width="100%" height="100%" rx="6" fill="{LIGHT["ground"]}"/>'
-    return _titled(drawing, figure, extra=ground) + "\n"
+    return _titled(drawing, figure, LIGHT, ground) + "\n"
 
 
 class Panel(Axes):
@@ -343,12 +328,11 @@ class Panel(Axes):
 
 def _panel(figure: Figure, size: Size, place: Place, canvas: object = None) -> Axes:
     """Return Axes at a place in units, on a canvas with a size in units."""
-    width, height = size
+    (width, height), (left, bottom, right, top) = size, place
     if not isinstance(canvas, Canvas):
         inches = (width / UNITS_PER_INCH, height / UNITS_PER_INCH)
         canvas = Canvas(figsize=inches, dpi=UNITS_PER_INCH)
         canvas.patch.set_visible(False)
-    left, bottom, right, top = place
     extent = ((right - left) / width, (top - bottom) / height)
     panel = canvas.add_axes((left / width, bottom / height, *extent), axes_class=Panel)
     if isinstance(panel, Panel):
@@ -377,15 +361,18 @@ def _svg(axes: Axes, figure: Figure) -> str:
     return visible_lines(trimmed(buffer.getvalue(), figure.anchor))
 
 
-def _titled(text: str, figure: Figure, *, extra: str) -> str:
-    """Add role, title and description to the root element."""
+def _titled(text: str, figure: Figure, colours: Mapping[str, str], extra: str = "") -> str:
+    """Replace the sentinel colours, and add role, title and description to the root element."""
+    for token, sentinel in SENTINELS.items():
+        text = text.replace(sentinel, colours[token])
     title, desc = (escape(visible(part)) for part in (figure.title, figure.desc))
-    names = f'role="img" aria-labelledby="{figure.anchor}-title {figure.anchor}-desc"'
-    head = f'<title id="{figure.anchor}-title">{title}</title><desc id="{figure.anchor}-desc">{desc}</desc>'
+    anchor = figure.anchor
+    head = f'<title id="{anchor}-title">{title}</title><desc id="{anchor}-desc">{desc}</desc>'
     box = re.search(r'viewBox="([^"]*)"', text)
     width, height = box[1].split()[2:] if box else ("720", "320")
     root = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'font-family="{FONTS}" stroke-linejoin="round" {names}>{head}{extra}'
+        f'font-family="{FONTS}" stroke-linejoin="round" role="img" '
+        f'aria-labelledby="{anchor}-title {anchor}-desc">{head}{extra}'
     )
     return re.sub(r"^<svg[^>]*>", lambda _: root, text, count=1)

@@ -11,8 +11,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import comparison_cells, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import (
     DASH,
     SIZES,
@@ -21,7 +19,16 @@ from bench_framework.report.numbers import (
     percent_up,
     rate_unit,
 )
-from bench_framework.report.scales import Scale, cores_cell, rate_cell, scale_of, titled
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    Scale,
+    comparison_cells,
+    cores_cell,
+    rate_cell,
+    scale_of,
+    titled,
+    verdict_cell,
+)
 from bench_framework.rounding import up_to_two_digits
 
 REFUSED = {
@@ -34,25 +41,38 @@ _NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results table, ordered by ratio. Rows without a comparison are last."""
-    arms = data.arms(item.id)
-    baseline = data.plan.baseline_cell(item.id)
-    scales = {
-        metric: scale_on(data, item, metric)
-        for metric in dict.fromkeys((data.metric, CPU, PEAK_RSS))
-        if metric == data.metric or data.summaries(arms, metric)
-    }
+    arms, baseline = data.arms(item.id), data.plan.baseline_cell(item.id)
+    metrics = [m for m in (CPU, PEAK_RSS) if m != data.metric and data.summaries(arms, m)]
+    scales = {m: scale_on(data, item, m) for m in (data.metric, *metrics)}
     size = data.handled_bytes(item.id) if data.metric == WALL else None
-    best = data.ahead(item.id)
-    rows = [
+    best, unit = data.ahead(item.id), scales[data.metric].unit
+    # A narrow output drops the columns with the highest `drop` first.
+    columns = [
+        Column("Variant"),
+        Column(titled(metric_name(data.metric), unit), "decimal"),
+        Column("vs baseline", "decimal"),
+        Column(ADJUSTED_CI, drop=1),
+        Column("Verdict"),
+    ]
+    if size is not None:
+        columns.append(Column(rate_unit(data.plan.unit_family)[0], "right", drop=3))
+    if CPU in metrics:
+        columns.append(Column(titled("CPU time", scales[CPU].unit), "decimal", drop=5))
+        columns.append(Column("CPU vs baseline", "decimal", drop=5))
+        columns.append(Column("Cores", "decimal", drop=6))
+    if PEAK_RSS in metrics:
+        columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
+    columns += [Column(titled(name, unit), "right", drop=7) for name in ("Mean (SD)", "Min–max")]
+    columns += [Column("n", "right", drop=4), Column("Notes", drop=8, prose=True)]
+    rows = tuple(
         _row(data, cell, scales, size, strong=cell.id in best)
         for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
-    ]
+    )
     caption = (
         f"{by_variant(data, item)}; mean, standard deviation (SD), smallest and largest value over "
         f"the same; ratios are {data.ratio_words(item)}."
     )
-    columns = _columns(data, scales, size)
-    return Table(name + "-table", caption, columns, tuple(rows), stub=data.on_input(item))
+    return Table(name + "-table", caption, tuple(columns), rows, stub=data.on_input(item))
 
 
 def by_variant(data: ReportData, item: Input) -> str:
@@ -74,28 +94,6 @@ def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
     return scale_of(metric, size, summaries, family, data.own_unit(metric))
 
 
-def _columns(data: ReportData, scales: dict[str, Scale], size: int | None) -> tuple[Column, ...]:
-    """Return the columns. A narrow output drops those with the highest `drop` first."""
-    columns = [
-        Column("Variant"),
-        Column(titled(metric_name(data.metric), scales[data.metric].unit), "decimal"),
-        Column("vs baseline", "decimal"),
-        Column(ADJUSTED_CI, drop=1),
-        Column("Verdict"),
-    ]
-    if size is not None:
-        columns.append(Column(rate_unit(data.plan.unit_family)[0], "right", drop=3))
-    if CPU in scales and data.metric != CPU:
-        columns.append(Column(titled("CPU time", scales[CPU].unit), "decimal", drop=5))
-        columns.append(Column("CPU vs baseline", "decimal", drop=5))
-        columns.append(Column("Cores", "decimal", drop=6))
-    if PEAK_RSS in scales and data.metric != PEAK_RSS:
-        columns.append(Column(titled("Peak RSS", scales[PEAK_RSS].unit), "decimal", drop=2))
-    unit = scales[data.metric].unit
-    columns += [Column(titled(name, unit), "right", drop=7) for name in ("Mean (SD)", "Min–max")]
-    return (*columns, Column("n", "right", drop=4), Column("Notes", drop=8, prose=True))
-
-
 def metric_name(metric: str) -> str:
     """Return the name of a metric as the title of a column."""
     words = noun(metric)
@@ -105,69 +103,51 @@ def metric_name(metric: str) -> str:
 def _row(
     data: ReportData, cell: PlanCell, scales: dict[str, Scale], size: int | None, *, strong: bool
 ) -> Row:
-    state = data.state(cell.id)
-    variant = data.variant_of(cell)
+    state, variant = data.state(cell.id), data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
-    first = cell.input_id == data.plan.inputs[0].id
     refused = REFUSED.get(state.state)
-    summary = data.summary(cell.id, data.metric) if refused is None else None
-    comparison = data.comparison(cell.id, data.metric) if refused is None and not baseline else None
+    summary, cpu, peak = (
+        None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)
+    )
+    comparison, by_cpu = (
+        None if refused or baseline else data.comparison(cell.id, m) for m in (data.metric, CPU)
+    )
     verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
     reason = reason_of(state, variant, comparison)
     notes = (reason, stopped(data, cell.id), effect_note(comparison))
+    time = scales[data.metric]
+    judged = comparison_cells(comparison, data.claim_id(cell.id, data.metric))
+    if baseline or cell.role.separate:  # neither has an interval
+        judged = Cell(cell.role.value, 1.0 if baseline else None), Cell("")
     cells = [
-        Cell(variant.label, about=variant.describe if first else ""),
-        scales[data.metric].cell(summary),
-        *_judged(data, cell, comparison),
-        _verdict(verdict, state, data.metric),
-        *_further(data, cell, scales, size, refused=refused is not None),
-        scales[data.metric].spread(summary),
-        scales[data.metric].extremes(summary),
+        Cell(
+            variant.label,
+            about=variant.describe if cell.input_id == data.plan.inputs[0].id else "",
+        ),
+        time.cell(summary),
+        *judged,
+        verdict_cell(verdict, data.metric)
+        if verdict is not None
+        else Cell("not started" if state.state == "not-started" else ""),
+    ]
+    if size is not None:
+        cells.append(rate_cell(size, summary, data.plan.unit_family))
+    if CPU in scales and data.metric != CPU:
+        ratio, _ = comparison_cells(by_cpu, data.claim_id(cell.id, CPU))
+        if by_cpu is not None and by_cpu.shown is not None:
+            text = f"{ratio.text} {glyph(by_cpu.verdict)}"
+            ratio = replace(ratio, text=text, verdict=by_cpu.verdict)
+        ratio = Cell("baseline", 1.0) if baseline else ratio
+        cells += [scales[CPU].cell(cpu), ratio, cores_cell(cpu, summary)]
+    if PEAK_RSS in scales and data.metric != PEAK_RSS:
+        cells.append(scales[PEAK_RSS].cell(peak))
+    cells += [
+        time.spread(summary),
+        time.extremes(summary),
         Cell(data.replication([cell.id]) if summary else DASH),
-        Cell("; ".join(part for part in notes if part)),
+        Cell("; ".join(filter(None, notes))),
     ]
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
-
-
-def _verdict(verdict: Verdict | None, state: CellState, metric: str) -> Cell:
-    if verdict is None:
-        return Cell("not started" if state.state == "not-started" else "")
-    return verdict_cell(verdict, metric)
-
-
-def _judged(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> tuple[Cell, Cell]:
-    """Return the ratio and its interval. A bound or an anchor has no interval."""
-    if cell.role is Role.BASELINE:
-        return Cell("baseline", 1.0), Cell("")
-    if cell.role.separate:
-        return Cell(cell.role.value), Cell("")
-    return comparison_cells(comparison, data.claim_id(cell.id, data.metric))
-
-
-def _further(
-    data: ReportData, cell: PlanCell, scales: dict[str, Scale], size: int | None, *, refused: bool
-) -> list[Cell]:
-    wall, cpu, rss = (
-        None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)
-    )
-    cells = [rate_cell(size, wall, data.plan.unit_family)] if size is not None else []
-    if CPU in scales and data.metric != CPU:
-        ratio = _cpu_ratio(data, cell, refused=refused)
-        cells += [scales[CPU].cell(cpu), ratio, cores_cell(cpu, wall)]
-    if PEAK_RSS in scales and data.metric != PEAK_RSS:
-        cells.append(scales[PEAK_RSS].cell(rss))
-    return cells
-
-
-def _cpu_ratio(data: ReportData, cell: PlanCell, *, refused: bool) -> Cell:
-    if cell.role is Role.BASELINE:
-        return Cell("baseline", 1.0)
-    comparison = None if refused else data.comparison(cell.id, CPU)
-    if comparison is None or comparison.shown is None:
-        return Cell(DASH)
-    ratio, _ = comparison_cells(comparison, data.claim_id(cell.id, CPU))
-    text = f"{ratio.text} {glyph(comparison.verdict)}"
-    return replace(ratio, text=text, verdict=comparison.verdict)
 
 
 def reason_of(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
@@ -175,7 +155,13 @@ def reason_of(state: CellState, variant: Variant, comparison: Comparison | None)
     if state.state == "not-started":
         return state.reason or "not started"
     if state.state == "not-comparable":
-        return _changed(state, variant) or state.reason
+        requested = dict(variant.values)
+        changed = (
+            f"{axis}: {requested[axis]} was requested, {actual} was used"
+            for axis, actual in state.effective.items()
+            if requested.get(axis, actual) != actual
+        )
+        return "; ".join(changed) or state.reason
     if state.state in REFUSED:
         return state.reason
     return comparison.reason if comparison else ""
@@ -191,16 +177,6 @@ def stopped(data: ReportData, cell_id: str) -> str:
         return f"measured up to round {lost.round}"
     to = f": worse than {data.label(lost.to_cell_id)}" if lost.to_cell_id else ""
     return f"dropped after round {lost.round}{to}"
-
-
-def _changed(state: CellState, variant: Variant) -> str:
-    """Return requested and actual modes that differ, such as ``io: direct was requested, read was used``."""
-    requested = dict(variant.values)
-    return "; ".join(
-        f"{axis}: {requested[axis]} was requested, {actual} was used"
-        for axis, actual in state.effective.items()
-        if requested.get(axis, actual) != actual
-    )
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:

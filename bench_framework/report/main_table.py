@@ -1,4 +1,4 @@
-"""The table of the report: time, change relative to the baseline, peak memory and a note."""
+"""The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -22,7 +22,7 @@ from bench_framework.report.headline_table import (
     stopped,
 )
 from bench_framework.report.numbers import DASH, TIMES_FROM, margin_text, show_factor, show_percent
-from bench_framework.report.scales import titled
+from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.rounding import thresholds
 from bench_framework.units import counted
 
@@ -40,26 +40,23 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results of an input, ordered by ratio. Refused rows are last."""
     arms = data.arms(item.id)
     time = scale_on(data, item, data.metric)
-    memory = None
-    if data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS):
-        memory = scale_on(data, item, PEAK_RSS)
+    with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
+    memory = scale_on(data, item, PEAK_RSS) if with_memory else None
     times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
     described = len(arms) <= MOST_DESCRIBED
     rows = []
     for cell in in_report(data, arms):
-        state = data.state(cell.id)
+        state, variant = data.state(cell.id), data.variant_of(cell)
         comparison = data.comparison(cell.id, data.metric)
-        summary = None if state.state in REFUSED else data.summary(cell.id, data.metric)
-        verdict = REFUSED.get(state.state) or (comparison.verdict if comparison else None)
-        peak = None if state.state in REFUSED else data.summary(cell.id, PEAK_RSS)
-        variant = data.variant_of(cell)
+        refused = REFUSED.get(state.state)
         cells = (
             Cell(variant.label, about=variant.describe if described else ""),
-            time.cell(summary),
+            time.cell(None if refused else data.summary(cell.id, data.metric)),
             change_cell(data, cell, times=times),
-            *((memory.cell(peak),) if memory else ()),
+            *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
         )
+        verdict = refused or (comparison.verdict if comparison else None)
         reason = reason_of(state, variant, comparison)
         rows.append(Row(cells, verdict, cell.id in data.ahead(item.id), _is_base(cell), reason))
     columns = (
@@ -83,11 +80,20 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
         caption += f" “{ROUNDS} n rounds”: then the verdict was final, and measuring it ended."
-    note = effects_note(compared)
-    rest = len(arms) - len(rows)
-    note += f" The appendix has {counted(rest, 'more variant')}." if rest else ""
-    stub, note = data.on_input(item), note.strip()
+    note = _note(compared, len(arms) - len(rows), "more variant")
+    stub = data.on_input(item)
     return Table(name + "-table", caption, columns, tuple(rows), stub=stub, note=note)
+
+
+def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
+    """Return the cell of the peak memory, if the table has this column."""
+    refused = data.state(cell.id).state in REFUSED
+    return (scale.cell(None if refused else data.summary(cell.id, PEAK_RSS)),) if scale else ()
+
+
+def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
+    appendix = f"The appendix has {counted(rest, noun)}." if rest else ""
+    return f"{effects_note(compared)} {appendix}".strip()
 
 
 def by_input_table(data: ReportData, first: Input, name: str) -> Table:
@@ -138,8 +144,7 @@ def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
     text = change_text(comparison, data.metric, times=times)
     interval = plain_interval(comparison)
     ratio = interval.ratio if interval else None
-    verdict = comparison.verdict
-    claim = data.claim_id(cell.id, data.metric)
+    claim, verdict = data.claim_id(cell.id, data.metric), comparison.verdict
     return Cell(f"{glyph(verdict)} {text}".strip(), ratio, claim, verdict)
 
 
@@ -184,21 +189,15 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(size_note(comparison))
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
-        parts.append(_finished_early(data, cell, comparison))
+        baseline = data.summary(comparison.ref_cell_id, data.metric)
+        early = 0 < comparison.rounds < (baseline.n_rounds if baseline else 0)
+        if early and not stopped(data, cell.id):  # its medians are of fewer rounds
+            parts.append(f"{ROUNDS} {comparison.rounds} rounds")
     elif cell.role.separate:
         parts.append("not compared")
     if data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
-
-
-def _finished_early(data: ReportData, cell: PlanCell, comparison: Comparison) -> str:
-    """Return a note on a configuration with fewer rounds, and thus other medians."""
-    baseline = data.summary(comparison.ref_cell_id, data.metric)
-    rounds = baseline.n_rounds if baseline else 0
-    if stopped(data, cell.id) or not 0 < comparison.rounds < rounds:
-        return ""
-    return f"{ROUNDS} {comparison.rounds} rounds"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
@@ -208,22 +207,81 @@ def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     that the scenario names, then the fastest.
     """
     plan = data.plan
-    baseline = data.plan.baseline_cell(arms[0].input_id) if arms else None
-    places = {cell: order(data, cell, baseline) for cell in arms}
-    ordered = sorted(arms, key=lambda cell: places[cell])
+    baseline = plan.baseline_cell(arms[0].input_id) if arms else None
+    ordered = sorted(arms, key=lambda cell: order(data, cell, baseline))
+    if len(arms) <= MANY_ROWS + FEW_MORE:
+        return ordered
     references = {plan.baseline_id, *plan.further_baselines}
     references |= {c.reference_id for c in plan.contrasts}
     by_name = references | {c.variant_id for c in plan.named}
     by_name |= {c.variant_id for c in plan.contrasts}
 
     def rank(cell: PlanCell) -> tuple[bool, bool]:
-        ahead = cell.id in data.ahead(cell.input_id)
-        return not ahead and cell.variant_id not in references, cell.variant_id not in by_name
+        first = cell.id in data.ahead(cell.input_id) or cell.variant_id in references
+        return not first, cell.variant_id not in by_name
 
-    first = sorted(ordered, key=rank)
-    chosen = set(first[:MANY_ROWS]) if len(arms) > MANY_ROWS + FEW_MORE else set(arms)
+    chosen = set(sorted(ordered, key=rank)[:MANY_ROWS])
     return [cell for cell in ordered if cell in chosen]
 
 
 def _is_base(cell: PlanCell) -> bool:
     return cell.role is Role.BASELINE
+
+
+def revision_cells(data: ReportData) -> tuple[PlanCell, ...]:
+    """Return the configurations at the newer revision, the largest increase first.
+
+    Configurations without a comparison are last.
+    """
+
+    def key(cell: PlanCell) -> tuple[int, float]:
+        rank, ratio = order(data, cell, data.plan.baseline_cell(cell.input_id))
+        return rank, -ratio
+
+    arms = (cell for item in data.plan.inputs for cell in data.arms(item.id))
+    return tuple(sorted((cell for cell in arms if cell.role is Role.CANDIDATE), key=key))
+
+
+def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table, list[PlanCell]]:
+    """Return a table with one row per configuration, and the cells of its rows."""
+    assert data.plan.revisions is not None
+    base, head = data.plan.revisions.names
+    rows_of = list(cells if len(cells) <= MANY_ROWS + FEW_MORE else cells[:MANY_ROWS])
+    compared = [data.comparison(cell.id, data.metric) for cell in rows_of]
+    times = in_times(compared)
+    bases = [data.plan.baseline_cell(cell.input_id) for cell in rows_of]
+    both = [c for pair in zip(bases, rows_of, strict=True) for c in pair if c is not None]
+    family, measured = data.plan.unit_family, data.summaries(both, data.metric)
+    time = scale_of(data.metric, None, measured, family, data.own_unit(data.metric))
+    peaks = data.summaries(both, PEAK_RSS) if data.metric != PEAK_RSS else []
+    memory = scale_of(PEAK_RSS, None, peaks, family) if peaks else None
+    rows = []
+    for before, cell, comparison in zip(bases, rows_of, compared, strict=True):
+        refused = REFUSED.get(data.state(cell.id).state)
+        old, new = (
+            time.cell(data.summary(c.id, data.metric) if c and not refused else None)
+            for c in (before, cell)
+        )
+        row = (
+            Cell(data.input_name(data.plan.input(cell.input_id))),
+            new,
+            change_cell(data, cell, times=times),
+            old,
+            *_peak(data, cell, memory),
+            Cell(row_note(data, cell, comparison)),
+        )
+        rows.append(Row(row, refused or (comparison.verdict if comparison else None)))
+    columns = (
+        Column("Configuration"),
+        Column(titled(f"{metric_name(data.metric)} at {head}", time.unit), "decimal"),
+        Column(f"vs {base} [{CI}]"),
+        Column(titled(f"{metric_name(data.metric)} at {base}", time.unit), "decimal", drop=2),
+        *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
+        Column("Note", drop=3, prose=True),
+    )
+    caption = (
+        f"{metric_name(data.metric)} at both revisions: median over rounds; ordered by the change "
+        f"of {noun(data.metric)} in the same rounds, the largest increase first."
+    )
+    note = _note(compared, len(cells) - len(rows), "more configuration")
+    return Table("results-table", caption, columns, tuple(rows), note=note), rows_of

@@ -37,12 +37,11 @@ INFINITY: Final = "∞"
 
 @dataclass(frozen=True, slots=True)
 class IntervalText:
-    """An interval as text: estimate, bounds, and their common number of decimals."""
+    """An interval as text: estimate and bounds."""
 
     estimate: str
     lo: str
     hi: str
-    decimals: int
 
     @property
     def bounds(self) -> str:
@@ -58,16 +57,6 @@ SIZES: Final = frozenset({PEAK_RSS, "binary_size"})
 _LEAST_SHOWN: Final = 0.1
 _MILLION: Final = 1e6
 _MOST_SHOWN: Final = 100_000
-
-
-def pdg_decimals(half_width: float) -> int:
-    """Return the decimals that the half-width of an interval supports.
-
-    The rule is that of the Particle Data Group: 0.0165 (first digits 165, below 355) keeps two
-    digits, thus 3 decimals, and 0.0612 keeps one, thus 2 decimals. Tens and hundreds are printed in
-    full.
-    """
-    return max(0, decimals_of(half_width))
 
 
 def show_ratio(
@@ -90,11 +79,10 @@ def show_ratio(
     `keep` is that of `rounding.rounded`: false for a pair without a verdict.
     """
     if hi > LARGEST_RATIO:
-        hi = math.inf
         # An infinite bound needs no digits. The other numbers use those of the finite side.
-        decimals = max(least, min(FINE_ENOUGH, pdg_decimals(abs(ratio - lo))))
-        below = _quantized(lo, decimals, ROUND_FLOOR)
-        return IntervalText(_text(_near(ratio, decimals)), _text(below), _text(hi), decimals)
+        decimals = max(least, min(FINE_ENOUGH, decimals_of(abs(ratio - lo))))
+        below = _fixed(lo, decimals, ROUND_FLOOR)
+        return IntervalText(_fixed(ratio, decimals), below, INFINITY)
     return _interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
 
 
@@ -112,10 +100,15 @@ def show_comparison(comparison: Comparison) -> IntervalText | None:
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
     """Return a ratio as a change: ``−17.2 % [−18.0, −16.4]``, with the digits of `show_ratio`."""
     if hi > LARGEST_RATIO:
-        return f"{show_ratio(ratio, lo, hi, margin, keep=keep)}"
+        return str(show_ratio(ratio, lo, hi, margin, keep=keep))
     interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
-    values, decimals = (interval.estimate, interval.lo, interval.hi), interval.decimals - 2
-    estimate, low, high = (_change(value, decimals) for value in values)
+
+    def change(value: Decimal) -> str:
+        shift = (value - 1) * 100
+        sign = "" if shift == 0 else "+" if shift > 0 else units.MINUS
+        return f"{sign}{abs(shift):.{interval.decimals - 2}f}"
+
+    estimate, low, high = map(change, (interval.estimate, interval.lo, interval.hi))
     return f"{estimate}{units.THIN_SPACE}% [{low}, {high}]"
 
 
@@ -123,14 +116,8 @@ def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool
     """Return a factor such as 1.82 with three digits, or more where the verdict needs them."""
     if hi > LARGEST_RATIO:
         return show_ratio(ratio, lo, hi, margin, keep=keep)
-    start = max(0, LEAST_DECIMALS - Decimal(repr(ratio)).adjusted())
+    start = max(0, LEAST_DECIMALS - decimal(ratio).adjusted())
     return _interval_text(rounded(ratio, lo, hi, margin=margin, keep=keep, start=start))
-
-
-def _change(value: Decimal, decimals: int) -> str:
-    shift = (value - 1) * 100
-    sign = "" if shift == 0 else "+" if shift > 0 else units.MINUS
-    return f"{sign}{abs(shift):.{decimals}f}"
 
 
 def show_plain(value: float, lo: float, hi: float) -> IntervalText:
@@ -139,18 +126,22 @@ def show_plain(value: float, lo: float, hi: float) -> IntervalText:
 
 
 def _interval_text(interval: Rounded) -> IntervalText:
-    bounds = _text(interval.lo), _text(interval.hi)
-    return IntervalText(_text(interval.estimate), *bounds, interval.decimals)
+    return IntervalText(*map(_text, (interval.estimate, interval.lo, interval.hi)))
 
 
 def measured_decimals(value: float, lo: float | None, hi: float | None, scale: float) -> int:
-    """Return the decimals that a value × `scale` supports: three digits without an interval."""
+    """Return the decimals that a value × `scale` supports: three digits without an interval.
+
+    The rule is that of the Particle Data Group: a half-width of 0.0165 (first digits 165, below
+    355) keeps two digits, thus 3 decimals, and 0.0612 keeps one, thus 2 decimals. Tens and hundreds
+    are printed in full.
+    """
     scaled = value * scale
     if lo is None or hi is None or not hi > lo:
         whole = len(str(int(abs(scaled)))) if abs(scaled) >= 1 else 0
         return max(0, 3 - whole) if scaled else 0
-    readable = 0 if scaled == 0 else max(0, MOST_DIGITS - 1 - Decimal(repr(abs(scaled))).adjusted())
-    return min(readable, pdg_decimals((hi - lo) / 2 * scale))
+    readable = 0 if scaled == 0 else max(0, MOST_DIGITS - 1 - decimal(scaled).adjusted())
+    return min(readable, max(0, decimals_of((hi - lo) / 2 * scale)))
 
 
 def column_decimals(decimals: Iterable[int]) -> int:
@@ -169,17 +160,12 @@ def show_measured(
     """Return a value × `scale` with the decimals of its interval, or those of its column."""
     if decimals is None:
         decimals = measured_decimals(value, lo, hi, scale)
-    return _text(_near(value * scale, decimals))
+    return _fixed(value * scale, decimals)
 
 
 def percent(fraction: float | None) -> str:
     """Return ``0.0134`` as ``1.3 %``, with two significant digits and tens in full."""
-    if fraction is None:
-        return DASH
-    value = fraction * 100
-    if value == 0:
-        return f"0{units.THIN_SPACE}%"
-    return f"{significant(value, 2)}{units.THIN_SPACE}%"
+    return DASH if fraction is None else f"{significant(fraction * 100, 2)}{units.THIN_SPACE}%"
 
 
 def percent_up(fraction: float | None) -> str:
@@ -189,10 +175,8 @@ def percent_up(fraction: float | None) -> str:
     if fraction <= 0:
         return f"0{units.THIN_SPACE}%"
     value = decimal(fraction) * 100
-    decimals = max(0, 1 - value.adjusted())
-    return (
-        f"{_text(value.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))}{units.THIN_SPACE}%"
-    )
+    step = Decimal(1).scaleb(-max(0, 1 - value.adjusted()))
+    return f"{_text(value.quantize(step, ROUND_CEILING))}{units.THIN_SPACE}%"
 
 
 def margin_text(fraction: float) -> str:
@@ -219,6 +203,11 @@ def replication(rounds: int, runs: int) -> str:
     return f"{rounds}×{max(1, round(runs / rounds))}" if rounds else DASH
 
 
+def interim_analyses(count: int) -> str:
+    """Return a text such as ``3 interim analyses``."""
+    return f"{count} interim analys{'is' if count == 1 else 'es'}"
+
+
 def rate_unit(family: str) -> tuple[str, float]:
     """Return unit and factor of a throughput in bytes per second."""
     return ("MB/s", 1e-6) if family == "si" else ("MiB/s", 2.0**-20)
@@ -228,7 +217,7 @@ def significant(value: float, digits: int) -> str:
     """Return a value with at least `digits` significant digits: 470, 47.0, 4.70."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else INFINITY
-    return _text(_near(value, max(0, digits - 1 - Decimal(repr(abs(value))).adjusted())))
+    return _fixed(value, max(0, digits - 1 - decimal(value).adjusted()))
 
 
 def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
@@ -261,23 +250,12 @@ def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tu
             return ("million", 1e-6) if metric == "instructions" and size >= _MILLION else ("", 1.0)
 
 
-Number = Decimal | float
-"""Return a finite number as a decimal, so that the printed number is the judged one."""
-
-
-def _near(value: float, decimals: int) -> Number:
-    return _quantized(value, decimals, ROUND_HALF_EVEN)
-
-
-def _quantized(value: float, decimals: int, rounding: str) -> Number:
+def _fixed(value: float, decimals: int, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Return a number as text, rounded as a decimal, so that the printed number is the judged one."""
     if not math.isfinite(value):
-        return value
-    # repr, because 0.98 is a decimal that must not become 0.97 when it is rounded down
-    return decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding=rounding)
-
-
-def _text(value: Number) -> str:
-    if not isinstance(value, Decimal):
         return INFINITY if value > 0 else units.MINUS + INFINITY
-    text = f"{value:f}"
-    return text.replace("-", units.MINUS)
+    return _text(decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding))
+
+
+def _text(value: Decimal) -> str:
+    return f"{value:f}".replace("-", units.MINUS)

@@ -12,11 +12,15 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import contrast_cells, interaction_cell, margin, with_claims
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH, show_ratio, significant
-from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    contrast_cells,
+    interaction_cell,
+    scale_of,
+    with_claims,
+)
 from bench_framework.units import MINUS, THIN_SPACE
 
 _HEADS: Final = {
@@ -216,7 +220,7 @@ def _rest(data: ReportData, contribution: Contribution, total: float, product: f
 def _ratio_text(data: ReportData, contrast: Contrast) -> str:
     assert contrast.shown is not None
     keep = contrast.verdict is not Verdict.INCONCLUSIVE
-    return str(show_ratio(*contrast.shown.figures, margin(data), keep=keep))
+    return str(show_ratio(*contrast.shown.figures, data.margin, keep=keep))
 
 
 def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:

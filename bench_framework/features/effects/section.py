@@ -4,13 +4,19 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun
-from bench_framework.report import contrasts
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    contrast_cells,
+    interaction_cell,
+    interval_cells,
+    verdict_cell,
+    with_claims,
+)
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]
@@ -28,7 +34,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         name = f"effects-{number}"
         blocks += input_heading(data, item, name)
         effects = [e for e in structure.effects if e.input_id == item.id]
-        pairs = contrasts.with_claims(effects, data.claims("effect", "interaction", item=item))
+        pairs = with_claims(effects, data.claims("effect", "interaction", item=item))
         mains = [pair for pair in pairs if len(pair[0].changes) < PAIR]
         both = [pair for pair in pairs if len(pair[0].changes) == PAIR]
         blocks += [_mains(data, item, factorial, mains, name)] if mains else []
@@ -61,10 +67,10 @@ def _mains(
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
-    ratio, bounds, verdict = contrasts.contrast_cells(e.mean, data, claim)
+    ratio, bounds, verdict = contrast_cells(e.mean, data, claim)
     higher = data.higher(data.metric)
     if len(e.changes) == PAIR:
-        verdict = contrasts.interaction_cell(e.mean.verdict, higher=higher)
+        verdict = interaction_cell(e.mean.verdict, higher=higher)
     consistent = f"{e.significant_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
     if not e.pooled:
         verdict = Cell("not pooled: the sign changes")
@@ -161,10 +167,10 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         if (c := data.comparison(cell.id, data.metric)) is None:
             continue
         item, claim_id = data.plan.input(cell.input_id), data.claim_id(cell.id, data.metric)
-        figures = contrasts.interval_cells(c.shown, c.verdict, contrasts.margin(data), claim_id)
+        figures = interval_cells(c.shown, c.verdict, data.margin, claim_id)
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
-        verdict = contrasts.verdict_cell(c.verdict, data.metric)
+        verdict = verdict_cell(c.verdict, data.metric)
         rows.append(Row.build(axes, levels, *figures, verdict, verdict=c.verdict))
     caption = f"{claim.subject} vs {claim.reference}: the sign depends on the input."
     columns = _sign_columns(claim.subject, claim.reference or "")
@@ -179,7 +185,7 @@ def _by_axis(data: ReportData, effect: Effect, name: str) -> Table:
         Row.build(
             ", ".join(axes),
             cell.where,
-            *contrasts.contrast_cells(cell.contrast, data),
+            *contrast_cells(cell.contrast, data),
             verdict=cell.contrast.verdict,
         )
         for cell in effect.cells

@@ -29,20 +29,19 @@ from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import (
-    finding,
-    interval_cells,
-    margin,
-    verdict_cell,
-    with_claims,
-)
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times, size_note
 from bench_framework.report.numbers import DASH, show_size
-from bench_framework.report.scales import scale_of
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    finding,
+    interval_cells,
+    scale_of,
+    verdict_cell,
+    with_claims,
+)
 from bench_framework.units import MINUS
 
 REASONS: Final = {
@@ -296,7 +295,7 @@ def _replacement_table(
         before, after = r.before_cell_id, r.after_cell_id
         both = f"{data.label(before)} → {data.label(after)}"
         head = (r.implementation or both, time(before), time(after))
-        figures = interval_cells(r.shown, r.verdict, margin(data), claim.id if claim else None)
+        figures = interval_cells(r.shown, r.verdict, data.margin, claim.id if claim else None)
         changed = ", ".join(c.text for c in r.changes)
         tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
         rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=r.reason))

@@ -18,7 +18,7 @@ from bench_framework.report.numbers import (
     show_percent,
     significant,
 )
-from bench_framework.report.scales import titled
+from bench_framework.report.table_cells import titled
 from bench_framework.units import THIN_SPACE, counted, format_percent
 
 SHORT: Final = 9

@@ -28,8 +28,8 @@ from bench_framework.report.numbers import (
     show_measured,
 )
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.sections.memory import MEMORY
-from bench_framework.report.terms import verdict_glossary
 from bench_framework.units import THIN_SPACE, counted, time_unit
 
 FORMATS: Final = {

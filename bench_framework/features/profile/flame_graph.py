@@ -15,8 +15,8 @@ from html import escape
 from typing import Final
 
 from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
+from bench_framework.report.charts import DARK, LIGHT, SERIES
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import DARK, LIGHT, SERIES
 from bench_framework.report.render.widths import visible
 from bench_framework.store.columns import to_field
 from bench_framework.units import counted

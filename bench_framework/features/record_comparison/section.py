@@ -18,8 +18,8 @@ from bench_framework.report.numbers import (
     show_comparison,
     significant,
 )
-from bench_framework.report.scales import titled
-from bench_framework.report.terms import verdict_glossary
+from bench_framework.report.sections.masthead import verdict_glossary
+from bench_framework.report.table_cells import titled
 from bench_framework.units import counted
 
 DIGITS: Final = 4

@@ -12,8 +12,8 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
-from bench_framework.report.scales import Scale, scale_of, titled
 from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.table_cells import Scale, scale_of, titled
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""

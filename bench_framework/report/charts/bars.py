@@ -7,10 +7,9 @@ from typing import Final
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, Scale, frame
+from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, Scale, frame
 from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import VERDICT_TOKENS
 from bench_framework.units import size_unit
 
 FEWEST: Final = 2
@@ -29,34 +28,28 @@ MOST_LABEL: Final = 32
 
 def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -> Figure | None:
     """Return one bar per rate, in the order and with the texts of the table, if there are two."""
-    rates = [row for row in rows if row.unit == "bytes/s" and row.value is not None]
+    rates = [(row, row.value) for row in rows if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
-    values = [row.value for row in rates if row.value is not None]
-    unit, scale = size_unit(min(values), data.plan.unit_family)
+    unit, scale = size_unit(min(value for _, value in rates), data.plan.unit_family)
     cells = ([cell.text for cell in row.cells] for row in table.rows)
     texts = {name: f"{value} {bounds}".strip() for name, value, bounds, *_ in cells}
     points = tuple(
         Point(
             name,
-            (row.value or 0.0) * scale,
+            value * scale,
             x_lo=None if row.lo is None else row.lo * scale,
             x_hi=None if row.hi is None else row.hi * scale,
             text=texts.get(name, ""),
             strong=row.measured,
         )
-        for row in rates
+        for row, value in rates
         if (name := row.name.replace("_", " "))
     )
     desc = "Filled: measured. Outlined: derived from measured rates. Lines: 95 % CIs."
     title = f"What bounds the work{data.on_input(item, ', input ')}"
     name, labels = f"{table.anchor}-plot", (("x", f"{unit}/s"),)
     return Figure(name, "bars", title, desc, points, table, labels, with_table=True)
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return frame.drawn_width(figure), TOP + BOTTOM + _row(figure) * len(figure.points)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -107,9 +100,9 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
             style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
             frame.marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
         else:
-            hatch = None if point.verdict else "////"
             span = (at(point.y), at(point.y * point.x))
-            _bar(ax, span, y, colour, filled=hatch is None, hatch=hatch)
+            hatch = "" if point.verdict else "////"
+            _bar(ax, span, y, colour, filled=not hatch, hatch=hatch)
         lo_end, hi_end = (end and end * point.y for end in (point.x_lo, point.x_hi))
         frame.interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
         _texts(ax, figure, point, y, colours, colour)
@@ -119,10 +112,8 @@ def _span(figure: Figure) -> tuple[float, float]:
     """Return left and right of the plotting area, next to the texts of the rows."""
     if figure.narrow:
         return 10.0, frame.drawn_width(figure) - 10.0
-    room = frame.text_room(p.text for p in figure.points)
-    return frame.label_room([p.label for p in figure.points], MOST_LABEL), frame.drawn_width(
-        figure
-    ) - room
+    left = frame.label_room([p.label for p in figure.points], MOST_LABEL)
+    return left, frame.WIDTH - frame.text_room(p.text for p in figure.points)
 
 
 def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, colour: str) -> None:
@@ -143,8 +134,8 @@ def _axis(
     ax: Axes, figure: Figure, colours: Palette, at: Scale, ticks: list[float], *, origin: float
 ) -> None:
     """Draw a line per tick, with that of the origin in a darker colour, and the title."""
-    width, height = size(figure)
-    frame.sheet(ax, width, height)
+    height = _height(figure)
+    frame.sheet(ax, frame.drawn_width(figure), height)
     for tick in ticks:
         line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
         frame.strokes(ax, [line], colours["muted" if tick == origin else "rule"])
@@ -155,13 +146,13 @@ def _axis(
 
 def _rows(figure: Figure) -> Iterator[tuple[Point, float]]:
     """Yield each point with the middle of its bar."""
-    height, row = size(figure)[1], _row(figure)
+    top, row = _height(figure) - TOP, NARROW_ROW if figure.narrow else ROW
     for number, point in enumerate(figure.points):
-        yield point, height - TOP - row * (number + 0.5) - ABOVE / 2 * figure.narrow
+        yield point, top - row * (number + 0.5) - ABOVE / 2 * figure.narrow
 
 
-def _row(figure: Figure) -> float:
-    return NARROW_ROW if figure.narrow else ROW
+def _height(figure: Figure) -> float:
+    return TOP + BOTTOM + (NARROW_ROW if figure.narrow else ROW) * len(figure.points)
 
 
 def _ends(point: Point) -> tuple[float, ...]:
@@ -171,21 +162,8 @@ def _ends(point: Point) -> tuple[float, ...]:
 
 
 def _bar(
-    ax: Axes,
-    ends: tuple[float, float],
-    y: float,
-    colour: str,
-    *,
-    filled: bool,
-    hatch: str | None = None,
+    ax: Axes, ends: tuple[float, float], y: float, colour: str, *, filled: bool, hatch: str = ""
 ) -> None:
-    ax.fill_between(
-        ends,
-        y - BAR,
-        y + BAR,
-        facecolor=colour if filled else "none",
-        edgecolor=colour,
-        linewidth=1,
-        alpha=0.35 if filled else None,
-        hatch=hatch,
-    )
+    face = {"facecolor": colour, "alpha": 0.35} if filled else {"facecolor": "none"}
+    line = {"edgecolor": colour, "linewidth": 1, "hatch": hatch or None}
+    ax.fill_between(ends, y - BAR, y + BAR, **face, **line)

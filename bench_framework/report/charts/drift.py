@@ -2,12 +2,12 @@
 
 import statistics
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import calm, drawn_width, marks, slices, strokes
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
@@ -41,19 +41,12 @@ def drift(data: ReportData) -> Figure | None:
         centre = medians.get(block.cell_id)
         if block.wall is None or not centre:
             continue
-        cell = data.plan.cell(block.cell_id)
-        points.append(
-            Point(
-                "",
-                data.minutes(block),
-                100 * (block.wall / centre - 1),
-                series=data.input_name(data.plan.input(cell.input_id)),
-                strong=bool(contention.flags(block)),
-            )
-        )
+        name = data.input_name(data.plan.input(data.plan.cell(block.cell_id).input_id))
+        flagged, deviation = bool(contention.flags(block)), 100 * (block.wall / centre - 1)
+        points.append(Point("", data.minutes(block), deviation, series=name, strong=flagged))
     desc = (
         "Difference of each sample from the median of its configuration, in percent, over time; "
-        f"the line is a rolling median. {_drawn(tuple(points))}"
+        f"the line is a rolling median. {_drawn(points)}"
     )
     labels = (
         ("x", "minutes since the first measured sample"),
@@ -62,18 +55,17 @@ def drift(data: ReportData) -> Figure | None:
     return Figure("drift-plot", "drift", "Drift", desc, tuple(points), _table(points), labels)
 
 
-def _drawn(points: tuple[Point, ...]) -> str:
+def _drawn(points: list[Point]) -> str:
     """Return which samples have a dot or a ring."""
-    flagged = sum(point.strong for point in points)
-    if not flagged:
-        rings = "No sample was disturbed by other load."
-    elif (rings_drawn := len(ringed(points))) == flagged:
-        rings = f"Rings: samples that were disturbed by other load ({flagged})."
-    else:
+    flagged, drawn = sum(point.strong for point in points), len(ringed(points))
+    rings = "No sample was disturbed by other load."
+    if drawn < flagged:
         rings = (
             f"{flagged} of {len(points)} samples were disturbed by other load; "
-            f"{rings_drawn} of them have a ring."
+            f"{drawn} of them have a ring."
         )
+    elif flagged:
+        rings = f"Rings: samples that were disturbed by other load ({flagged})."
     step = every(len(points), MOST_DOTS)
     return rings if step == 1 else f"One dot per {step} samples. {rings}"
 
@@ -81,19 +73,16 @@ def _drawn(points: tuple[Point, ...]) -> str:
 def _table(points: list[Point]) -> Table:
     """Return the plot as ten time slices, which are easier to read than hundreds of points."""
     rows = []
-    for part in slices(points, 10):
-        flagged = sum(p.strong for p in part)
-        deviations = sorted(p.y for p in part)
-        rows.append(
-            Row.build(
-                Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
-                Cell(str(len(part)), len(part)),
-                Cell(str(flagged), flagged),
-                _percent(statistics.median(deviations)),
-                _percent(deviations[0]),
-                _percent(deviations[-1]),
-            )
+    for part in frame.slices(points, 10):
+        deviations = [p.y for p in part]
+        counts = (len(part), sum(p.strong for p in part))
+        figures = (statistics.median(deviations), min(deviations), max(deviations))
+        row = Row.build(
+            Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
+            *(Cell(str(count), count) for count in counts),
+            *map(_percent, figures),
         )
+        rows.append(row)
     columns = (Column("Minutes"), *numeric("Samples", "Flagged", "Median", "Lowest", "Highest"))
     caption = "Drift in ten time slices"
     return Table("drift-plot-data", caption, columns, tuple(rows), sortable=False)
@@ -104,21 +93,18 @@ def _percent(value: float) -> Cell:
     return Cell(f"{sign}{significant(abs(value), 2)}{THIN_SPACE}%", value)
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return drawn_width(figure), HEIGHT
-
-
-def place(figure: Figure) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of the plotting area in units."""
-    return 58.0, 44.0, drawn_width(figure) - 14.0, HEIGHT - 14.0
+def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
+    """Return width and height, and left, bottom, right and top of the plotting area, in units."""
+    width = frame.drawn_width(figure)
+    return (width, HEIGHT), (58.0, 44.0, width - 14.0, HEIGHT - 14.0)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw dots, rings around flagged samples, the rolling median, and a line at zero."""
     points = figure.points
-    reach = _reach(points)
-    calm(ax, figure, colours)
+    sizes = sorted(abs(p.y) for p in points)
+    reach = max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
+    frame.calm(ax, figure, colours)
     ax.set_xlim(points[0].x, max(p.x for p in points) or 1.0)
     ax.set_ylim(-reach * 1.08, reach * 1.08)
     ax.grid(axis="y", color=colours["rule"], linewidth=0.6)
@@ -128,14 +114,14 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     # Round-capped strokes of zero length have a fifth of the bytes of markers.
     dots = [[(p.x, p.y), (p.x, p.y)] for p in points[::step] if abs(p.y) <= reach]
     round_ = {"solid_capstyle": "round", "alpha": 0.55, "clip_on": True}
-    strokes(ax, dots, colours["series-1"], DOT, **round_)
+    frame.strokes(ax, dots, colours["series-1"], DOT, **round_)
     rings = [(p.x, p.y) for p in ringed(points) if abs(p.y) <= reach]
     ring = {"markerfacecolor": "none", "markeredgecolor": colours["series-2"]}
-    marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
+    frame.marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
     for sign, marker in ((1, "^"), (-1, "v")):
         edge = [(p.x, sign * reach) for p in points[::step] if p.y * sign > reach]
         arrow = {"color": colours["series-2"], "linestyle": "none", "clip_on": False}
-        marks(ax, edge, marker, markersize=5, **arrow)
+        frame.marks(ax, edge, marker, markersize=5, **arrow)
     xs, ys = rolling_median(points)
     ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
 
@@ -145,7 +131,7 @@ def every(count: int, most: int) -> int:
     return max(1, -(-count // most))
 
 
-def ringed(points: tuple[Point, ...]) -> list[Point]:
+def ringed(points: Sequence[Point]) -> list[Point]:
     """Return the flagged samples that get a ring: all, or an evenly spaced subset."""
     flagged = [p for p in points if p.strong]
     return flagged[:: every(len(flagged), MOST_RINGS)]
@@ -158,8 +144,3 @@ def rolling_median(points: tuple[Point, ...]) -> tuple[list[float], list[float]]
     xs = [points[i].x for i in centres]
     ys = [statistics.median(p.y for p in points[max(0, i - half) : i + half + 1]) for i in centres]
     return xs, ys
-
-
-def _reach(points: tuple[Point, ...]) -> float:
-    sizes = sorted(abs(p.y) for p in points)
-    return max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])

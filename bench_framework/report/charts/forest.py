@@ -6,12 +6,11 @@ from typing import Final
 
 from bench_framework.model.plan import Cell
 from bench_framework.model.words import change, noun
-from bench_framework.report.blocks import Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, frame
+from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import margin_text
-from bench_framework.report.palette import VERDICT_TOKENS
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0
@@ -20,8 +19,6 @@ BOTTOM: Final = 44.0
 MOST_LABEL: Final = 34
 TICKS_BELOW: Final = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95)
 TICKS_ABOVE: Final = (1.05, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
-BOLD_WIDER: Final = 1.1
-"""Width of bold text relative to regular text. Names of the best group are bold."""
 LEAST_REACH: Final = 1.3
 """Smallest factor by which the range may exceed the estimates to show their intervals."""
 TICK_ROOM: Final = 34.0
@@ -38,6 +35,10 @@ MARKERS: Final = {
     "worse": ("^", True),
 }
 """Marker of each verdict code, and whether it is filled."""
+Lines = dict[tuple[str, float], list[list[tuple[float, float]]]]
+"""Lines by colour and width."""
+Marks = dict[tuple[str, str, str, float], list[tuple[float, float]]]
+"""Places by marker, colour of its face and of its edge, and size."""
 
 
 def forest(
@@ -48,16 +49,22 @@ def forest(
     `cells` are the configurations of the rows, and `base` names their baseline. The points are in
     the order of the table and have its texts. Their intervals are 95 % CIs.
     """
-    rows = zip(cells, table.rows, strict=True)
-    points = tuple(
-        point for cell, row in rows if (point := _row_point(data, cell.id, row)) is not None
-    )
-    if sum(not p.baseline for p in points) == 0:
+    points = []
+    for cell, row in zip(cells, table.rows, strict=True):
+        label = row.cells[0].text
+        interval = plain_interval(data.comparison(cell.id, data.metric))
+        if row.baseline:
+            points.append(Point(label, 1.0, text="baseline", baseline=True, strong=row.strong))
+        elif interval is not None:
+            ratio, lo, hi = interval.figures
+            text, strong = row.cells[2].text, row.strong
+            point = Point(label, ratio, 0.0, lo, hi, verdict=row.verdict, text=text, strong=strong)
+            points.append(point)
+    if all(p.baseline for p in points):
         return None
-    margin = data.plan.judge.margin_of(data.metric)
     metric = noun(data.metric)
     desc = (
-        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(margin)}. "
+        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(data.margin)}. "
         "Blue marks: conclusive. Filled marks: the difference exceeds the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
@@ -66,46 +73,25 @@ def forest(
         "forest",
         f"{metric[:1].upper()}{metric[1:]} relative to {base}",
         desc,
-        points,
+        tuple(points),
         table,
         (("x", f"{metric} ÷ {metric} of the baseline"), ("less", less), ("more", more)),
-        (("margin", margin),),
+        (("margin", data.margin),),
         with_table=True,
     )
 
 
-def _row_point(data: ReportData, cell_id: str, row: Row) -> Point | None:
-    label = row.cells[0].text
-    if row.baseline:
-        return Point(label, 1.0, text="baseline", baseline=True, strong=row.strong)
-    interval = plain_interval(data.comparison(cell_id, data.metric))
-    if interval is None:
-        return None
-    return Point(
-        label,
-        interval.ratio,
-        x_lo=interval.lo,
-        x_hi=interval.hi,
-        verdict=row.verdict,
-        text=row.cells[2].text,
-        strong=row.strong,
-    )
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
+def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
+    """Return width and height, and left, bottom, right and top of the plotting area, in units."""
     row = NARROW_ROW if figure.narrow else ROW
-    return frame.drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
-
-
-def place(figure: Figure) -> tuple[float, float, float, float]:
-    """Return left, bottom, right and top of the plotting area in units."""
-    width, height = size(figure)
+    width, height = frame.drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
     if figure.narrow:
-        return 10.0, BOTTOM, width - 10.0, height - TOP
-    wider = BOLD_WIDER if any(p.strong for p in figure.points) else 1.0
-    room = frame.label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
-    return room, BOTTOM, width - frame.text_room(p.text for p in figure.points), height - TOP
+        return (width, height), (10.0, BOTTOM, width - 10.0, height - TOP)
+    # Names of the best group are bold, and thus wider.
+    wider = 1.1 if any(p.strong for p in figure.points) else 1.0
+    left = frame.label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
+    right = width - frame.text_room(p.text for p in figure.points)
+    return (width, height), (left, BOTTOM, right, height - TOP)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -119,26 +105,32 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         ends = 1 / (1 + margin), 1 + margin
         ax.axvspan(*ends, facecolor=colours["band"], edgecolor="none", zorder=0)
     ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
-    groups = _Strokes()
-    left, _, right, _ = place(figure)
-    most = int(
-        (right - left - frame.text_room(p.text for p in figure.points)) / frame.UNITS_PER_COLUMN
-    )
-    names = frame.shorts([p.label for p in figure.points], most if figure.narrow else MOST_LABEL)
+    _, (left, _, right, _) = layout(figure)
+    room = right - left - frame.text_room(p.text for p in figure.points)
+    most = int(room / frame.UNITS_PER_COLUMN) if figure.narrow else MOST_LABEL
+    names = frame.shorts([p.label for p in figure.points], most)
+    lines: Lines = {}
+    marks: Marks = {}
     for row, point in enumerate(figure.points):
-        _point(groups, row + BELOW * figure.narrow, point, (lo, hi), colours)
+        _point(lines, marks, row + BELOW * figure.narrow, point, (lo, hi), colours)
         _texts(ax, row, point, names[point.label], colours, narrow=figure.narrow)
-    groups.draw(ax)
+    # One path per style takes a third of the bytes. Markers are above lines, and points above the
+    # ends of intervals.
+    for (colour, width), segments in lines.items():
+        frame.strokes(ax, segments, colour, width, zorder=2, clip_on=True)
+    for (marker, face, edge, size), places in marks.items():
+        style = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
+        order = 3 if size < POINT else 4
+        frame.marks(ax, places, marker, markersize=size, zorder=order, **style)
     ticks = kept_ticks(lo, hi, right - left)
     ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_yticks([])
+    style = {"transform": ax.transAxes, "va": "bottom"}
     for x, text, side in (
         (0.0, "◂ " + figure.label("less"), "left"),
         (1.0, figure.label("more") + " ▸", "right"),
     ):
-        frame.words(
-            ax, (x, 1.0), text, colours["muted"], transform=ax.transAxes, ha=side, va="bottom"
-        )
+        frame.words(ax, (x, 1.0), text, colours["muted"], ha=side, **style)
 
 
 def limits(figure: Figure) -> tuple[float, float]:
@@ -168,51 +160,33 @@ def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
     return sorted(ticks)
 
 
-class _Strokes:
-    """Lines and markers grouped by style: one path per style takes a third of the bytes."""
-
-    def __init__(self) -> None:
-        self.lines: dict[tuple[str, float], list[tuple[float, float, float]]] = {}
-        self.marks: dict[tuple[str, str, str, float], list[tuple[float, float]]] = {}
-
-    def line(self, start: float, end: float, row: float, colour: str, width: float) -> None:
-        """Add a horizontal line."""
-        self.lines.setdefault((colour, width), []).append((start, end, row))
-
-    def mark(self, x: float, row: float, marker: str, face: str, edge: str, size: float) -> None:
-        """Add a marker at a place."""
-        self.marks.setdefault((marker, face, edge, size), []).append((x, row))
-
-    def draw(self, ax: Axes) -> None:
-        """Draw all groups: markers above lines, and points above the ends of intervals."""
-        for (colour, width), segments in self.lines.items():
-            lines = [[(start, row), (end, row)] for start, end, row in segments]
-            frame.strokes(ax, lines, colour, width, zorder=2, clip_on=True)
-        for (marker, face, edge, size), places in self.marks.items():
-            colours = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
-            frame.marks(
-                ax, places, marker, markersize=size, zorder=3 if size < POINT else 4, **colours
-            )
-
-
 def _point(
-    groups: _Strokes, row: float, point: Point, span: tuple[float, float], colours: Palette
+    lines: Lines,
+    marks: Marks,
+    row: float,
+    point: Point,
+    span: tuple[float, float],
+    colours: Palette,
 ) -> None:
+    """Add the line and the markers of a point to those of its style."""
+
+    def mark(x: float, marker: str, face: str, edge: str, size: float) -> None:
+        marks.setdefault((marker, face, edge, size), []).append((x, row))
+
     if point.baseline:
-        groups.mark(1.0, row, "D", colours["ground"], colours["ink"], POINT - 1)
+        mark(1.0, "D", colours["ground"], colours["ink"], POINT - 1)
         return
     code = point.verdict.value if point.verdict else ""
     colour = colours[VERDICT_TOKENS.get(code, "muted")]
     lo, hi = span
     if point.x_lo is not None and point.x_hi is not None:
-        groups.line(max(point.x_lo, lo), min(point.x_hi, hi), row, colour, 1.3)
-        for bound, edge, marker in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
+        line = [(max(point.x_lo, lo), row), (min(point.x_hi, hi), row)]
+        lines.setdefault((colour, 1.3), []).append(line)
+        for bound, edge, arrow in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
             inside = lo <= bound <= hi
-            groups.mark(
-                bound if inside else edge, row, "|" if inside else marker, colour, colour, POINT - 2
-            )
+            mark(bound if inside else edge, "|" if inside else arrow, colour, colour, POINT - 2)
     marker, filled = MARKERS.get(code, ("o", False))
-    groups.mark(point.x, row, marker, colour if filled else colours["ground"], colour, POINT)
+    mark(point.x, marker, colour if filled else colours["ground"], colour, POINT)
 
 
 def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, narrow: bool) -> None:
@@ -223,9 +197,9 @@ def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, nar
         style["bbox"] = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 1.5}
     code = point.verdict.value if point.verdict else ""
     colour = colours[VERDICT_TOKENS.get(code, "muted")]
-    (x, side), (far, end) = (
-        ((0, "left"), (1, "right")) if narrow else ((-0.015, "right"), (1.02, "left"))
-    )
-    y = row - BELOW * narrow
-    frame.words(ax, (x, y), name, colours["ink"], ha=side, fontweight=weight, **style)
-    frame.words(ax, (far, y), point.text, colour, ha=end, **style)
+    left, right, y = -0.015, 1.02, row - BELOW * narrow
+    outer, inner = "right", "left"
+    if narrow:
+        left, right, outer, inner = 0.0, 1.0, "left", "right"
+    frame.words(ax, (left, y), name, colours["ink"], ha=outer, fontweight=weight, **style)
+    frame.words(ax, (right, y), point.text, colour, ha=inner, **style)

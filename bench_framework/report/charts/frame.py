@@ -75,25 +75,34 @@ def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[flo
     """Return at most `most` ticks of bytes: powers of two, subdivided if few, or decimal for MB."""
     if family == "si":
         return nice_steps(lo, hi, most)
-    low, high = math.floor(math.log2(lo)), math.ceil(math.log2(hi))
     ticks: list[float] = []
     for parts in ((1.0,), (1.0, 1.5), (1.0, 1.25, 1.5, 1.75)):
-        ticks = [part * 2.0**p for p in range(low, high + 1) for part in parts]
-        ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
+        ticks = _multiples(parts, 2.0, math.log2, lo, hi)
         if len(ticks) >= FEWEST_TICKS:
             break
-    return ticks[:: max(1, math.ceil(len(ticks) / most))] or [lo]
+    return _thinned(ticks, most) or [lo]
 
 
 def nice_steps(lo: float, hi: float, most: int) -> list[float]:
     """Return ticks at 1, 2 or 5 × powers of ten within a range, at most `most`."""
-    low, high = math.floor(math.log10(lo)), math.ceil(math.log10(hi))
     ticks: list[float] = []
     for digits in (FINE_DIGITS, (1, 1.5, 2, 3, 4, 5, 7), (1, 2, 5), (1, 3), (1,)):
-        ticks = [d * 10.0**p for p in range(low, high + 1) for d in digits]
-        ticks = [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
+        ticks = _multiples(digits, 10.0, math.log10, lo, hi)
         if len(ticks) <= most:
             break
+    return _thinned(ticks, most)
+
+
+def _multiples(
+    factors: Sequence[float], base: float, log: Callable[[float], float], lo: float, hi: float
+) -> list[float]:
+    """Return the multiples of the powers of a base within a range. `log` has this base."""
+    powers = range(math.floor(log(lo)), math.ceil(log(hi)) + 1)
+    ticks = [factor * base**power for power in powers for factor in factors]
+    return [x for x in ticks if lo * 0.999 <= x <= hi * 1.001]
+
+
+def _thinned(ticks: list[float], most: int) -> list[float]:
     return ticks[:: max(1, math.ceil(len(ticks) / most))]
 
 
@@ -103,15 +112,11 @@ def duration_label(seconds: float) -> str:
     return f"{seconds * scale:.3g}{THIN_SPACE}{unit}"
 
 
-def size_label(family: str) -> Callable[[float], str]:
-    """Return the function for tick labels of a size axis: ``64 MiB``."""
-
-    def label(size: float) -> str:
-        number, unit = show_size(size, family).rsplit("\u202f", 1)
-        value = float(number)
-        return f"{significant(value, 3) if value != int(value) else int(value)}\u202f{unit}"
-
-    return label
+def size_label(size: float, family: str) -> str:
+    """Return a tick label of a size axis: ``64 MiB``."""
+    number, unit = show_size(size, family).rsplit(THIN_SPACE, 1)
+    value = float(number)
+    return f"{significant(value, 3) if value != int(value) else int(value)}{THIN_SPACE}{unit}"
 
 
 def spread(targets: Sequence[float], least: float, lo: float, hi: float) -> list[float]:

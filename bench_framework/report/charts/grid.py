@@ -2,33 +2,23 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Input, Variant
-from bench_framework.model.structure import Contrast
+from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    UNITS_PER_COLUMN,
-    WIDTH,
-    label_room,
-    sheet,
-    shorts,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import contrast_cells
 from bench_framework.report.numbers import DASH, show_comparison
+from bench_framework.report.table_cells import contrast_cells
 
 FEWEST: Final = 2
 """Fewest values of an axis."""
 MOST_COLUMNS: Final = 8
 MOST_ROWS: Final = 12
-SIGN_CHANGES: Final = "changes sign"
 MEAN: Final = "mean"
 ROW: Final = 34.0
 TOP: Final = 26.0
@@ -74,11 +64,14 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
         for x, across in enumerate(axes.acrosses)
     ]
     margins = list(_margins(data, item, axes))
+    desc = _desc(data, axes, item, margins)
+    if any(p.text == DASH for p in (*points, *margins)):
+        desc += f" {DASH}: not planned, or not compared."
     return Figure(
         table.anchor.removesuffix("-table") + "-grid",
         "grid",
         f"{axes.down.name} × {axes.across.name}{data.on_input(item, ', input ')}",
-        _desc(data, axes, item, bool(margins), any(p.text == DASH for p in (*points, *margins))),
+        desc,
         (*points, *margins),
         table,
         (("x", "ratios below 1 are better"),),
@@ -88,14 +81,12 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
 
 def _maps(data: ReportData) -> Iterator[_Map]:
     """Yield every pair of axes in plan order. The axis with more values is vertical."""
-    candidates = [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
-    baseline = data.baseline.values
-    fixed = dict(baseline)
+    baseline, fixed = data.baseline.values, dict(data.baseline.values)
     # An experiment on a key of `fixed` has the baseline's values. An experiment on an axis fills a
     # place of the map.
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
     others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
-    for first, second in itertools.combinations(candidates, 2):
+    for first, second in itertools.combinations(_axes(data), 2):
         longer = len(second.values) > len(first.values)
         down, across = (second, first) if longer else (first, second)
         variants = {
@@ -111,36 +102,38 @@ def _maps(data: ReportData) -> Iterator[_Map]:
         yield _Map(down, across, downs, acrosses, variants)
 
 
-def _desc(data: ReportData, axes: _Map, item: Input, margins: bool, holes: bool) -> str:  # noqa: FBT001 -- two facts
-    fixed = dict(data.baseline.values)
-    varied = (a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST)
-    others = [a for a in varied if a.name not in {axes.down.name, axes.across.name}]
-    ratio = (
-        f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} (columns); blue is "
-        "better, orange is worse, hatched is inconclusive."
+def _desc(data: ReportData, axes: _Map, item: Input, margins: Sequence[Point]) -> str:
+    fixed, drawn = dict(data.baseline.values), {axes.down.name, axes.across.name}
+    others = [a.name for a in _axes(data) if a.name not in drawn]
+    text = (
+        f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} "
+        "(columns); blue is better, orange is worse, hatched is inconclusive."
     )
-    parts = [ratio]
     if others:
-        constant = ", ".join(f"{axis.name} = {fixed.get(axis.name, DASH)}" for axis in others)
-        parts.append(f"{constant} as in the baseline.")
+        constant = ", ".join(f"{name} = {fixed.get(name, DASH)}" for name in others)
+        text += f" {constant} as in the baseline."
     if margins:
-        parts.append(
-            "At the edges: each level against the baseline's level, as the geometric mean over the other "
-            "axes; “changes sign”: the direction depends on another axis."
+        text += (
+            " At the edges: each level against the baseline's level, as the geometric mean over the "
+            "other axes; “changes sign”: the direction depends on another axis."
         )
-    if holes:
-        parts.append(f"{DASH}: not planned, or not compared.")
-    return " ".join(parts)
+    return text
+
+
+def _axes(data: ReportData) -> list[Axis]:
+    return [a for a in data.plan.axes if a.kind != "input" and len(a.values) >= FEWEST]
 
 
 def _margins(data: ReportData, item: Input, axes: _Map) -> Iterator[Point]:
     """Yield the main effects of the levels, for the right and the lower margin."""
     effects = {
-        (change.axis, change.after): text
+        (e.changes[0].axis, e.changes[0].after): (
+            f"{contrast_cells(e.mean, data)[0].text} {glyph(e.mean.verdict)}"
+            if e.pooled
+            else "changes sign"
+        )
         for e in data.judgement.structure.effects
         if e.input_id == item.id and len(e.changes) == 1
-        for change in e.changes
-        if (text := _mean(data, e.mean, pooled=e.pooled))
     }
     base = dict(data.baseline.values)
     for axis, levels in ((axes.down, axes.downs), (axes.across, axes.acrosses)):
@@ -155,36 +148,21 @@ def _margins(data: ReportData, item: Input, axes: _Map) -> Iterator[Point]:
             yield Point(names[0], float(x), float(y), text=text, series=names[1], strong=True)
 
 
-def _mean(data: ReportData, mean: Contrast, *, pooled: bool) -> str:
-    if not pooled:
-        return SIGN_CHANGES
-    ratio, _, _ = contrast_cells(mean, data)
-    return f"{ratio.text} {glyph(mean.verdict)}"
-
-
 def _point(
     data: ReportData, item: Input, variant: Variant | None, x: tuple[int, str], y: tuple[int, str]
 ) -> Point:
     """Return a field: ratio and glyph, ``baseline``, or a dash if it was not compared."""
     cell = next((c for c in data.arms(item.id) if variant and c.variant_id == variant.id), None)
-    base = data.plan.baseline_cell(item.id)
     comparison = data.comparison(cell.id, data.metric) if cell else None
     text, ratio, verdict = DASH, None, None
-    if cell is not None and base is not None and cell.id == base.id:
+    if cell is not None and cell.role is Role.BASELINE:
         text = "baseline"
     elif comparison is not None:
-        verdict = comparison.verdict
-        rounded = show_comparison(comparison)
+        verdict, rounded = comparison.verdict, show_comparison(comparison)
         text = f"{rounded.estimate} {glyph(verdict)}" if rounded else glyph(verdict)
         ratio = comparison.shown.ratio if comparison.shown else None
-    return Point(
-        y[1], float(x[0]), float(y[0]), x_lo=ratio, verdict=verdict, text=text, series=x[1]
-    )
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len({p.y for p in figure.points})
+    place = float(x[0]), float(y[0])
+    return Point(y[1], *place, x_lo=ratio, verdict=verdict, text=text, series=x[1])
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -194,23 +172,25 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     Inconclusive fields are hatched, and fields without a ratio are white. A `strong` point is a
     mean at the edge, without a frame.
     """
-    width, height = size(figure)
-    sheet(ax, width, height)
     rows = {p.y: p.label for p in figure.points}
+    width, height = frame.WIDTH, TOP + BOTTOM + ROW * len(rows)
+    frame.sheet(ax, width, height)
     columns = {p.x: p.series for p in figure.points}
-    left = label_room(list(rows.values()), MOST_LABEL)
+    left = frame.label_room(list(rows.values()), MOST_LABEL)
     wide = min(WIDEST, (width - left - 6) / len(columns))
-    heads = shorts(list(columns.values()), int(wide / UNITS_PER_COLUMN))
+    heads = frame.shorts(list(columns.values()), int(wide / frame.UNITS_PER_COLUMN))
     for place, name in columns.items():
         middle = (left + (place + 0.5) * wide, height - 12)
-        words(ax, middle, heads[name], colours["ink"], ha="center")
-    stubs = shorts(list(rows.values()), MOST_LABEL)
+        frame.words(ax, middle, heads[name], colours["ink"], ha="center")
+    stubs = frame.shorts(list(rows.values()), MOST_LABEL)
     for place, name in rows.items():
         side = (left - 8, height - TOP - (place + 0.5) * ROW)
-        words(ax, side, stubs[name], colours["ink"], ha="right")
+        frame.words(ax, side, stubs[name], colours["ink"], ha="right")
     for point in figure.points:
         middle = (left + (point.x + 0.5) * wide, height - TOP - (point.y + 0.5) * ROW)
-        words(ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center")
+        frame.words(
+            ax, middle, point.text, colours["muted" if point.strong else "ink"], ha="center"
+        )
     for point in (p for p in figure.points if not p.strong):
         ends = (left + point.x * wide + 1, left + (point.x + 1) * wide - 1)
         top = height - TOP - point.y * ROW
@@ -220,9 +200,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
         if shade and not inconclusive:
             ax.fill_between(*field, facecolor=colours[token], edgecolor="none", alpha=shade)
-        frame = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
-        ax.fill_between(*field, hatch="////" if inconclusive else None, **frame)
-    words(ax, (left, 10), figure.label("x"), colours["muted"])
+        edge = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
+        ax.fill_between(*field, hatch="////" if inconclusive else None, **edge)
+    frame.words(ax, (left, 10), figure.label("x"), colours["muted"])
 
 
 def _shade(ratio: float | None) -> float:

@@ -3,16 +3,7 @@
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import (
-    WIDTH,
-    label_room,
-    marks,
-    sheet,
-    shorts,
-    strokes,
-    words,
-)
+from bench_framework.report.charts import Axes, Palette, frame
 
 ROW: Final = 62.0
 TOP: Final = 8.0
@@ -26,39 +17,33 @@ MOST_DOTS: Final = 400
 """Largest number of dots in a row. Of more records, every k-th is drawn."""
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(figure.by_series())
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw the rows.
 
     A point has its place as `x`, and in percent of the first level its level as `y` and the mean
     level as `y_lo`, or none for an outlier. `text` is the size of a change, which begins at this point.
     """
-    width, height = size(figure)
-    sheet(ax, width, height)
     rows = figure.by_series()
-    left = label_room(list(rows), MOST_LABEL) + 6
+    width, height = frame.WIDTH, TOP + BOTTOM + ROW * len(rows)
+    frame.sheet(ax, width, height)
+    left = frame.label_room(list(rows), MOST_LABEL) + 6
     first, last = (end(p.x for p in figure.points) for end in (min, max))
     scale = (width - left - 14) / max(1.0, last - first)
-    labels = shorts(list(rows), MOST_LABEL)
+    labels = frame.shorts(list(rows), MOST_LABEL)
     for number, (name, points) in enumerate(rows.items()):
         base = height - TOP - ROW * (number + 1)
-        strokes(ax, [[(left, base), (width - 8, base)]], colours["rule"], 0.8)
-        words(ax, (left - 12, base + ROW / 2), labels[name], colours["ink"], ha="right")
+        frame.strokes(ax, [[(left, base), (width - 8, base)]], colours["rule"], 0.8)
+        frame.words(ax, (left - 12, base + ROW / 2), labels[name], colours["ink"], ha="right")
         places = [(left + (p.x - first) * scale, p) for p in points]
         _row(ax, places, base, colours)
     for x, label, side in ((left, "first", "left"), (width - 8, "last", "right")):
-        words(ax, (x, 22), figure.label(label), colours["muted"], ha=side)
-    words(ax, ((left + width) / 2, 8), figure.label("x"), colours["muted"], ha="center")
+        frame.words(ax, (x, 22), figure.label(label), colours["muted"], ha=side)
+    frame.words(ax, ((left + width) / 2, 8), figure.label("x"), colours["muted"], ha="center")
 
 
 def _row(ax: Axes, places: list[tuple[float, Point]], base: float, colours: Palette) -> None:
-    means = [p.y_lo for _, p in places if p.y_lo is not None]
-    inner = [p.y for _, p in places if p.y_lo is not None]
-    low, high = min((*inner, *means)), max((*inner, *means))
+    ends = [y for _, p in places if p.y_lo is not None for y in (p.y, p.y_lo)]
+    low, high = min(ends), max(ends)
     middle, reach = (low + high) / 2, max(high - low, LEAST_RANGE)
 
     def at(percent: float) -> float:
@@ -67,22 +52,24 @@ def _row(ax: Axes, places: list[tuple[float, Point]], base: float, colours: Pale
 
     step = -(-len(places) // MOST_DOTS)
     dots = [(x, at(p.y)) for x, p in places[::step] if p.y_lo is not None]
-    marks(ax, dots, "o", color=colours["series-1"], markersize=3, alpha=0.55, linestyle="none")
+    frame.marks(
+        ax, dots, "o", color=colours["series-1"], markersize=3, alpha=0.55, linestyle="none"
+    )
     rings = [(x, at(p.y)) for x, p in places if p.y_lo is None]
     ring = {"markerfacecolor": "none", "markeredgecolor": colours["muted"]}
-    marks(ax, rings, "o", markersize=5, linestyle="none", **ring)
+    frame.marks(ax, rings, "o", markersize=5, linestyle="none", **ring)
     line: list[tuple[float, float]] = []
     for x, p in places:
         if p.y_lo is None:
             continue
         if p.text and line:
             colour = colours["series-2" if p.strong else "series-1"]
-            strokes(ax, [line], colours["ink"], 1.6)
-            strokes(ax, [[(x, base + 2), (x, base + ROW - 4)]], colour, 1.0, linestyle=":")
-            words(ax, (x - 4, base + ROW - 9), p.text, colour, ha="right")
+            frame.strokes(ax, [line], colours["ink"], 1.6)
+            frame.strokes(ax, [[(x, base + 2), (x, base + ROW - 4)]], colour, 1.0, linestyle=":")
+            frame.words(ax, (x - 4, base + ROW - 9), p.text, colour, ha="right")
             line = []
         y = at(p.y_lo)
         if len(line) > 1 and line[-2][1] == y:  # the same level: keep only its ends
             line.pop()
         line.append((x, y))
-    strokes(ax, [line], colours["ink"], 1.6)
+    frame.strokes(ax, [line], colours["ink"], 1.6)

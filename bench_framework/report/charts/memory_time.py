@@ -41,33 +41,27 @@ def memory_time(
     data: ReportData, item: Input, cells: Sequence[PlanCell], name: str
 ) -> Figure | None:
     """Return the plot of an input, or `None` for fewer than two configurations."""
+    family = data.plan.unit_family
     points = []
     for cell in cells:
-        if cell.role.separate:  # it does different work
-            continue
         time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
-        if time is None or peak is None or peak.median <= 0:
+        # Bounds and anchors do different work.
+        if cell.role.separate or time is None or peak is None or peak.median <= 0:
             continue
-        points.append(
-            Point(
-                data.label(cell.id),
-                time.median,
-                peak.median,
-                time.lo,
-                time.hi,
-                peak.lo,
-                peak.hi,
-                text=f"{format_duration(time.median)}, {show_size(peak.median, data.plan.unit_family)}",
-                baseline=cell.role is Role.BASELINE,
-            )
+        ends = (time.lo, time.hi, peak.lo, peak.hi)
+        text = f"{format_duration(time.median)}, {show_size(peak.median, family)}"
+        base = cell.role is Role.BASELINE
+        point = Point(
+            data.label(cell.id), time.median, peak.median, *ends, text=text, baseline=base
         )
+        points.append(point)
     if len(points) < 2:  # noqa: PLR2004 -- one point shows no trade
         return None
     rows = tuple(
         Row.build(
             p.label,
             Cell(format_duration(p.x), p.x),
-            Cell(show_size(p.y, data.plan.unit_family), p.y),
+            Cell(show_size(p.y, family), p.y),
             baseline=p.baseline,
         )
         for p in points
@@ -85,18 +79,14 @@ def memory_time(
         desc,
         tuple(points),
         table,
-        (("x", "time"), ("y", "peak RSS"), ("family", data.plan.unit_family)),
+        (("x", "time"), ("y", "peak RSS"), ("family", family)),
     )
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return frame.drawn_width(figure), HEIGHT
-
-
-def place(figure: Figure) -> Box:
-    """Return left, bottom, right and top of the plotting area in units."""
-    return 74.0, 46.0, frame.drawn_width(figure) - 14.0, HEIGHT - 16.0
+def layout(figure: Figure) -> tuple[tuple[float, float], Box]:
+    """Return width and height, and left, bottom, right and top of the plotting area, in units."""
+    width = frame.drawn_width(figure)
+    return (width, HEIGHT), (74.0, 46.0, width - 14.0, HEIGHT - 16.0)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
@@ -112,11 +102,13 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     xs = frame.nice_steps(left, right, 4 if figure.narrow else 8)
     ys = frame.nice_sizes(low, high, 7, family)
     ax.set_xticks(xs, [frame.duration_label(x) for x in xs])
-    ax.set_yticks(ys, [frame.size_label(family)(y) for y in ys])
+    ax.set_yticks(ys, [frame.size_label(y, family) for y in ys])
     ax.grid(color=colours["rule"], linewidth=0.6)
     ax.set_axisbelow(True)
     edge = front(points)
-    steps = _staircase(edge, right, high)
+    heights = [high, *(p.y for p in edge)]
+    steps = [(p.x, y) for n, p in enumerate(edge) for y in heights[n : n + 2]]
+    steps.append((right, heights[-1]))
     frame.strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
@@ -149,35 +141,26 @@ def dominated(point: Point, points: tuple[Point, ...]) -> bool:
 
 def front(points: tuple[Point, ...]) -> list[Point]:
     """Return the points on the Pareto front of the estimates, ordered by time."""
-    optimal = [
+    optimal = (
         p
         for p in points
         if not any(q.x <= p.x and q.y <= p.y and (q.x < p.x or q.y < p.y) for q in points)
-    ]
+    )
     return sorted(optimal, key=lambda p: (p.x, p.y))
-
-
-def _staircase(edge: list[Point], far_x: float, far_y: float) -> list[tuple[float, float]]:
-    steps: list[tuple[float, float]] = []
-    for point in edge:
-        steps.append((point.x, steps[-1][1] if steps else far_y))
-        steps.append((point.x, point.y))
-    if edge:
-        steps.append((far_x, edge[-1].y))
-    return steps
 
 
 def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
     colour = colours["muted"] if beaten else colours["accent"]
     across = (point.x_lo, point.x_hi, ax.get_xlim(), "<>", lambda end: (end, point.y))
     upright = (point.y_lo, point.y_hi, ax.get_ylim(), "v^", lambda end: (point.x, end))
-    for lo, hi, span, arrows, place in (across, upright):
+    for lo, hi, (low, high), arrows, place in (across, upright):
         if lo is None or hi is None:
             continue
-        ends, signs = _cut((lo, hi), span, arrows)
+        ends = (max(lo, low), min(hi, high))
         frame.marks(ax, [place(end) for end in ends], "", color=colour, linewidth=1.2, zorder=2)
-        for end, sign in signs:
-            frame.marks(ax, [place(end)], sign, markersize=5, color=colour, clip_on=False)
+        for end, outside, sign in zip(ends, (lo < low, hi > high), arrows, strict=True):
+            if outside:
+                frame.marks(ax, [place(end)], sign, markersize=5, color=colour, clip_on=False)
     marker = "D" if point.baseline else "o"
     face = colours["ground"] if point.baseline or beaten else colour
     edge = colours["ink"] if point.baseline else colour
@@ -185,58 +168,38 @@ def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
     frame.marks(ax, [(point.x, point.y)], marker, zorder=3, **style)
 
 
-def _cut(
-    ends: tuple[float, float], span: tuple[float, float], arrows: str
-) -> tuple[tuple[float, float], list[tuple[float, str]]]:
-    """Return an interval cut to the axis range, and the arrows of the ends outside it."""
-    (lo, hi), (low, high) = ends, span
-    beyond = [(low, arrows[0])] if lo < low else []
-    beyond += [(high, arrows[1])] if hi > high else []
-    return (max(lo, low), min(hi, high)), beyond
-
-
 def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) -> None:
     """Draw labels by importance, with a line to a distant point, where there is a free place."""
-    points = figure.points
+    (width, height), (left, bottom, _, _) = layout(figure)
     taken: list[Box] = []
-    for point in points:
+    for point in figure.points:
         x, y = ax.transData.transform((point.x, point.y))
         taken.append((x - 6, y - 6, x + 6, y + 6))
+    leader = {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
+    ground = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     for point in labelled:
         x, y = ax.transData.transform((point.x, point.y))
         text = frame.short(point.label, MOST_LABEL)
-        width = width_of(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
-        leader = {"arrowstyle": "-", "color": colours["muted"], "linewidth": 0.6, "shrinkB": 4}
-        ground = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
+        wide = width_of(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
         for dx, dy, ha in OFFSETS:
-            box = _box(x + dx, y + dy, width, ha)
-            if _inside(box, figure) and not any(_meet(box, other) for other in taken):
-                taken.append(box)
-                ax.annotate(
-                    text,
-                    (point.x, point.y),
-                    xytext=(dx, dy),
-                    textcoords="offset points",
-                    ha=ha,
-                    va="center",
-                    fontsize=frame.SMALL,
-                    color=colours["ink" if not dominated(point, points) else "muted"],
-                    arrowprops=leader if max(abs(dx), abs(dy)) > NEAR else None,
-                    bbox=ground,
-                    zorder=2.5,
-                )
-                break
-
-
-def _box(x: float, y: float, width: float, ha: str) -> Box:
-    left = {"left": x, "right": x - width, "center": x - width / 2}[ha]
-    return left, y - 7, left + width, y + 7
-
-
-def _inside(box: Box, figure: Figure) -> bool:
-    left, bottom, _, _ = place(figure)
-    width, height = size(figure)
-    return box[0] >= left and box[2] <= width and box[1] >= bottom and box[3] <= height
+            begin = x + dx - wide * {"left": 0, "right": 1, "center": 0.5}[ha]
+            box = (begin, y + dy - 7, begin + wide, y + dy + 7)
+            inside = box[0] >= left and box[2] <= width and box[1] >= bottom and box[3] <= height
+            if not inside or any(_meet(box, other) for other in taken):
+                continue
+            taken.append(box)
+            style = {"ha": ha, "va": "center", "fontsize": frame.SMALL, "zorder": 2.5}
+            ax.annotate(
+                text,
+                (point.x, point.y),
+                xytext=(dx, dy),
+                textcoords="offset points",
+                color=colours["muted" if dominated(point, figure.points) else "ink"],
+                arrowprops=leader if max(abs(dx), abs(dy)) > NEAR else None,
+                bbox=ground,
+                **style,
+            )
+            break
 
 
 def _meet(one: Box, two: Box) -> bool:

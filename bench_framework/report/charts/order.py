@@ -1,13 +1,11 @@
 """Execution order: one row per variant with a tick per sample. A random order has no pattern."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from statistics import fmean
 from typing import Final
 
-from bench_framework.model.run import Block
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import WIDTH, label_room, sheet, shorts, strokes, words
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.charts.runs import run_times
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import significant
@@ -41,14 +39,27 @@ def order_strip(data: ReportData) -> Figure | None:
         for turn, b in enumerate(blocks[:MOST_TURNS])
         if b.cell_id == cell
     )
-    rows = _places(blocks, names)
+    taken: Counter[int] = Counter()
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for block in blocks:
+        taken[block.round] += 1
+        places[block.cell_id].append(taken[block.round])
+    rows = tuple(
+        Row.build(
+            name,
+            Cell(str(len(places[cell])), len(places[cell])),
+            Cell(significant(fmean(places[cell]), 3), fmean(places[cell])),
+        )
+        for cell, name in names.items()
+        if cell in places
+    )
     columns = (Column("Variant"), *numeric("Samples", "Mean position in its round"))
     all_drawn = len(blocks) <= MOST_TURNS
     first = f"{'All' if all_drawn else f'The first {MOST_TURNS} of'} {len(blocks)} samples"
     desc = f"{first} in execution order; every second round has a grey background."
     if len(names) > len(drawn):
         desc += f" {len(names) - len(drawn)} more variants are in the table."
-    size = fmean(len(_round(blocks, number)) for number in {b.round for b in blocks})
+    size = fmean(taken.values())
     caption = (
         "Mean position of each variant in its rounds, from 1; a random order gives about "
         f"{(size + 1) / 2:.3g}"
@@ -59,47 +70,22 @@ def order_strip(data: ReportData) -> Figure | None:
     return Figure("order-strip", "order", title, desc, points, table, labels)
 
 
-def _places(blocks: list[Block], names: dict[str, str]) -> tuple[Row, ...]:
-    by_cell: defaultdict[str, list[int]] = defaultdict(list)
-    for number in sorted({b.round for b in blocks}):
-        for place, block in enumerate(_round(blocks, number), 1):
-            by_cell[block.cell_id].append(place)
-    return tuple(
-        Row.build(
-            name,
-            Cell(str(len(positions)), len(positions)),
-            Cell(significant(fmean(positions), 3), fmean(positions)),
-        )
-        for cell, name in names.items()
-        if (positions := by_cell[cell])
-    )
-
-
-def _round(blocks: list[Block], number: int) -> list[Block]:
-    return [b for b in blocks if b.round == number]
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, TOP + BOTTOM + ROW * len(list(figure.by_series()))
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw ticks at the positions (`x`), with a band behind every second round (`y`)."""
-    width, height = size(figure)
-    sheet(ax, width, height)
     names = list(figure.by_series())
-    left = label_room(names, MOST_LABEL)
+    width, height = frame.WIDTH, TOP + BOTTOM + ROW * len(names)
+    frame.sheet(ax, width, height)
+    left = frame.label_room(names, MOST_LABEL)
     scale = (width - left - 6) / (max(p.x for p in figure.points) + 1)
     for number in sorted({p.y for p in figure.points if p.y % 2 == 0}):
         turns = [p.x for p in figure.points if p.y == number]
         ends = (left + min(turns) * scale, left + (max(turns) + 1) * scale)
         ax.fill_between(ends, BOTTOM, height - TOP, facecolor=colours["band"], edgecolor="none")
-    labels = shorts(names, MOST_LABEL)
+    labels = frame.shorts(names, MOST_LABEL)
     for row, name in enumerate(names):
         y = height - TOP - ROW * (row + 0.5)
-        words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
+        frame.words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
         turns = [left + (p.x + 0.5) * scale for p in figure.points if p.series == name]
         ticks = [[(x, y - HALF), (x, y + HALF)] for x in turns]
-        strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
-    words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")
+        frame.strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
+    frame.words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")

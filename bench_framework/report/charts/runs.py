@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from statistics import quantiles
 from typing import Final
 
-from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, Scale, frame
@@ -39,20 +38,39 @@ def runs_plot(data: ReportData) -> Figure | None:
     item, walls = run_times(data)
     if item is None or len(walls) < 2:  # noqa: PLR2004 -- a single one has no comparison
         return None
-    order = sorted(walls, key=lambda cell: _rank(data, item, cell, walls[cell]))
+    best, base = data.best(item.id), data.plan.baseline_cell(item.id)
+    baseline = base.id if base is not None else ""
+
+    def rank(cell: str) -> tuple[bool, bool, float]:
+        in_best = best is not None and cell in best.cell_ids
+        return cell != baseline, not in_best, quantiles(walls[cell], n=2)[0]
+
+    order = sorted(walls, key=rank)
     points = [
         Point(
             "",
             wall,
             float(turn),
             series=data.label(cell),
-            baseline=_is_baseline(data, item, cell),
+            baseline=cell == baseline,
             strong=is_outlier(wall, walls[cell]),
         )
         for cell in order[:MOST_PANELS]
         for turn, wall in enumerate(walls[cell][:: -(-len(walls[cell]) // MOST_RUNS)], 1)
     ]
-    rows = tuple(_run_row(data, cell, walls[cell], item) for cell in order)
+    rows = []
+    for cell in order:
+        times = walls[cell]
+        figures = (min(times), *quantiles(times, n=4, method="inclusive"), max(times))
+        outliers = sum(is_outlier(wall, times) for wall in times)
+        row = Row.build(
+            data.label(cell),
+            Cell(str(len(times)), len(times)),
+            *(Cell(format_duration(value), value) for value in figures),
+            Cell(str(outliers), outliers),
+            baseline=cell == baseline,
+        )
+        rows.append(row)
     quartiles = ("First quartile", "Median", "Third quartile")
     columns = (Column("Variant"), *numeric("Samples", "Minimum", *quartiles, "Maximum", "Outliers"))
     rest = len(order) - MOST_PANELS
@@ -65,7 +83,7 @@ def runs_plot(data: ReportData) -> Figure | None:
         f"excluded.{more}"
     )
     caption = "Distribution of each configuration"
-    table = Table("runs-plot-data", caption, columns, rows, sortable=False)
+    table = Table("runs-plot-data", caption, columns, tuple(rows), sortable=False)
     title = f"Distribution of runs{data.on_input(item, ', input ')}"
     return Figure("runs-plot", "runs", title, desc, tuple(points), table)
 
@@ -94,43 +112,15 @@ def is_outlier(wall: float, walls: Sequence[float]) -> bool:
     return not first - reach <= wall <= third + reach
 
 
-def _rank(data: ReportData, item: Input, cell: str, walls: list[float]) -> tuple[bool, bool, float]:
-    best = data.best(item.id)
-    in_best = best is not None and cell in best.cell_ids
-    return not _is_baseline(data, item, cell), not in_best, quantiles(walls, n=2)[0]
-
-
-def _is_baseline(data: ReportData, item: Input, cell: str) -> bool:
-    base: PlanCell | None = data.plan.baseline_cell(item.id)
-    return base is not None and base.id == cell
-
-
-def _run_row(data: ReportData, cell: str, walls: list[float], item: Input) -> Row:
-    figures = (min(walls), *quantiles(walls, n=4, method="inclusive"), max(walls))
-    outliers = sum(is_outlier(wall, walls) for wall in walls)
-    return Row.build(
-        data.label(cell),
-        Cell(str(len(walls)), len(walls)),
-        *(Cell(format_duration(value), value) for value in figures),
-        Cell(str(outliers), outliers),
-        baseline=_is_baseline(data, item, cell),
-    )
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return frame.WIDTH, ROW * (-(-len(figure.by_series()) // COLUMNS)) + BOTTOM
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw panels in reading order with a shared horizontal axis.
 
     A point is a run: `x` is its time, `y` its position. The baseline behind the others has only
     every second of its steps, because it serves only as a reference.
     """
-    width, height = size(figure)
-    frame.sheet(ax, width, height)
     panels = figure.by_series()
+    height = ROW * -(-len(panels) // COLUMNS) + BOTTOM
+    frame.sheet(ax, frame.WIDTH, height)
     lo, hi = min(p.x for p in figure.points), max(p.x for p in figure.points)
     span = (hi - lo) or 1.0
     base = next((points for points in panels.values() if points[0].baseline), None)
@@ -154,13 +144,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
                 frame.strokes(ax, ticks, colours[colour], width)
         frame.words(ax, (left, floor + TALL + 14), names[name], colours["ink"])
         for value, ha in ((lo, "left"), (hi, "right")):
-            frame.words(
-                ax,
-                (at(value), floor - STRIP - 9),
-                frame.duration_label(value),
-                colours["muted"],
-                ha=ha,
-            )
+            text, below = frame.duration_label(value), floor - STRIP - 9
+            frame.words(ax, (at(value), below), text, colours["muted"], ha=ha)
 
 
 def _steps(points: list[Point], at: Scale, floor: float) -> list[tuple[float, float]]:

@@ -4,8 +4,7 @@ import math
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Palette, frame
-from bench_framework.report.palette import SERIES
+from bench_framework.report.charts import SERIES, Axes, Palette, frame
 from bench_framework.report.render.widths import width_of
 
 BOTTOM: Final = 46.0
@@ -19,26 +18,25 @@ MOST_TICK: Final = 12
 MARKERS: Final = "os^vDP"
 
 
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return frame.drawn_width(figure), 2 * HEIGHT if figure.narrow else HEIGHT
+def layout(figure: Figure) -> tuple[tuple[float, float], Place, Place]:
+    """Return width and height, and left, bottom, right and top of both panels, in units.
 
-
-def places(figure: Figure) -> tuple[Place, Place]:
-    """Return left, bottom, right and top of both panels: next to or above each other."""
+    The panels are next to or above each other.
+    """
     first = (64.0, BOTTOM, 64.0 + PANEL, BOTTOM + TALL)
     if figure.narrow:
-        return (64.0, BOTTOM + HEIGHT, 64.0 + PANEL, BOTTOM + HEIGHT + TALL), first
-    return first, (316.0, BOTTOM, 316.0 + PANEL, BOTTOM + TALL)
+        above = (64.0, BOTTOM + HEIGHT, 64.0 + PANEL, BOTTOM + HEIGHT + TALL)
+        return (frame.NARROW, 2 * HEIGHT), above, first
+    return (frame.WIDTH, HEIGHT), first, (316.0, BOTTOM, 316.0 + PANEL, BOTTOM + TALL)
 
 
 def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     """Draw both panels, and the labels at the right edge."""
-    series = by_series(figure)
+    series = {name: sorted(ps, key=lambda p: p.x) for name, ps in figure.by_series().items()}
     labels = labelled(series)
     family = figure.label("family") or "iec"
-    guide = next((p for points in series.values() for p in points), None)
-    sizes = [p.x for points in series.values() for p in points]
+    every = [p for points in series.values() for p in points]
+    guide, far = every[0], max(p.x for p in every)
     rates = {name: [p.x / p.y for p in points] for name, points in series.items()}
     for panel, title in ((left, "time"), (right, "throughput per second")):
         panel.set_xscale("log", base=2)
@@ -47,16 +45,13 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
         panel.set_title(title, loc="left", fontsize=frame.SMALL, color=colours["muted"])
         panel.set_xticks(*_sizes(series))
         panel.grid(axis="y", color=colours["rule"], linewidth=0.6)
-    if guide is not None:
-        far = max(sizes)
-        line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
-        frame.marks(left, line, ":", color=colours["muted"], linewidth=1)
+    line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
+    frame.marks(left, line, ":", color=colours["muted"], linewidth=1)
     for name, points in series.items():
         colour, marker = _style(name, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
-    times = [p.y for points in series.values() for p in points]
-    speeds = [rate for values in rates.values() for rate in values]
+    times, speeds = [p.y for p in every], [p.x / p.y for p in every]
     low, high = min(times) / 1.2, max(times) * 1.2
     left.set_ylim(low, high)
     ticks = frame.nice_steps(low, high, 6)
@@ -64,13 +59,8 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     low, high = min(speeds) / 1.25, max(speeds) * 1.25
     right.set_ylim(low, high)
     ticks = frame.nice_sizes(low, high, 6, family)
-    right.set_yticks(ticks, [frame.size_label(family)(t) for t in ticks])
+    right.set_yticks(ticks, [frame.size_label(t, family) for t in ticks])
     _labels(right, series, rates, labels, colours, narrow=figure.narrow)
-
-
-def by_series(figure: Figure) -> dict[str, list[Point]]:
-    """Return the points of each variant, ordered by size."""
-    return {name: sorted(points, key=lambda p: p.x) for name, points in figure.by_series().items()}
 
 
 def labelled(series: dict[str, list[Point]]) -> list[str]:
@@ -123,21 +113,17 @@ def _labels(
     narrow: bool,
 ) -> None:
     """Draw names at the height of the last throughput, moved so that they do not overlap."""
-    room = TALL
     heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
-    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, room - LABEL_ROOM)
+    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, TALL - LABEL_ROOM)
     names = frame.shorts(labels, 13 if narrow else 27)
+    muted, style = colours["muted"], {"transform": ax.transAxes}
     for name, place in zip(labels, places, strict=True):
         colour, _ = _style(name, labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
-        y = place / room
-        style = {"transform": ax.transAxes}
+        y = place / TALL
         frame.words(ax, (1.04, y), names[name], colour, va="bottom", **style)
         if exponents and not narrow:
-            frame.words(
-                ax, (1.04, y), f"exponents {exponents}", colours["muted"], va="top", **style
-            )
-    rest = len(series) - len(labels)
-    if rest:
+            frame.words(ax, (1.04, y), f"exponents {exponents}", muted, va="top", **style)
+    if rest := len(series) - len(labels):
         text = f"+{rest} more, in the table"
-        frame.words(ax, (1.04, 1.02), text, colours["muted"], va="bottom", transform=ax.transAxes)
+        frame.words(ax, (1.04, 1.02), text, muted, va="bottom", **style)

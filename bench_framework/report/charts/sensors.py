@@ -9,8 +9,7 @@ from typing import Final
 from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Block, Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
-from bench_framework.report.charts import Axes, Palette
-from bench_framework.report.charts.frame import WIDTH, nice_rates, sheet, slices, strokes, words
+from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE
@@ -69,8 +68,15 @@ def sensors(data: ReportData) -> Figure | None:
         if len(values) < FEWEST:
             unread.append(counter.name)
             continue
-        rows.append(_row(counter, [_level(counter, [pair]) for pair in values]))
-        parts = _points(data, counter, values)
+        levels = [_level(counter, [pair]) for pair in values]
+        figures = (min(levels), statistics.median(levels), max(levels))
+        cells = (Cell(counter.show(value), value) for value in figures)
+        rows.append(Row.build(counter.name, Cell(str(len(levels)), len(levels)), *cells))
+        parts = []
+        for part in frame.slices(values, MOST_SLICES):  # of equal numbers of samples
+            begin, end = (data.minutes(block) for block in (part[0][0], part[-1][0]))
+            middle, level = (begin + end) / 2, _level(counter, part)
+            parts.append(Point("", middle, level, begin, end, series=counter.name))
         lowest, highest = (counter.show(end(p.y for p in parts)) for end in (min, max))
         if lowest == highest:
             still.append(f"{counter.name} ({lowest})")
@@ -100,50 +106,28 @@ def _level(counter: _Counter, values: Sequence[tuple[Block, float]]) -> float:
     return statistics.fmean(value for _, value in values)
 
 
-def _points(data: ReportData, counter: _Counter, values: list[tuple[Block, float]]) -> list[Point]:
-    """Return slices with equal numbers of samples, as many as the plot can show."""
-    points = []
-    for part in slices(values, MOST_SLICES):
-        begin, end = (data.minutes(block) for block in (part[0][0], part[-1][0]))
-        points.append(
-            Point("", (begin + end) / 2, _level(counter, part), begin, end, series=counter.name)
-        )
-    return points
-
-
-def _row(counter: _Counter, levels: list[float]) -> Row:
-    figures = (min(levels), statistics.median(levels), max(levels))
-    return Row.build(
-        counter.name,
-        Cell(str(len(levels)), len(levels)),
-        *(Cell(counter.show(value), value) for value in figures),
-    )
-
-
-def size(figure: Figure) -> tuple[float, float]:
-    """Return width and height in units."""
-    return WIDTH, ROW * len(figure.by_series()) + BOTTOM
-
-
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a row per counter: its name, its range (`text`), and its mean per time slice.
 
     A point is a slice: `x` is its middle, `x_lo` and `x_hi` are its ends in minutes, and `y` is the
     mean. The vertical range of every row starts at zero, which keeps small changes small.
     """
-    width, height = size(figure)
-    sheet(ax, width, height)
+    rows = figure.by_series()
+    height = ROW * len(rows) + BOTTOM
+    frame.sheet(ax, frame.WIDTH, height)
     first = min(p.x_lo if p.x_lo is not None else p.x for p in figure.points)
     last = max(p.x_hi if p.x_hi is not None else p.x for p in figure.points)
     scale = (RIGHT - LEFT) / ((last - first) or 1.0)
-    for row, (name, points) in enumerate(figure.by_series().items()):
+    for row, (name, points) in enumerate(rows.items()):
         floor = height - ROW * (row + 1)
-        words(ax, (LEFT, floor + TALL + 11), name, colours["ink"])
-        words(ax, (RIGHT, floor + TALL + 11), points[0].text, colours["muted"], ha="right")
-        strokes(ax, [[(LEFT, floor), (RIGHT, floor)]], colours["rule"])
+        frame.words(ax, (LEFT, floor + TALL + 11), name, colours["ink"])
+        frame.words(ax, (RIGHT, floor + TALL + 11), points[0].text, colours["muted"], ha="right")
+        frame.strokes(ax, [[(LEFT, floor), (RIGHT, floor)]], colours["rule"])
         tall = TALL / (max(p.y for p in points) or 1.0)
         line = [(LEFT + (p.x - first) * scale, floor + p.y * tall) for p in points]
-        strokes(ax, [line], colours["series-1"], 1.4)
-    for tick in nice_rates(last - first):
-        words(ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center")
-    words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")
+        frame.strokes(ax, [line], colours["series-1"], 1.4)
+    for tick in frame.nice_rates(last - first):
+        frame.words(
+            ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center"
+        )
+    frame.words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")

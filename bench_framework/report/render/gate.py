@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: TID251 -- the door
+from markupsafe import Markup
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model import words
@@ -19,8 +19,9 @@ from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairSta
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block
 from bench_framework.model.words import WORDS
-from bench_framework.report.counts import interim_analyses
+from bench_framework.report.numbers import interim_analyses
 from bench_framework.report.render.markdown import escape
+from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from bench_framework.units import counted
 
@@ -66,13 +67,8 @@ class GateRow:
     """The result, and its effect on the gate."""
     seconds: float
     """Time spent on measuring the configuration."""
-    replacement: str = ""
-    """Replaces the word of the state for a budget, which is not a comparison."""
-
-    @property
-    def word(self) -> str:
-        """Return the state in words."""
-        return self.replacement or STATE_WORDS[self.state]
+    word: str
+    """The state in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +111,9 @@ def page_of(
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
-    rows = tuple(_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs)
-    rows += tuple(_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets)
-    order = {state: number for number, state in enumerate((*FULL_ROWS, "passed"))}
+    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
+    rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
+    order = (*FULL_ROWS, "passed")
     how = (
         f"{counted(gating.rounds, 'round')}; family-wise error rate of the first pass at most "
         f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
@@ -125,11 +121,9 @@ def page_of(
     )
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
-    answer = _answer(plan, gating)
-    accepted = len(gating.in_state("accepted"))
+    answer, accepted = _answer(plan, gating), len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {counted(accepted, 'accepted change')} for the worse"
-    arms = " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES
     return GatePage(
         plan.name,
         record_id,
@@ -138,10 +132,10 @@ def page_of(
         answer,
         gating.exit_code,
         gating.reasons,
-        tuple(sorted(rows, key=lambda row: order[row.state])),
+        tuple(sorted(rows, key=lambda row: order.index(row.state))),
         how,
         gating.remarks,
-        arms,
+        " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
         tuple(_acceptance_line(plan, pair) for pair in gating.in_state("worse")),
     )
 
@@ -210,8 +204,9 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     # The text of an inconclusive comparison contains the minimum detectable effect.
     parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text else []
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
-    sentence, place = sentence or STATE_WORDS[pair.state], _place(plan, pair.cell_id)
-    return GateRow(place, words.noun(pair.metric), pair.state, g.glyph, g.ascii, sentence, seconds)
+    place = _place(plan, pair.cell_id)
+    word, noun = STATE_WORDS[pair.state], words.noun(pair.metric)
+    return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence or word, seconds, word)
 
 
 def _brief(plan: Plan, pair: GatedPair, text: str) -> str:
@@ -230,32 +225,24 @@ def _brief(plan: Plan, pair: GatedPair, text: str) -> str:
 
 def comment(page: GatePage, templates: Path) -> str:
     """Return at most `MOST_COMMENT` characters of Markdown, without passed rows if necessary."""
-    return _fitting("comment.md.j2", page, templates, lambda text: len(text) <= MOST_COMMENT)
+    return _fitting(page, templates, lambda text: len(text) <= MOST_COMMENT, comment=True)
 
 
 def summary(page: GatePage, templates: Path) -> str:
     """Return Markdown for a step summary, at most `MOST_SUMMARY_BYTES`."""
-    return _fitting(
-        "summary.md.j2", page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES
-    )
+    return _fitting(page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES)
 
 
-def _fitting(name: str, page: GatePage, templates: Path, fits: Callable[[str], bool]) -> str:
-    environment = Environment(
-        loader=FileSystemLoader(str(templates)),
-        autoescape=False,  # noqa: S701 -- Markdown; its filters escape
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["md"] = _cell
-    environment.filters["code"] = _line
-    template = environment.get_template(name)
+def _fitting(
+    page: GatePage, templates: Path, fits: Callable[[str], bool], *, comment: bool = False
+) -> str:
+    filters = {"md": _cell, "code": _line}
     full, passed = list(page.full), list(page.passed)
     while True:
         cut = len(page.rows) - len(full) - len(passed)
-        text = template.render(page=page, full=full, passed=passed, cut=cut)
+        given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}
+        # The template is Markdown, whose filters escape.
+        text = Templates(templates).render("gate.md.j2", given, filters, Markup)
         if fits(text) or not (full or passed):
             return text
         # Rows that passed are removed first, then the last rows, because regressions are first.

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from html import escape as escape_html
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,10 +14,10 @@ from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Document, Row, Table
+from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
-from bench_framework.report.palette import DARK, LIGHT
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
-from bench_framework.report.render.widths import COMMAND, decimal_width, visible
+from bench_framework.report.render.widths import COMMAND, decimal_width, visible, visible_lines
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.version import __version__
 
@@ -37,30 +38,25 @@ def cell_texts(table: Table) -> list[list[tuple[str, str | None]]]:
     In decimal columns, texts are padded with spaces as wide as a digit, so that points align. A
     column of plain numbers without claims needs no values, because its texts sort correctly.
     """
-    columns = [
-        _column(column, [row.cells[place] for row in table.rows])
-        for place, column in enumerate(table.columns)
-    ]
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _column(column: Column, cells: list[Cell]) -> list[tuple[str, str | None]]:
-    decimal = cells if column.align == "decimal" else ()
-    longest = max((decimal_width(cell.text) for cell in decimal), default=0)
-    plain = all(c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells)
-    return [
-        (_filled(cell.text, longest) if longest else cell.text, None if plain else _datum(cell))
-        for cell in cells
-    ]
+    texts: list[list[tuple[str, str | None]]] = [[] for _ in table.rows]
+    for place, column in enumerate(table.columns):
+        cells = [row.cells[place] for row in table.rows]
+        widths = [decimal_width(c.text) for c in cells] if column.align == "decimal" else []
+        longest = max(widths, default=0)
+        plain = all(
+            c.claim is None and (_PLAIN.fullmatch(c.text) or c.value is None) for c in cells
+        )
+        for row, cell in zip(texts, cells, strict=True):
+            text = _filled(cell.text, longest) if longest else cell.text
+            row.append((text, None if plain else _datum(cell)))
+    return texts
 
 
 def _datum(cell: Cell) -> str | None:
     """Return the value that a cell is sorted by."""
     value = cell.value
-    if value is None or (cell.claim is None and value == cell.verdict):
-        return None
-    if isinstance(value, str):
-        return value
+    if value is None or isinstance(value, str):
+        return None if cell.claim is None and value == cell.verdict else value
     if float(value).is_integer() and abs(value) < WHOLE:
         return str(int(value))
     return f"{value:.{DIGITS}g}"
@@ -74,24 +70,23 @@ def headed(caption: str) -> tuple[str, str]:
 
 def row_class(row: Row) -> Markup:
     """Return the class attribute of a row, or an empty string."""
-    marks = {
-        "refused": row.verdict in REFUSED,
-        "inconclusive": row.verdict is Verdict.INCONCLUSIVE,
-        "best": row.strong,
-        "baseline": row.baseline,
-    }
-    return _class([name for name, applies in marks.items() if applies])
+    return _class(
+        "refused" if row.verdict in REFUSED else "",
+        "inconclusive" if row.verdict is Verdict.INCONCLUSIVE else "",
+        "best" if row.strong else "",
+        "baseline" if row.baseline else "",
+    )
 
 
 def cell_class(cell: Cell, column: Column) -> Markup:
     """Return the class attribute of a cell; right-aligned numbers have none, as a page has many."""
     aligned = "" if column.align != "left" or not cell.text else "notes" if column.prose else "t"
-    verdict = f"v-{cell.verdict.value}" if cell.verdict else ""
-    return _class([name for name in (aligned, verdict) if name])
+    return _class(aligned, f"v-{cell.verdict.value}" if cell.verdict else "")
 
 
-def _class(names: list[str]) -> Markup:
-    return Markup(f' class="{" ".join(names)}"' if names else "")  # noqa: S704 -- names of ours
+def _class(*names: str) -> Markup:
+    given = " ".join(filter(None, names))
+    return Markup(f' class="{given}"' if given else "")  # noqa: S704 -- names of ours
 
 
 def _filled(text: str, longest: int) -> str:
@@ -100,9 +95,6 @@ def _filled(text: str, longest: int) -> str:
     missing = longest - decimal_width(text)
     point = POINT_SPACE if missing and "." not in text else ""
     return text + point + FIGURE_SPACE * (missing - len(point))
-
-
-MOST_SCRIPT_BYTES = 6 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +145,7 @@ def render_summary(document: Document, templates: Path, figures: Mapping[str, st
     given = {
         "document": document,
         "marks": MARKS,
-        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
+        "figures": {anchor: trusted(svg) for anchor, svg in figures.items()},
         "status_glyph": STATUS_GLYPHS.get(document.status, ""),
         "light": LIGHT,
         "dark": DARK,
@@ -177,12 +169,12 @@ def context(
         "marks": MARKS,
         "trust_anchor": "quality" if document.section("S21") else "record",
         "status_glyph": STATUS_GLYPHS.get(document.status, ""),
-        "style": _trusted(templates.text("report.css")),
-        "script": _trusted(script),
+        "style": trusted(templates.text("report.css")),
+        "script": trusted(script),
         "policy": policy(script),
-        "figures": {anchor: _trusted(svg) for anchor, svg in figures.items()},
-        "env_json": _trusted(safe_json(dict(origin))),
-        "scenario_json": _trusted(safe_json(scenario_text)) if scenario_text else "",
+        "figures": {anchor: trusted(svg) for anchor, svg in figures.items()},
+        "env_json": trusted(safe_json(dict(origin))),
+        "scenario_json": trusted(safe_json(scenario_text)) if scenario_text else "",
         "runs_link": runs.link if runs else "",
         "record_data": runs.record if runs else "",
     }
@@ -227,8 +219,7 @@ def environment_of(data: ReportData) -> dict[str, object]:
 
 def _lines(text: str) -> Markup:
     """Escape lines for a ``pre`` element, except quotes, which many commands contain."""
-    lines = "\n".join(map(visible, text.splitlines()))
-    return _trusted(lines.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
+    return trusted(escape_html(visible_lines(text), quote=False))
 
 
 def printable(value: object) -> object:
@@ -238,10 +229,10 @@ def printable(value: object) -> object:
 
 def _with_code(text: str) -> Markup:
     """Escape a sentence. A command of benchctl between backticks becomes code."""
-    return _trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
+    return trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
-def _trusted(text: str) -> Markup:
+def trusted(text: str) -> Markup:
     """Mark text as safe: it is generated here, or escaped for its place."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
 

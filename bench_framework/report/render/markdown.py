@@ -41,10 +41,10 @@ def escape_start(text: str) -> str:
     match = _AT_START.match(text)
     if match is None:
         return escape(text)
-    rest = text[match.end() :]
-    if match[2].isdigit():
-        return f"{match[1]}{match[2]}\\{escape(rest)}" if rest else match[2]
-    return f"{match[1]}\\{match[2]}{escape(rest)}"
+    space, start, rest = match[1], match[2], text[match.end() :]
+    if not start.isdigit():
+        return f"{space}\\{start}{escape(rest)}"
+    return f"{space}{start}\\{escape(rest)}" if rest else start
 
 
 def code_span(text: str) -> str:
@@ -79,7 +79,7 @@ def _fence(code: Code) -> Markup:
     return Markup(f"{fence}{code.language}\n{text}\n{fence}")  # noqa: S704 -- a fence longer than any in the text
 
 
-def _cell(cell: Cell, *, strong: bool) -> str:
+def _cell(cell: Cell, *, strong: bool = False) -> str:
     # A pipe within a code span would end the cell, whatever character precedes it.
     text = code_span(cell.text) if cell.code and "|" not in cell.text else escape(cell.text)
     text = f"**{text.strip()}**" if strong and text.strip() else text
@@ -88,12 +88,13 @@ def _cell(cell: Cell, *, strong: bool) -> str:
 
 def _row(row: Row) -> Markup:
     """Return a row. The name is bold in rows of the best group."""
-    cells = [_cell(c, strong=row.strong and i == 0) for i, c in enumerate(row.cells)]
-    return Markup("| " + " | ".join(cells) + " |")  # noqa: S704 -- escaped for Markdown
+    first, *rest = row.cells
+    cells = (_cell(first, strong=row.strong), *(_cell(cell) for cell in rest))
+    return Markup(f"| {' | '.join(cells)} |")  # noqa: S704 -- escaped for Markdown
 
 
 def _head(columns: tuple[Column, ...]) -> Markup:
-    return Markup("| " + " | ".join(escape(c.title) for c in columns) + " |")  # noqa: S704 -- escaped for Markdown
+    return Markup(f"| {' | '.join(escape(c.title) for c in columns)} |")  # noqa: S704 -- escaped for Markdown
 
 
 def _rule(columns: tuple[Column, ...]) -> Markup:

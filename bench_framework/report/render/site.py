@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
-from markupsafe import Markup
-
 from bench_framework.model.history import Change, History, Point, Series
 from bench_framework.report.numbers import (
     column_decimals,
@@ -14,7 +12,7 @@ from bench_framework.report.numbers import (
     metric_unit,
     show_percent,
 )
-from bench_framework.report.render.html import FILTERS, policy, printable, safe_json
+from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
 from bench_framework.report.render.templates import Templates
 
 HEIGHT: Final = 100.0
@@ -116,7 +114,7 @@ def render_scenario(
         records=[*records][::-1],
         commits=commits,
         shown=LISTED,
-        data=_trusted(safe_json([machine.pop("data") for machine in machines])),
+        data=trusted(safe_json([machine.pop("data") for machine in machines])),
     )
 
 
@@ -124,8 +122,8 @@ def _page(templates: Templates, title: str, **given: Any) -> str:
     script = f"{templates.text('report.js')}\n{templates.text('site.js')}"
     context = {
         "title": title,
-        "style": _trusted(f"{templates.text('report.css')}\n{templates.text('site.css')}"),
-        "script": _trusted(script),
+        "style": trusted(f"{templates.text('report.css')}\n{templates.text('site.css')}"),
+        "script": trusted(script),
         "policy": policy(script),
         "digits": COMMIT,
         "groups": (),
@@ -210,7 +208,7 @@ def _chart(one: Series, name: str, history: History, places: Mapping[int, int]) 
         "change": _percent(one.changes[-1]) if one.changes else "",
         "worse": bool(one.changes) and one.changes[-1].ratio > 1,
         "bounds": [f"{text(bound)} {unit}".strip() for bound in (high, low)],
-        "svg": _trusted(_svg(one, xs, (low, high))),
+        "svg": trusted(_svg(one, xs, (low, high))),
         "width": len(places),
         "many": len(places) > MANY,
         "data": {
@@ -234,13 +232,10 @@ def _range(points: Sequence[Point]) -> tuple[float, float]:
     """Return the limits of a chart. Outliers are at its edge, and wide intervals may be cut."""
     points = [p for p in points if not p.outlier] or points
     centres = [value for p in points for value in (p.level, p.fitted)]
+    ends = [bound for p in points for bound in _interval(p)]
     low, high = min(centres), max(centres)
     most = FURTHEST * (high - low or low * ROOM)
-    ends = [bound for p in points for bound in _interval(p)]
-    low, high = (
-        max(min([low, *ends]), low - most),
-        min(max([high, *ends]), high + most),
-    )
+    low, high = max(min([low, *ends]), low - most), min(max([high, *ends]), high + most)
     room = ROOM * (high - low or low)
     return low - room, high + room
 
@@ -269,40 +264,22 @@ def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
         marks.append(
             f'<rect class="{kind}{sure}" x="{first}" y="0" width="{last - first}" height="100"/>'
         )
-    intervals = "".join(
-        f"M{x} {y(ends[0])}V{y(ends[1])}"
-        for x, p in zip(xs, one.points, strict=True)
-        if (ends := _interval(p))
-    )
     starts = {0, *one.breaks, *(change.at for change in one.changes)}
-    steps = ""
+    intervals, steps, dots, outliers = "", "", "", ""
     for n, (x, p) in enumerate(zip(xs, one.points, strict=True)):
+        if ends := _interval(p):
+            intervals += f"M{x} {y(ends[0])}V{y(ends[1])}"
         if n in starts:
             steps += f"M{x - 0.5} {y(p.fitted)}"
         if n + 1 in starts or n + 1 == len(xs):
             steps += f"H{x + 0.5}"
-    dots = {
-        outlier: "".join(
-            f"M{x} {y(p.level)}h0"
-            for x, p in zip(xs, one.points, strict=True)
-            if p.outlier is outlier
-        )
-        for outlier in (False, True)
-    }
-    marks += [
-        f'<path class="ci" d="{intervals}"/>',
-        f'<path class="dots" d="{dots[False]}"/>',
-        f'<path class="level" d="{steps}"/>',
-    ]
-    if dots[True]:
-        marks.append(f'<path class="dots outlier" d="{dots[True]}"/>')
+        dot = f"M{x} {y(p.level)}h0"
+        dots, outliers = (dots, outliers + dot) if p.outlier else (dots + dot, outliers)
+    paths = {"ci": intervals, "dots": dots, "level": steps}
+    paths |= {"dots outlier": outliers} if outliers else {}
+    marks += [f'<path class="{name}" d="{path}"/>' for name, path in paths.items()]
     return "".join(marks)
 
 
 def _percent(change: Change) -> str:
     return show_percent(change.ratio, change.lo, change.hi, 0.0)
-
-
-def _trusted(text: str) -> Markup:
-    """Mark text as safe: numbers and names of classes, or JSON and templates of benchctl."""
-    return Markup(text)  # noqa: S704 -- see above

@@ -70,9 +70,7 @@ class Templates:
         """
         kind = Environment if self.custom is None else ImmutableSandboxedEnvironment
         environment = kind(
-            loader=FileSystemLoader(
-                [str(folder) for folder in (self.custom, self.shipped) if folder]
-            ),
+            loader=FileSystemLoader([self.custom or self.shipped, self.shipped]),
             # All output is escaped for its format, unless a filter marks it as safe.
             autoescape=True,
             finalize=finalize,
@@ -82,13 +80,12 @@ class Templates:
             keep_trailing_newline=True,
         )
         environment.filters.update(filters)
-        if self.custom is None:
-            return environment.get_template(name).render(context)
-        _require_inside(self.custom)
+        if self.custom is not None:
+            _require_inside(self.custom)
         try:
             return environment.get_template(name).render(context)
         except Exception as error:
-            path, line = _place(error, self.custom)
+            path, line = _place(error, self.custom) if self.custom else (None, None)
             if path is None:
                 raise
             raise _refused(path, line, f"{type(error).__name__}: {error}") from error
@@ -101,14 +98,13 @@ def replaced(folder: Path) -> tuple[str, ...]:
     """Return the templates of a custom folder. Raises `UsageError` (BX113): it has none."""
     paths = sorted(
         str(path.relative_to(folder))
-        for path in (folder.rglob("*") if folder.is_dir() else ())
+        for path in folder.rglob("*")
         if path.is_file() and path.suffix in {".j2", ".css", ".js"}
     )
     if not set(paths) & set(REPLACEABLE):
+        cause = "replaces no template" if folder.is_dir() else "does not exist"
         raise UsageError(
-            f"{folder} replaces no template"
-            if folder.is_dir()
-            else f"folder {folder} does not exist",
+            f"folder {folder} {cause}",
             code="BX113",
             effect="nothing was written",
             fix=f"use one of these file names: {', '.join(REPLACEABLE)}",

@@ -60,7 +60,7 @@ def render(
         if full or section.terminal != "nothing":
             page.blocks(section.blocks, tables=full or section.terminal == "all", full=full)
     page.end(document)
-    return page.result()
+    return "\n".join(line.rstrip() for line in page.lines).rstrip() + "\n"
 
 
 class _Page:
@@ -141,26 +141,27 @@ class _Page:
     def table(self, table: Table) -> None:
         """Append a table. Columns are dropped in their order until it fits."""
         self.gap()
-        columns, rows = _fitting(table, self)
-        shares = _widths(columns, rows, self, width_of(self.plain(table.stub)))
-        labels, legend = _labels(rows, shares, self)
+        columns, rows, texts, shares = _fitting(table, self)
+        first = max(shares[0], width_of(self.plain(table.stub)))
+        room = self.width - 1 - sum(2 + share for share in shares[1:])
+        shares[0] = max(min(first, room), min(first, LEAST_LABEL), 8)
+        labels, legend = _labels(rows, shares[0], self)
         title = table.stub or table.columns[0].title
         head = [
             pad(self.plain(c.title), w, left=c.align == "left")
             for c, w in zip(columns, shares, strict=True)
         ]
         head[0] = pad(cut_middle(self.plain(title), shares[0], self.mark), shares[0])
-        self.lines.append((" " + "  ".join(self.styled(h, _DIM) for h in head)).rstrip())
-        for row, label, cells in zip(rows, labels, _aligned(columns, rows, self), strict=True):
+        self.lines.append(" " + "  ".join(self.styled(h, _DIM) for h in head))
+        for row, label, cells in zip(rows, labels, texts, strict=True):
             self.row(row, columns, shares, [label, *cells[1:]])
-        for line in legend:
-            self.text(line, indent="   ")
-        if table.note:
-            self.text(table.note, indent="   ")
+        below = [*legend, table.note] if table.note else legend
         if len(columns) < len(table.columns):
             for reason in dict.fromkeys(row.reason for row in rows if row.reason):
                 names = ", ".join(row.cells[0].text for row in rows if row.reason == reason)
-                self.text(f"{names}: {reason}", indent="   ")
+                below.append(f"{names}: {reason}")
+        for line in below:
+            self.text(line, indent="   ")
 
     def row(
         self, row: Row, columns: tuple[Column, ...], shares: list[int], texts: list[str]
@@ -175,7 +176,7 @@ class _Page:
             elif row.strong and number in {0, 1}:
                 padded = self.styled(padded, _BOLD)
             cells.append(padded)
-        self.lines.append((" " + "  ".join(cells)).rstrip())
+        self.lines.append(" " + "  ".join(cells))
 
     def end(self, document: Document) -> None:
         """Append the paths of the report and the commands to run next."""
@@ -185,51 +186,33 @@ class _Page:
                 for number, item in enumerate(items):
                     self.lines.append(pad(name if number == 0 else "", 9) + self.plain(item))
 
-    def result(self) -> str:
-        """Return all lines."""
-        return "\n".join(line.rstrip() for line in self.lines).rstrip() + "\n"
-
 
 def _colour(verdict: Verdict) -> str:
     return next((code for name, code in _COLOURS.items() if verdict.value.startswith(name)), _DIM)
 
 
-def _fitting(table: Table, page: _Page) -> tuple[tuple[Column, ...], tuple[Row, ...]]:
-    """Return the columns that fit, without notes and without those with the highest `drop`."""
+def _fitting(
+    table: Table, page: _Page
+) -> tuple[tuple[Column, ...], tuple[Row, ...], list[list[str]], list[int]]:
+    """Return the columns that fit, with their cells as rows and as texts, and their widths.
+
+    Notes and the columns with the highest `drop` are left out. Labels have at most a third of the
+    page.
+    """
     places = [n for n, c in enumerate(table.columns) if not c.prose]
     while True:
         columns = tuple(table.columns[n] for n in places)
         rows = tuple(replace(r, cells=tuple(r.cells[n] for n in places)) for r in table.rows)
-        droppable = [n for n in places if table.columns[n].drop]
-        if not droppable or _total(columns, rows, page) <= page.width:
-            return columns, rows
-        highest = max(table.columns[n].drop for n in droppable)
+        texts = _aligned(columns, rows, page)
+        shares = [
+            max([width_of(page.plain(c.title)) if n else 0, *(width_of(line[n]) for line in texts)])
+            for n, c in enumerate(columns)
+        ]
+        label = min(shares[0], max(LEAST_LABEL, page.width // 3))
+        highest = max(c.drop for c in columns)
+        if not highest or 1 + label + sum(2 + share for share in shares[1:]) <= page.width:
+            return columns, rows, texts, shares
         places = [n for n in places if table.columns[n].drop != highest]
-
-
-def _total(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> int:
-    """Return the width of a table with labels of at most a third of the page."""
-    shares = _natural(columns, rows, page)
-    shares[0] = min(shares[0], max(LEAST_LABEL, page.width // 3))
-    return 1 + sum(shares) + 2 * (len(shares) - 1)
-
-
-def _natural(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[int]:
-    texts = _aligned(columns, rows, page)
-    return [
-        max([width_of(page.plain(c.title)) if n else 0, *(width_of(line[n]) for line in texts)])
-        for n, c in enumerate(columns)
-    ]
-
-
-def _widths(
-    columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page, title: int
-) -> list[int]:
-    shares = _natural(columns, rows, page)
-    shares[0] = max(shares[0], title)
-    room = page.width - 1 - sum(shares[1:]) - 2 * (len(shares) - 1)
-    shares[0] = max(min(shares[0], room), min(shares[0], LEAST_LABEL), 8)
-    return shares
 
 
 def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
@@ -245,15 +228,13 @@ def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
     return table
 
 
-def _labels(rows: tuple[Row, ...], shares: list[int], page: _Page) -> tuple[list[str], list[str]]:
+def _labels(rows: tuple[Row, ...], width: int, page: _Page) -> tuple[list[str], list[str]]:
     """Return labels, cut in the middle if too long, and lines with the full labels."""
-    labels, legend = [], []
-    cut = cut_distinct((page.plain(row.cells[0].text) for row in rows), shares[0], page.mark)
-    for row in rows:
-        full = page.plain(row.cells[0].text)
-        label = full + (" (base)" if row.baseline and width_of(full) + 7 <= shares[0] else "")
-        if width_of(full) > shares[0]:
-            label = cut[full]
-            legend.append(f"{label} = {full}")
-        labels.append(label)
+    names = [page.plain(row.cells[0].text) for row in rows]
+    cut = cut_distinct(names, width, page.mark)
+    legend = [f"{cut[name]} = {name}" for name in names if width_of(name) > width]
+    labels = [
+        f"{name} (base)" if row.baseline and width_of(name) + 7 <= width else cut[name]
+        for row, name in zip(rows, names, strict=True)
+    ]
     return labels, legend

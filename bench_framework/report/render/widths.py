@@ -86,12 +86,7 @@ def _ends_whole(name: str, short: str, mark: str) -> bool:
 
 
 def _first(text: str, width: int) -> str:
-    taken = ""
-    for character in text:
-        if width_of(taken + character) > width:
-            break
-        taken += character
-    return taken
+    return next(text[:n] for n in range(len(text), -1, -1) if width_of(text[:n]) <= width)
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -3,7 +3,7 @@
 import statistics
 from typing import Final
 
-from bench_framework.compare.derived_values import LimitShare, limit_shares
+from bench_framework.compare.derived_values import limit_shares
 from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
@@ -11,9 +11,9 @@ from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table
 from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, percent, show_plain, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import value_cell
 from bench_framework.units import size_unit, time_unit
 
 MOST_PHASES: Final = 7
@@ -22,12 +22,6 @@ _JUDGED: Final = (
     "; a compared pair has the ratio and the CI of the table that compares it, adjusted for all "
     "comparisons there"
 )
-_ROLES: Final = {
-    Role.BASELINE: "baseline",
-    Role.BOUND: "bound",
-    Role.ANCHOR: "anchor",
-    Role.CANDIDATE: "",
-}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -37,11 +31,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
         rows = [row for row in data.judgement.derived if row.input_id == item.id]
         if not any(row.value is not None for row in rows):
             continue
-        measured = [row for row in rows if not row.assuming]  # projections are sentences only
+        measured = [row for row in rows if not row.assuming]
         table = _table(data, item, measured)
         parts = (bars(data, item, measured, table), table, _phases(data, item))
         blocks += [part for part in parts if part is not None]
-        projected = {row.name.replace("_", " ") for row in rows if row.assuming}
+        projected = {row.name.replace("_", " ") for row in rows if row.assuming}  # only sentences
         claims = data.claims("derived", item=item)
         blocks += claim_bullets(c for c in claims if c.subject in projected)
     return tuple(blocks)
@@ -74,9 +68,10 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
 
 def _row(data: ReportData, item: Input, row: Derived, rate: tuple[str, float]) -> Row:
     cell = data.plan.cell(row.cell_ids[0]) if row.measured and row.cell_ids else None
-    source = data.label(cell.id) if cell else row.formula
-    derived = "compared pair" if row.judged else "derived"
-    role = _ROLES.get(cell.role, "") if cell else derived
+    source, role = row.formula, "compared pair" if row.judged else "derived"
+    if cell is not None:
+        source, role = data.label(cell.id), cell.role.value
+        role = "" if cell.role is Role.CANDIDATE else role
     name = row.name.replace("_", " ")
     claim = next((c.id for c in data.claims("derived", item=item) if c.subject == name), None)
     unit, scale = rate if row.unit == "bytes/s" else ("", 1.0)
@@ -106,10 +101,10 @@ def _figure(row: Derived, scale: float, claim: str | None, margin: float) -> tup
 
 def _phases(data: ReportData, item: Input) -> Table | None:
     """Return the times of the phases that workers report, or `None` if they report none."""
-    spent: dict[str, dict[str, list[float]]] = {}
     cells = {cell.id: cell for cell in data.arms(item.id)}
-    for block in data.measured_blocks:
-        for receipt in block.receipts if block.cell_id in cells else ():
+    spent: dict[str, dict[str, list[float]]] = {}
+    for block in (b for b in data.measured_blocks if b.cell_id in cells):
+        for receipt in block.receipts:
             for phase, seconds in receipt.phases_s.items():
                 spent.setdefault(block.cell_id, {}).setdefault(phase, []).append(seconds)
     if not spent:
@@ -119,20 +114,18 @@ def _phases(data: ReportData, item: Input) -> Table | None:
         for cell, phases in spent.items()
     }
     largest: dict[str, float] = {}
-    for phases in medians.values():
-        for phase, value in phases.items():
-            largest[phase] = max(value, largest.get(phase, 0.0))
-    longest = sorted((p for p in largest if largest[p] > 0), key=lambda p: -largest[p])
-    longest, others = longest[:MOST_PHASES], longest[MOST_PHASES:]
+    for phase, value in (pair for phases in medians.values() for pair in phases.items()):
+        largest[phase] = max(value, largest.get(phase, 0.0))
+    ordered = sorted((p for p in largest if largest[p] > 0), key=lambda p: -largest[p])
+    longest, others = ordered[:MOST_PHASES], ordered[MOST_PHASES:]
     unit, scale = time_unit(max(largest.values(), default=1.0))
-
-    def show_seconds(value: float) -> str:
-        return significant(value * scale, 3)
-
     rows = tuple(
         Row.build(
             data.label(cell_id),
-            *(value_cell(medians[cell_id].get(phase), show_seconds) for phase in longest),
+            *(
+                value_cell(medians[cell_id].get(phase), lambda value: significant(value * scale, 3))
+                for phase in longest
+            ),
             str(max(map(len, spent[cell_id].values()))),
             baseline=cells[cell_id].role is Role.BASELINE,
         )
@@ -171,35 +164,29 @@ def limit(data: ReportData) -> tuple[Block, ...]:
         where = data.on_input(item, ", input ")
         for number, shares in enumerate(limit_shares(data.judgement.derived, item.id)):
             best = shares[0]
+            names = [s.name.replace("_", " ") for s in shares]
             lost = [
-                f"{percent(1 - s.share.value)} by {_name(s)}"
-                for s in shares
+                f"{percent(1 - s.share.value)} by {name}"
+                for s, name in zip(shares, names, strict=True)
                 if s.share.value and s.share.value < 1
             ]
-            name = best.limit.name.replace("_", " ").removeprefix("limit ")
-            head = f"Expected limit{where} ({name})" if number else f"Expected limit{where}"
-            expected = f"{_rate(data, best.limit)} ({best.limit.formula})"
-            achieved = f"{_name(best)}: {_rate(data, best.rate)}, {_part(best.share)}"
+            limited = best.limit.name.replace("_", " ").removeprefix("limit ")
+            achieved = f"{_interval(best.share, 100)}\u202f% of the limit"
             pairs = (
-                (head, expected),
-                ("Achieved", achieved),
+                (
+                    f"Expected limit{where}{f' ({limited})' if number else ''}",
+                    f"{_rate(data, best.limit)} ({best.limit.formula})",
+                ),
+                ("Achieved", f"{names[0]}: {_rate(data, best.rate)}, {achieved}"),
                 ("Lost", ", ".join(lost) or "nothing"),
             )
             blocks.append(Facts(pairs))
     return tuple(blocks)
 
 
-def _name(share: LimitShare) -> str:
-    return share.name.replace("_", " ")
-
-
 def _rate(data: ReportData, row: Derived) -> str:
     unit, scale = size_unit(row.value or 1.0, data.plan.unit_family)
     return f"{_interval(row, scale)} {unit}/s"
-
-
-def _part(share: Derived) -> str:
-    return f"{_interval(share, 100)}\u202f% of the limit"
 
 
 def _interval(row: Derived, scale: float) -> str:

@@ -1,17 +1,39 @@
-"""Sections "Results" of the report, and "All results" of the appendix."""
+"""Sections "Results" of the report, and "All results" and "All pairs" of the appendix."""
 
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from bench_framework.compare.decide import judged_pairs
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
-from bench_framework.report.blocks import Block
+from bench_framework.model.words import glyph
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import finding
-from bench_framework.report.headline_table import headline_table
-from bench_framework.report.main_table import by_input_table, in_report, main_table
-from bench_framework.report.revision_table import revision_cells, revision_table
-from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.headline_table import headline_table, metric_name, order
+from bench_framework.report.main_table import (
+    by_input_table,
+    in_report,
+    main_table,
+    plain_interval,
+    revision_cells,
+    revision_table,
+)
+from bench_framework.report.numbers import DASH
+from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
+from bench_framework.report.table_cells import finding
+
+MOST_PAIRED: Final = 12
+"""Most variants of the table of pairs; the fastest ones."""
+LEGEND: Final = (
+    "Cells: row ÷ column, the typical ratio; below 1, the row takes less. The numbers of the "
+    "columns are those of the rows. Pairs without a baseline or a named contrast are a family of "
+    "their own in the correction for multiple comparisons. `comparisons.csv` has the intervals and "
+    "all variants."
+)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -22,16 +44,17 @@ def build(data: ReportData) -> tuple[Block, ...]:
     item = result_input(data)
     if item is None:
         return ()
+    others = None
     if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
         table, cells = revision_table(data, changed)
-        plot = forest(data, cells, "results", table, data.plan.revisions.names[0])
-        return (*((plot,) if plot is not None else ()), table)
-    name = f"results-{data.plan.inputs.index(item) + 1}"
-    table = main_table(data, item, name)
-    base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
-    plot = forest(data, in_report(data, data.arms(item.id)), name, table, base)
-    others = (by_input_table(data, item, "results"),) if len(_measured(data)) > 1 else ()
-    return (*((plot,) if plot is not None else ()), table, *others)
+        name, base = "results", data.plan.revisions.names[0]
+    else:
+        name = f"results-{data.plan.inputs.index(item) + 1}"
+        table, cells = main_table(data, item, name), in_report(data, data.arms(item.id))
+        base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
+        others = by_input_table(data, item, "results") if len(_measured(data)) > 1 else None
+    blocks = (forest(data, cells, name, table, base), table, others)
+    return tuple(block for block in blocks if block is not None)
 
 
 def result_input(data: ReportData) -> Input | None:
@@ -43,17 +66,17 @@ def result_input(data: ReportData) -> Input | None:
 
 def in_full(data: ReportData) -> tuple[Block, ...]:
     """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
-    blocks: list[Block] = []
-    for item in _measured(data):
-        name = f"all-{data.plan.inputs.index(item) + 1}"
-        table = headline_table(data, item, name)
-        fields = grid(data, item, table)
-        # Without a special answer, the summary begins with the claim of its input.
-        stated = item == leading_input(data) and not data.claims("answer")
-        claim = None if stated else key_claim(data, item)
-        blocks += [*input_heading(data, item, name), table, *finding(claim)]
-        blocks += [fields] if fields is not None else []
-    return tuple(blocks)
+
+    def parts(item: Input, name: str) -> Iterator[Block | None]:
+        if item in _measured(data):
+            table = headline_table(data, item, name)
+            yield table
+            # Without a special answer, the summary begins with the claim of its input.
+            stated = item == leading_input(data) and not data.claims("answer")
+            yield from finding(None if stated else key_claim(data, item))
+            yield grid(data, item, table)
+
+    return per_input(data, "all", parts)
 
 
 def _measured(data: ReportData) -> list[Input]:
@@ -76,4 +99,51 @@ ALL_RESULTS = SectionKind(
     "All results",
     "time, CPU time, cores, throughput and memory of every configuration, with adjusted CIs",
     in_full,
+)
+
+
+def pairs(data: ReportData) -> tuple[Block, ...]:
+    """Return a table for each input with enough variants."""
+    best = (c for group in data.judgement.best for c in group.comparisons)
+    judged = judged_pairs((*data.judgement.comparisons, *best), data.metric)
+    return per_input(
+        data, "pairs", lambda item, name: (_pair_table(data, item, judged, f"{name}-table"),)
+    )
+
+
+def _pair_table(
+    data: ReportData, item: Input, pairs: Mapping[tuple[str, str], Comparison], name: str
+) -> Table | None:
+    references = {data.plan.baseline_id, *data.plan.further_baselines}
+    measured = data.measured(item.id)
+    others = {cell.id for cell in measured if cell.variant_id not in references}
+    compared = {cell_id for pair in pairs if others.issuperset(pair) for cell_id in pair}
+    cells = [c for c in measured if c.id in compared or c.variant_id in references]
+    if not compared:  # the other tables have every pair
+        return None
+    baseline = data.plan.baseline_cell(item.id)
+    cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST_PAIRED]
+    rows = tuple(
+        Row.build(
+            f"{number} {data.label(row.id)}",
+            *(_ratio(pairs.get((row.id, column.id))) for column in cells),
+            baseline=baseline is not None and row.id == baseline.id,
+        )
+        for number, row in enumerate(cells, 1)
+    )
+    columns = (Column("Variant"), *numeric(*(str(n) for n in range(1, len(cells) + 1))))
+    caption = f"{metric_name(data.metric)} of each pair{data.on_input(item, ', input ')}."
+    return Table(name, caption, columns, rows, (LEGEND,), stub=data.on_input(item))
+
+
+def _ratio(comparison: Comparison | None) -> Cell:
+    interval = plain_interval(comparison)
+    if comparison is None or interval is None:
+        return Cell(DASH)
+    verdict = comparison.verdict
+    return Cell(f"{interval.ratio:.2f} {glyph(verdict)}".strip(), interval.ratio, verdict=verdict)
+
+
+PAIRS = SectionKind(
+    "S33", "pairs", "All pairs", "the ratio of every two variants, of at most the 12 fastest", pairs
 )

@@ -1,6 +1,6 @@
 """Kinds of sections: code, title, place, blocks, and the reason for a missing section."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from bench_framework.model.plan import Input
@@ -57,3 +57,19 @@ def input_heading(data: ReportData, item: Input, anchor: str) -> list[Heading]:
     """Return the heading of the blocks about an input, or nothing if it is the only one."""
     several = len(data.plan.inputs) > 1
     return [Heading(f"Input {data.input_name(item)}", anchor)] if several else []
+
+
+def per_input(
+    data: ReportData, name: str, build: Callable[[Input, str], Iterable[Block | None]]
+) -> tuple[Block, ...]:
+    """Return the blocks of each input that has some, below its heading.
+
+    `build` takes the input and the anchor of its heading, such as ``memory-1``, and may return
+    `None` in place of a block.
+    """
+    blocks: list[Block] = []
+    for number, item in enumerate(data.plan.inputs, 1):
+        anchor = f"{name}-{number}"
+        if parts := [block for block in build(item, anchor) if block is not None]:
+            blocks += [*input_heading(data, item, anchor), *parts]
+    return tuple(blocks)

@@ -1,16 +1,18 @@
-"""The masthead: scenario, record, host and a summary of data quality."""
+"""The masthead (scenario, record, host and a summary of data quality), and the glossary."""
+
+from collections import Counter
+from typing import Final
 
 from bench_framework.model.run import Host
-from bench_framework.model.words import NOISE_FLOOR, noun
-from bench_framework.report.blocks import Check, Mark
+from bench_framework.model.words import MEANINGS, NOISE_FLOOR, WORDS, noun
+from bench_framework.report.blocks import Check
 from bench_framework.report.checks import doubts
 from bench_framework.report.claim_blocks import joined
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import counts_of
 from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
-from bench_framework.units import THIN_SPACE
+from bench_framework.units import THIN_SPACE, counted
 
-STATUS_GLYPHS = {
+STATUS_GLYPHS: Final = {
     "conclusive": "●",
     "mostly conclusive": "◐",
     "partly conclusive": "◐",
@@ -18,76 +20,110 @@ STATUS_GLYPHS = {
     "failed": "✕",
     "not comparable": "⊘",
 }
+_STATES: Final = {
+    "failed": "failed",
+    "other-output": "with other output",
+    "not-comparable": "not comparable",
+    "not-started": "not started",
+}
 
 
 def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
     """Return name and value of each line of the masthead."""
-    plan = data.plan
-    lines = [
+    plan, host, margin = data.plan, data.host, margin_text(data.margin)
+    system = (
+        f"kernel {host.kernel}",
+        host.os,
+        f"data on {host.data_filesystem}" if host.data_filesystem else "",
+        f"governor {host.governor or 'unknown'}",
+    )
+    # Sentences about a single input do not name it.
+    inputs = [data.input_name(i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
+    revisions = plan.revisions
+    lines = (
         ("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
         ("Record", data.record_id),
-        ("Date (UTC)", when(data)),
+        ("Date (UTC)", _when(data)),
         *data.values.items(),
         ("Revision", _revisions(data)),
-        ("Host", host_line(data.host)),
-        ("System", _system_line(data.host)),
-        ("Baseline", _baseline(data)),
-        ("Inputs" if len(plan.inputs) > 1 else "Input", _inputs(data)),
+        ("Host", host_line(host)),
+        ("System", ", ".join(filter(None, system))),
+        ("Baseline", f"each variant at {revisions.names[0]}" if revisions else data.baseline.label),
+        ("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
         ("Rounds", _rounds(data)),
-        ("Configurations", counts_of(data).text()),
-        (
-            f"N{NOISE_FLOOR[1:]}",
-            f"{noise(data)} (margin {margin_text(plan.judge.margin_of(data.metric))})",
-        ),
-        (
-            "Margin",
-            (
-                f"{margin_text(plan.judge.margin_of(data.metric))} "
-                "(equivalent: certainly within it, and no difference was detected)"
-            ),
-        ),
+        ("Configurations", configurations(data)),
+        (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
+        ("Margin", f"{margin} (equivalent: certainly within it, and no difference was detected)"),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
-    ]
+    )
     return tuple((name, value) for name, value in lines if value)
-
-
-def _baseline(data: ReportData) -> str:
-    """Return the label of the baseline."""
-    revisions = data.plan.revisions
-    return data.baseline.label if revisions is None else f"each variant at {revisions.names[0]}"
-
-
-def _inputs(data: ReportData) -> str:
-    """Return the names of the inputs, because sentences about a single input do not name it."""
-    items = (item for item in data.plan.inputs if item.values or data.input_bytes(item.id))
-    return joined([data.input_name(item) for item in items])
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:
     """Return the five facts under the title. The section "Data quality" gives the details."""
+    states, warnings = _states(data), len(doubts(data))
+    measured, planned = states["measured"], states.total()
+    error = any(e.severity == "error" for e in data.warnings)
+    rounds = Check("unknown", "rounds", DASH)
+    if data.measured_blocks:
+        enough = data.judgement.looks.decidable
+        figure = f"{_rounds(data)} per configuration, in random order"
+        rounds = Check("pass" if enough else "warn", "rounds", figure)
     return (
         _noise_check(data),
-        _order_check(data),
-        _cells_check(data),
+        rounds,
+        Check(
+            "pass" if measured == planned else "fail",
+            "configurations measured",
+            f"{measured} of {planned}",
+        ),
         _output_check(data),
-        _warning_check(data),
+        Check(
+            "fail" if error else "warn" if warnings else "pass",
+            "warnings",
+            f"{warnings} (see Limitations)" if warnings else "0",
+        ),
     )
-
-
-def when(data: ReportData) -> str:
-    """Return start and end such as ``2026-03-02 17:04 to 17:22``."""
-    start, end = _moment(data.started), _moment(data.finished)
-    if not end:
-        return f"{start} (interrupted)"
-    return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
-    replication = f"rounds {_rounds(data)}"
-    margin = margin_text(data.plan.judge.margin_of(data.metric))
-    floor = f"{NOISE_FLOOR} {noise(data)}, margin {margin}"
-    return "  ".join((data.plan.name, when(data), counts_of(data).text(), replication, floor))
+    floor = f"{NOISE_FLOOR} {_noise(data)}, margin {margin_text(data.margin)}"
+    rounds = f"rounds {_rounds(data)}"
+    return "  ".join((data.plan.name, _when(data), configurations(data), rounds, floor))
+
+
+def configurations(data: ReportData) -> str:
+    """Return a text such as ``12 configurations planned, 9 measured, 1 failed``."""
+    states, excluded = _states(data), len(data.plan.holes)
+    parts = [
+        f"{counted(states.total(), 'configuration')} planned",
+        f"{states['measured']} measured",
+    ]
+    parts += [f"{states[state]} {words}" for state, words in _STATES.items() if states[state]]
+    parts += [f"{excluded} more excluded from the plan"] if excluded else []
+    return ", ".join(parts)
+
+
+def host_line(host: Host) -> str:
+    """Return processor, cores and memory."""
+    virtual = f", {host.virtualised}" if host.virtualised else ""
+    ram = show_size(host.ram_bytes, "iec")
+    return f"{host.cpu}, {counted(host.cores, 'core')}, {ram} RAM{virtual}"
+
+
+def _states(data: ReportData) -> Counter[str]:
+    """Return the number of configurations by state, without the A/A control."""
+    cells = (cell for item in data.plan.inputs for cell in data.arms(item.id))
+    return Counter(data.state(cell.id).state for cell in cells)
+
+
+def _when(data: ReportData) -> str:
+    """Return start and end such as ``2026-03-02 17:04 to 17:22``."""
+    start, end = (text[:16].replace("T", " ") for text in (data.started, data.finished))
+    if not end:
+        return f"{start} (interrupted)"
+    return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 
 def _rounds(data: ReportData) -> str:
@@ -96,37 +132,15 @@ def _rounds(data: ReportData) -> str:
     return rounds if runs == "1" else f"{rounds} with {runs} runs each"
 
 
-def noise(data: ReportData) -> str:
-    """Return the largest noise floor of the headline metric over the inputs, as text."""
-    worst = worst_floor(data)
+def _noise(data: ReportData) -> str:
+    worst = _worst_floor(data)
     return percent_up(worst) if worst is not None else "not measured"
 
 
-def worst_floor(data: ReportData) -> float | None:
+def _worst_floor(data: ReportData) -> float | None:
     """Return the largest noise floor of the headline metric over the inputs, as a fraction."""
-    floors = [
-        f.fraction
-        for f in data.judgement.floors
-        if f.metric == data.metric and f.fraction is not None
-    ]
-    return max(floors, default=None)
-
-
-def host_line(host: Host) -> str:
-    """Return processor, cores and memory."""
-    cores = f"{host.cores} core{'s' if host.cores != 1 else ''}"
-    virtual = f", {host.virtualised}" if host.virtualised else ""
-    return f"{host.cpu}, {cores}, {show_size(host.ram_bytes, 'iec')} RAM{virtual}"
-
-
-def _system_line(host: Host) -> str:
-    parts = [
-        f"kernel {host.kernel}",
-        host.os,
-        f"data on {host.data_filesystem}" if host.data_filesystem else "",
-        f"governor {host.governor}" if host.governor else "governor unknown",
-    ]
-    return ", ".join(part for part in parts if part)
+    floors = (f.fraction for f in data.judgement.floors if f.metric == data.metric)
+    return max((floor for floor in floors if floor is not None), default=None)
 
 
 def _revisions(data: ReportData) -> str:
@@ -135,55 +149,66 @@ def _revisions(data: ReportData) -> str:
     return "; ".join(dict.fromkeys(f"{str(b.revision)[:12]}{state[b.dirty]}" for b in builds))
 
 
-def _moment(text: str) -> str:
-    return text[:16].replace("T", " ") if text else ""
-
-
 def _noise_check(data: ReportData) -> Check:
-    margin = data.plan.judge.margin_of(data.metric)
-    worst = worst_floor(data)
+    worst = _worst_floor(data)
     failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
     outcome = f"failed for {' and '.join(map(noun, failed))}" if failed else "passed"
     if data.metric in failed:
         return Check("fail", "A/A check", outcome)
     if worst is None:
         return Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}")
-    above = f", above the margin of {margin_text(margin)}" if worst > margin else ""
+    above = f", above the margin of {margin_text(data.margin)}" if worst > data.margin else ""
     figure = f"{outcome}, noise floor {percent_up(worst)}{above}"
     return Check("warn" if above or failed else "pass", "A/A check", figure)
 
 
-def _order_check(data: ReportData) -> Check:
-    if not data.measured_blocks:
-        return Check("unknown", "rounds", DASH)
-    enough = data.judgement.looks.decidable
-    return Check(
-        "pass" if enough else "warn",
-        "rounds",
-        f"{_rounds(data)} per configuration, in random order",
-    )
-
-
-def _cells_check(data: ReportData) -> Check:
-    counts = counts_of(data)
-    whole = counts.measured == counts.planned
-    figure = f"{counts.measured} of {counts.planned}"
-    return Check("pass" if whole else "fail", "configurations measured", figure)
-
-
 def _output_check(data: ReportData) -> Check:
+    codes = {event.code for event in data.warnings}
     if data.plan.answer.compare == "none":
         return Check("warn", "outputs", "not compared")
-    if any(event.code == "BX334" for event in data.warnings):
-        return Check("warn", "outputs", "different")
-    if any(event.code == "BX335" for event in data.warnings):
-        return Check("warn", "outputs", "a few lines differ")
-    other = sum(1 for s in data.judgement.states if s.state == "other-output")
+    if codes & {"BX334", "BX335"}:
+        figure = "different" if "BX334" in codes else "a few lines differ"
+        return Check("warn", "outputs", figure)
+    other = sum(s.state == "other-output" for s in data.judgement.states)
     return Check("fail" if other else "pass", "outputs", f"{other} different" if other else "equal")
 
 
-def _warning_check(data: ReportData) -> Check:
-    number = len(doubts(data))
-    worst = any(e.severity == "error" for e in data.warnings)
-    mark: Mark = "fail" if worst else "warn" if number else "pass"
-    return Check(mark, "warnings", f"{number} (see Limitations)" if number else "0")
+_TERMS: Final = {
+    "[a, b]": "the confidence interval of the value before it: true values that agree with the data",
+    "vs baseline, ÷": "the variant's value ÷ the baseline's, paired within rounds: 1 is equal, "
+    "below 1 is less",
+    "rounds × runs, n": "a round measures each configuration once, in random order; runs: runs per "
+    "sample",
+    "configuration, sample": "a configuration is a variant with an input; a sample is one hyperfine "
+    "call of one configuration in one round",
+    "margin": "the largest difference that counts as equivalent, here {margin}; the scenario sets it",
+    "best group": "the variants for which no other variant of the same input is shown to be better",
+    "minimum detectable effect (MDE)": "the smallest difference that this number of rounds detects "
+    "in most cases, given the noise",
+    "Holm-adjusted, interim analyses": "an interim analysis judges the rounds so far; verdicts are "
+    "corrected for the number of comparisons (Holm's procedure) and of interim analyses",
+}
+_CONTROL: Final = {
+    "A/A control": "a copy of the baseline that runs in every round; if the A/A check finds a "
+    "difference, the other verdicts of its input become inconclusive",
+    "noise floor": "the largest difference that the 95 % confidence interval of the A/A control "
+    "leaves possible: smaller differences can remain undetected",
+}
+"""Terms of a report whose plan has an A/A control."""
+
+
+def verdict_glossary(margin: float) -> tuple[tuple[str, str], ...]:
+    """Return the verdicts with their signs, each with its meaning."""
+    text = margin_text(margin)
+    return tuple(
+        (f"{w.glyph} {w.time}", MEANINGS[verdict].format(margin=text))
+        for verdict, w in WORDS.items()
+    )
+
+
+def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
+    """Return the terms that the report uses, each with its meaning."""
+    margin = margin_text(data.margin)
+    control = any(data.plan.control_cell(item.id) for item in data.plan.inputs)
+    listed = _TERMS | _CONTROL if control else _TERMS
+    return tuple((name, meaning.format(margin=margin)) for name, meaning in listed.items())

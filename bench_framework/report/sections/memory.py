@@ -1,5 +1,7 @@
 """Section "Memory": peak RSS against the baseline and against the input."""
 
+from collections.abc import Iterator
+
 from bench_framework.model.judgement import ONE_PROGRAM, Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
@@ -8,11 +10,17 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import comparison_cells, finding, value_cell, verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI
 from bench_framework.report.numbers import DASH, column_size, replication, show_size, significant
-from bench_framework.report.scales import Scale, scale_of
-from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.sections.kind import SectionKind, per_input
+from bench_framework.report.table_cells import (
+    ADJUSTED_CI,
+    Scale,
+    comparison_cells,
+    finding,
+    scale_of,
+    value_cell,
+    verdict_cell,
+)
 from bench_framework.units import THIN_SPACE
 
 ANONYMOUS = "anon_bytes"
@@ -22,17 +30,15 @@ MAPPED_NOTE = "includes mapped file pages"
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return plot, table and key finding per input."""
-    blocks: list[Block] = []
-    for number, item in enumerate(data.plan.inputs):
+
+    def parts(item: Input, name: str) -> Iterator[Block | None]:
         cells = [c for c in data.measured(item.id) if data.summary(c.id, PEAK_RSS)]
-        if not cells:
-            continue
-        name = f"memory-{number + 1}"
-        blocks += input_heading(data, item, name)
-        plot = memory_time(data, item, cells, name)
-        blocks += [plot] if plot is not None else []
-        blocks += [_table(data, item, cells, name), *finding(_main_claim(data, item))]
-    return tuple(blocks)
+        if cells:
+            yield memory_time(data, item, cells, name)
+            yield _table(data, item, cells, name)
+            yield from finding(_main_claim(data, item))
+
+    return per_input(data, "memory", parts)
 
 
 def _main_claim(data: ReportData, item: Input) -> Claim | None:
@@ -48,11 +54,12 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
 def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
     baseline = data.plan.baseline_cell(item.id)
     reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
-    medians = {c.id: s.median for c in cells if (s := data.summary(c.id, PEAK_RSS)) is not None}
-    preferred = reference.median if reference else max(medians.values())
+    summaries = data.summaries(cells, PEAK_RSS)
+    preferred = reference.median if reference else max(s.median for s in summaries)
     family = data.plan.unit_family
-    size = column_size(preferred, medians.values(), family)
-    scale = scale_of(PEAK_RSS, size, data.summaries(cells, PEAK_RSS), family)
+    size = column_size(preferred, (s.median for s in summaries), family)
+    scale = scale_of(PEAK_RSS, size, summaries, family)
+    medians = {s.cell_id: s.median for s in summaries}
     ordered = sorted(cells, key=lambda c: medians[c.id])
     rows = tuple(_row(data, item, cell, scale) for cell in ordered)
     columns = (
@@ -80,42 +87,33 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
 
 
 def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:
-    summary = data.summary(cell.id, PEAK_RSS)
-    anonymous = data.summary(cell.id, ANONYMOUS)
-    variant = data.variant_of(cell)
+    summary, anonymous = (data.summary(cell.id, m) for m in (PEAK_RSS, ANONYMOUS))
     baseline = cell.role is Role.BASELINE
     comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
-    verdict = comparison.verdict if comparison else None
     ratio, bounds = comparison_cells(comparison, data.claim_id(cell.id, PEAK_RSS))
-    peak = summary.median if summary else 0.0
-    size = data.input_bytes(item.id)
-    note = MAPPED_NOTE if _is_mapped(data, cell) else ""
+    peak, size = summary.median if summary else 0.0, data.input_bytes(item.id)
+    modes = (*dict(data.variant_of(cell).values).values(), *data.state(cell.id).effective.values())
+    mapped = any(MAPPED in value.split("-") for value in modes)
     reason = comparison.reason if comparison else ""
-    cells = (
-        Cell(variant.label),
+    return Row.build(
+        data.label(cell.id),
         scale.cell(summary),
         Cell("baseline", 1.0) if baseline else ratio,
         bounds,
-        verdict_cell(verdict, PEAK_RSS) if verdict else Cell(""),
-        Cell(f"{significant(100 * peak / size, 2)}{THIN_SPACE}%", peak / size)
-        if size
-        else Cell(DASH),
+        verdict_cell(comparison.verdict, PEAK_RSS) if comparison else "",
+        value_cell(
+            peak / size if size else None,
+            lambda share: f"{significant(100 * share, 2)}{THIN_SPACE}%",
+        ),
         value_cell(
             anonymous.median if anonymous else None,
             lambda size: significant(size * scale.factor, 3),
         ),
-        Cell(replication(summary.n_rounds, summary.n_runs) if summary else DASH),
-        Cell("; ".join(part for part in (note, reason) if part)),
-    )
-    return Row(cells, verdict, strong=False, baseline=baseline, reason=reason)
-
-
-def _is_mapped(data: ReportData, cell: PlanCell) -> bool:
-    """Return whether the input was memory-mapped, in the requested or the actual mode."""
-    requested = [value for _, value in data.variant_of(cell).values]
-    return any(
-        MAPPED in value.split("-")
-        for value in (*requested, *data.state(cell.id).effective.values())
+        replication(summary.n_rounds, summary.n_runs) if summary else DASH,
+        "; ".join(filter(None, (MAPPED_NOTE if mapped else "", reason))),
+        verdict=comparison.verdict if comparison else None,
+        baseline=baseline,
+        reason=reason,
     )
 
 

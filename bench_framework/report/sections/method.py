@@ -4,84 +4,70 @@ from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
-from bench_framework.report.counts import ADJUSTED_CI, counts_of, interim_analyses
-from bench_framework.report.numbers import margin_text
+from bench_framework.report.numbers import interim_analyses, margin_text
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.masthead import configurations
+from bench_framework.report.table_cells import ADJUSTED_CI
 from bench_framework.units import counted
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the facts that apply to all tables."""
-    pairs = (
-        ("Schedule", _schedule(data)),
-        ("Configurations", f"{counts_of(data).text()}."),
-        (
-            "Ratios",
-            (
-                "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
-                f"medians.{_inverted(data)}"
-            ),
+    looks, structure, plan = data.judgement.looks, data.judgement.structure, data.plan
+    tables = (t for t in structure.contributions if t.design != "alone" or t.total is not None)
+    contributions = structure.contribution_family if any(tables) else 0
+    inverted = ""
+    if data.higher(data.metric):
+        inverted = " Larger is better: ratios are inverted, so that below 1 is an improvement."
+    separate = ""
+    if any(cell.role.separate for cell in plan.cells):
+        separate = (
+            "a bound is a limit or a reference that does different work; an anchor is the same "
+            "program in every record. Neither is compared with the baseline."
+        )
+    facts = {
+        "Schedule": (
+            "each round measures every configuration of an input once, in a new random order; rounds "
+            f"× runs {data.replication(c.id for c in plan.cells)}; {interim_analyses(looks.count)} "
+            "planned before the start."
         ),
-        (
-            "Intervals of the report",
-            (
-                "95\u202f% CIs of the typical ratio of each pair alone. The ratio need not be in the "
-                "middle of its CI. Verdicts depend on the adjusted "
-                "test, which can be inconclusive for an interval that excludes 1."
-            ),
+        "Configurations": f"{configurations(data)}.",
+        "Ratios": (
+            "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
+            f"medians.{inverted}"
         ),
-        (f"{ADJUSTED_CI} (appendix)", _adjusted(data)),
-        ("Comparisons", f"{_results(data)}."),
-        ("Memory", f"{_memory(data)}."),
-        ("Effects", _family(data.judgement.structure.effect_family, "effects and interactions")),
-        ("Contributions", _family(_contributions(data), "contributions")),
-        ("Bold", "the best group: no other variant of the same input is shown to be better."),
-        ("Bounds, anchors", _separate(data)),
-    )
-    return (Facts(tuple((name, text[:1].upper() + text[1:]) for name, text in pairs if text)),)
+        "Intervals of the report": (
+            "95\u202f% CIs of the typical ratio of each pair alone. The ratio need not be in the "
+            "middle of its CI. Verdicts depend on the adjusted test, which can be inconclusive for "
+            "an interval that excludes 1."
+        ),
+        f"{ADJUSTED_CI} (appendix)": (
+            f"the CI{_levels(data)}, adjusted for all comparisons and interim analyses, as the test "
+            "is. Its ends are rounded outward."
+        ),
+        "Comparisons": (
+            f"{counted(looks.family, 'comparison')} with the references in one family, "
+            f"Holm-adjusted, family-wise level {data.level}, margin {margin_text(data.margin)}. "
+            "Pairs within the best group are adjusted separately."
+        ),
+        "Memory": f"{_memory(data)}.",
+        "Effects": _family(structure.effect_family, "effects and interactions"),
+        "Contributions": _family(contributions, "contributions"),
+        "Bold": "the best group: no other variant of the same input is shown to be better.",
+        "Bounds, anchors": separate,
+    }
+    stated = ((name, text[:1].upper() + text[1:]) for name, text in facts.items() if text)
+    return (Facts(tuple(stated)),)
 
 
-def _schedule(data: ReportData) -> str:
-    replication = data.replication(c.id for c in data.plan.cells)
-    analyses = interim_analyses(data.judgement.looks.count)
-    return (
-        "each round measures every configuration of an input once, in a new random order; rounds × "
-        f"runs {replication}; {analyses} planned before the start."
-    )
-
-
-def _inverted(data: ReportData) -> str:
-    if not data.higher(data.metric):
-        return ""
-    return " Larger is better: ratios are inverted, so that below 1 is an improvement."
-
-
-def _adjusted(data: ReportData) -> str:
-    levels = sorted(
-        {
-            c.shown.level
-            for c in data.judgement.comparisons
-            if c.family in {"headline", "reference"} and c.shown is not None and c.typical
-        }
-    )
-    span = " to ".join(
-        f"{100 * level:.4g}\u202f%" for level in dict.fromkeys((*levels[:1], *levels[-1:]))
-    )
-    of_level = f" with a level of {span}" if span else ""
-    return (
-        f"the CI{of_level}, adjusted for all comparisons and interim analyses, as the test is. Its "
-        "ends are rounded outward."
-    )
-
-
-def _results(data: ReportData) -> str:
-    looks = data.judgement.looks
-    margin = margin_text(data.plan.judge.margin_of(data.metric))
-    return (
-        f"{counted(looks.family, 'comparison')} with the references in one "
-        f"family, Holm-adjusted, family-wise level {data.level}, margin {margin}. Pairs within the "
-        "best group are adjusted separately"
-    )
+def _levels(data: ReportData) -> str:
+    """Return the lowest and the highest level of the adjusted intervals."""
+    families = {"headline", "reference"}
+    comparisons = (c for c in data.judgement.comparisons if c.family in families and c.typical)
+    levels = sorted({c.shown.level for c in comparisons if c.shown is not None})
+    ends = dict.fromkeys((*levels[:1], *levels[-1:]))
+    span = " to ".join(f"{100 * level:.4g}\u202f%" for level in ends)
+    return f" with a level of {span}" if span else ""
 
 
 def _memory(data: ReportData) -> str:
@@ -98,22 +84,6 @@ def _memory(data: ReportData) -> str:
 
 def _family(size: int, kind: str) -> str:
     return f"{size} {kind} in a separate family, Holm-adjusted." if size else ""
-
-
-def _contributions(data: ReportData) -> int:
-    """Return the number of contributions in one family, 0 if no table shows them."""
-    structure = data.judgement.structure
-    tables = (t for t in structure.contributions if t.design != "alone" or t.total is not None)
-    return structure.contribution_family if any(tables) else 0
-
-
-def _separate(data: ReportData) -> str:
-    if not any(cell.role.separate for cell in data.plan.cells):
-        return ""
-    return (
-        "a bound is a limit or a reference that does different work; an anchor is the same program "
-        "in every record. Neither is compared with the baseline."
-    )
 
 
 METHOD = SectionKind(

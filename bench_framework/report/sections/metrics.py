@@ -1,7 +1,7 @@
 """Section "Other metrics": user and system time, faults, context switches, storage, declared metrics."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -20,8 +20,8 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.numbers import DASH, column_size, metric_unit, significant
-from bench_framework.report.scales import titled
-from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.sections.kind import SectionKind, per_input
+from bench_framework.report.table_cells import titled
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})
@@ -62,68 +62,67 @@ class _MetricColumn:
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the tables per input, then sentences about deterministic and declared metrics."""
-    blocks: list[Block] = []
-    for number, item in enumerate(data.plan.inputs, start=1):
-        cells = data.measured(item.id)
-        if not cells:
-            continue
-        claims = (c for c in data.claims("comparison", item=item) if c.metric not in REPORTED)
-        parts: list[Block] = [
-            *_tables(data, item, cells, f"metrics-{number}"),
-            *claim_bullets(claims),
-        ]
-        blocks += [*input_heading(data, item, f"metrics-{number}"), *parts] if parts else []
-    return tuple(blocks)
+
+    def parts(item: Input, name: str) -> Iterator[Block]:
+        if cells := data.measured(item.id):
+            yield from _tables(data, item, cells, name)
+            claims = data.claims("comparison", item=item)
+            yield from claim_bullets(c for c in claims if c.metric not in REPORTED)
+
+    return per_input(data, "metrics", parts)
 
 
 def _tables(data: ReportData, item: Input, cells: Sequence[PlanCell], name: str) -> list[Table]:
     """Return one table, or several where one would be too wide for paper."""
     columns = _columns(data, cells)
-    if not columns:
-        return []
     where = data.on_input(item, ", input ")
     caption = f"Other metrics by variant{where}: median over n rounds."
-    if len(columns) <= MOST_COLUMNS:
-        return [_with_notes(data, cells, _table(data, cells, columns, f"{name}-table", caption))]
     declared = [c for c in columns if c.metric not in METRICS]
-    process = [c for c in columns if c.metric in METRICS]
-    tables = [_table(data, cells, process, f"{name}-table", caption)] if process else []
+    shared = [c for c in columns if c.metric in METRICS]
+    if len(columns) <= MOST_COLUMNS:
+        declared, shared = [], columns
+    tables = [_table(data, cells, shared, f"{name}-table", caption)] if shared else []
     parts = -(-len(declared) // MOST_DECLARED)
-    each = -(-len(declared) // parts) if parts else 1
+    each = -(-len(declared) // max(1, parts))
     for part in range(parts):
         count = f", {part + 1} of {parts}" if parts > 1 else ""
         caption = f"Metrics of worker and scenario by variant{where}{count}: median over n rounds."
         columns = declared[part * each : (part + 1) * each]
         tables.append(_table(data, cells, columns, f"{name}-own-{part + 1}", caption))
-    return [*tables[:-1], _with_notes(data, cells, tables[-1])]
-
-
-def _with_notes(data: ReportData, cells: Sequence[PlanCell], table: Table) -> Table:
-    return replace(table, legend=_legend(data, cells), note=_note(data, cells))
+    if tables:
+        legend, note = _legend(data, cells), _note(data, cells)
+        tables[-1] = replace(tables[-1], legend=legend, note=note)
+    return tables
 
 
 def _table(
     data: ReportData,
     cells: Sequence[PlanCell],
-    columns: list[_MetricColumn],
+    columns: Sequence[_MetricColumn],
     name: str,
     caption: str,
 ) -> Table:
     measured = [Column(c.title, "right", drop=c.drop) for c in columns]
     heads = (Column("Variant"), *measured, Column("n", "right", drop=1))
-    rows = tuple(_row(data, cell, [_measured(data, cell, c) for c in columns]) for cell in cells)
+    rows = tuple(
+        Row.build(
+            data.label(cell.id),
+            *(_measured(data, cell, column) for column in columns),
+            str(wall.n_rounds) if (wall := data.summary(cell.id, WALL)) else DASH,
+            baseline=cell.role is Role.BASELINE,
+        )
+        for cell in cells
+    )
     return Table(name, caption, heads, rows)
 
 
 def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]:
     columns = []
+    alike = _alike(data, cells)
     for metric in ("user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
-        summaries = data.summaries(cells, metric)
-        if not summaries or (metric in SYSTEM_COUNTERS and not any(s.median for s in summaries)):
+        sizes = [s.median for s in data.summaries(cells, metric)]
+        if not sizes or metric in alike or (metric in SYSTEM_COUNTERS and not any(sizes)):
             continue
-        if metric in _alike(data, cells):
-            continue
-        sizes = [s.median for s in summaries]
         size = max(sizes)
         if (METRICS[metric].unit if metric in METRICS else data.own_unit(metric)) == "bytes":
             size = column_size(size, sizes, data.plan.unit_family)
@@ -139,8 +138,7 @@ def _title(metric: str, *, unit: str) -> str:
     """Return the title of a column. The suffix of a name that repeats the unit is removed."""
     if metric in METRICS:
         return METRICS[metric].heading
-    title = _UNIT_SUFFIX.sub("", metric) if unit else metric
-    title = title.replace("_", " ")
+    title = (_UNIT_SUFFIX.sub("", metric) if unit else metric).replace("_", " ")
     return title[:1].upper() + title[1:]
 
 
@@ -189,13 +187,6 @@ def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
     return metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
 
 
-def _row(data: ReportData, cell: PlanCell, figures: list[Cell]) -> Row:
-    wall = data.summary(cell.id, WALL)
-    count = Cell(str(wall.n_rounds) if wall else DASH)
-    cells = (Cell(data.variant_of(cell).label), *figures, count)
-    return Row(cells, baseline=cell.role is Role.BASELINE)
-
-
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     """Return the median, and for a compared metric also the glyph of its verdict."""
     summary = data.summary(cell.id, column.metric)
@@ -215,17 +206,17 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
 
 
 def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
-    counted = {
-        METRICS[m]: any(s.median for s in summaries)
-        for m in SYSTEM_COUNTERS
-        if (summaries := data.summaries(cells, m))
-    }
-    lines = [f"{kind.heading}: {kind.about}." for kind, some in counted.items() if some]
-    zero = [kind.noun for kind, some in counted.items() if not some]
+    lines, zero = [], []
+    for kind in (METRICS[m] for m in SYSTEM_COUNTERS if data.summaries(cells, m)):
+        if any(s.median for s in data.summaries(cells, kind.name)):
+            lines.append(f"{kind.heading}: {kind.about}.")
+        else:
+            zero.append(kind.noun)
     lines += [f"Zero in every variant: {', '.join(zero)}."] if zero else []
-    alike = [_alike_words(data, metric, value) for metric, value in _alike(data, cells).items()]
+    equal = _alike(data, cells)
+    alike = [_alike_words(data, metric, value) for metric, value in equal.items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
-    known = {*_alike(data, cells), *(metric.name for metric in data.plan.metrics)}
+    known = {*equal, *(metric.name for metric in data.plan.metrics)}
     announced = [
         f"{_title(m, unit=data.own_unit(m))}: {about}"
         for m in _declared(data, cells)

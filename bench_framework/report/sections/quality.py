@@ -1,6 +1,6 @@
 """Section "Data quality": checks, plots over time, A/A control, warnings, environment."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Final
 
 from bench_framework.model.machine import format_variables
@@ -26,11 +26,16 @@ from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import verdict_cell
-from bench_framework.report.counts import ADJUSTED_CI, interim_analyses
-from bench_framework.report.numbers import DASH, percent_up, replication, show_comparison
+from bench_framework.report.numbers import (
+    DASH,
+    interim_analyses,
+    percent_up,
+    replication,
+    show_comparison,
+)
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
+from bench_framework.report.table_cells import ADJUSTED_CI, verdict_cell
 
 MOST_NOTES: Final = 20
 """Largest number of notes in the report. A note can differ in each run."""
@@ -57,16 +62,15 @@ def _control_table(data: ReportData) -> Table | None:
     rows = []
     for item in data.plan.inputs:
         for metric in data.plan.judge.metrics:
-            comparison = data.control(item.id, metric)
+            comparison, floor = data.control(item.id, metric), data.floor(item.id, metric)
             if comparison is None:
                 continue
-            floor = data.floor(item.id, metric)
-            i = comparison.shown
+            interval = comparison.shown
             rows.append(
                 Row.build(
                     data.input_name(item),
                     noun(metric),
-                    Cell(str(show_comparison(comparison)), i.ratio) if i else DASH,
+                    Cell(str(show_comparison(comparison)), interval.ratio) if interval else DASH,
                     verdict_cell(comparison.verdict, metric),
                     Cell(percent_up(floor.fraction), floor.fraction) if floor else DASH,
                     Cell(percent_up(floor.adjusted), floor.adjusted) if floor else DASH,
@@ -92,24 +96,19 @@ def _control_table(data: ReportData) -> Table | None:
 
 def _notes(data: ReportData) -> tuple[Sentence, ...]:
     """Return each note of the programs once, such as a fallback, with its variants."""
-    variants: dict[str, Counter[str]] = {}
+    variants: defaultdict[str, Counter[str]] = defaultdict(Counter)
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
-    for block in data.measured_blocks:
-        for receipt in block.receipts if block.cell_id in arms else ():
-            for note in receipt.notes:
-                variants.setdefault(note, Counter())[data.label(block.cell_id)] += 1
-    notes = [
-        Sentence(f"{', '.join(by)} ({sum(by.values())} runs): {note.rstrip('.')}.")
-        for note, by in variants.items()
-    ]
+    for block in (b for b in data.measured_blocks if b.cell_id in arms):
+        for note in (note for receipt in block.receipts for note in receipt.notes):
+            variants[note][data.label(block.cell_id)] += 1
+    notes = [f"{', '.join(by)} ({by.total()} runs): {note}" for note, by in variants.items()]
     rest = len(notes) - MOST_NOTES
-    more = [Sentence(f"journal.jsonl contains {rest} more notes.")] if rest > 0 else []
-    return (*notes[:MOST_NOTES], *more)
+    more = [f"journal.jsonl contains {rest} more notes"] if rest > 0 else []
+    return tuple(Sentence(f"{note.rstrip('.')}.") for note in (*notes[:MOST_NOTES], *more))
 
 
 def _event(data: ReportData, event: Event) -> Sentence:
-    cells = [c.label for c in data.plan.cells if c.id == event.cell_id]
-    where = f" ({cells[0]})" if cells else ""
+    where = next((f" ({c.label})" for c in data.plan.cells if c.id == event.cell_id), "")
     parts = [f"{event.severity} {event.code}{where}: {event.message}"]
     parts += [f"Effect: {event.effect}"] if event.effect else []
     parts += [f"Fix: {event.help}"] if event.help else []
@@ -118,6 +117,7 @@ def _event(data: ReportData, event: Event) -> Sentence:
 
 def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
     host = data.host
+    variables = format_variables(host.variables) or "none that is known to affect performance"
     return (
         ("Host", host_line(host)),
         ("Host id", host.host_id),
@@ -129,10 +129,7 @@ def _environment(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("rustc", host.rustc or "not used"),
         ("cargo", host.cargo or "not used"),
         ("benchctl", f"{host.benchctl}, Python {host.python}"),
-        (
-            "Environment variables",
-            format_variables(host.variables) or "none that is known to affect performance",
-        ),
+        ("Environment variables", variables),
     )
 
 

@@ -28,18 +28,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks: list[Block] = []
     blocks += [Paragraph((sentence(claims[0]),))] if single else claim_bullets(claims)
     chosen = dict.fromkeys(data.plan.cell(c.cells[0]).variant_id for c in claims)
-    for variant_id in list(chosen)[:MOST_BLOCKS]:
-        blocks += _pasted(data, data.plan.variant(variant_id))
+    for variant in map(data.plan.variant, list(chosen)[:MOST_BLOCKS]):
+        files, command = files_of(variant), command_of(data, variant)
+        blocks += [Code(files, "toml", f"Build {variant.label}")] if files else []
+        blocks += [Code(command, "sh", f"Run {variant.label}")] if command else []
     return tuple(blocks)
-
-
-def _pasted(data: ReportData, variant: Variant) -> list[Code]:
-    """Return the lines of Cargo.toml and other files, then the command, of a variant."""
-    files, command = files_of(variant), command_of(data, variant)
-    return [
-        *([Code(files, "toml", f"Build {variant.label}")] if files else []),
-        *([Code(command, "sh", f"Run {variant.label}")] if command else []),
-    ]
 
 
 _PGO = (
@@ -51,13 +44,17 @@ _PGO = (
 def files_of(variant: Variant) -> str:
     """Return features, profile, flags and toolchain of a variant as TOML."""
     parts: list[list[str]] = []
-    spec = variant.build
-    if spec is not None:
+    if (spec := variant.build) is not None:
         if spec.features or not spec.default_features:
             comment = "  # in addition to the current default" if spec.default_features else ""
             features = f"default = {_toml(list(spec.features))}{comment}"
             parts.append(["# Cargo.toml", "[features]", features])
-        keys = [f"{key} = {_value(value)}" for key, value in spec.profile_keys if key]
+        keys = [
+            # Numbers and booleans have no quotes.
+            f"{key} = {text if text in {'true', 'false'} or text.isdigit() else _toml(text)}"
+            for key, text in spec.profile_keys
+            if key
+        ]
         if keys:
             parts.append([f"[profile.{spec.profile}]", *keys])
         if spec.rustflags:
@@ -86,27 +83,17 @@ def command_of(data: ReportData, variant: Variant) -> str:
         return ""
     program = variant.build.bin if variant.build is not None else (data.plan.program or ("",))[0]
     names = {"bin": PurePath(program).name or "program", "input": "FILE", "tuning": "TUNING.json"}
-    build = data.build_of(variant)
-    preload = (
-        (("LD_PRELOAD", PurePath(build.preload.path).name),) if build and build.preload else ()
-    )
-    env = [
-        f"{_one_line(name)}={shlex.quote(_one_line(value))}"
-        for name, value in (*preload, *cell.env)
-    ]
-    words = (filled(word, names) for word in cell.command)
-    if cell.shell:
-        return " ".join((*env, *map(_one_line, words)))
-    return " ".join((*env, *(_one_line(shlex.quote(word)) for word in words)))
+    build, env = data.build_of(variant), list(cell.env)
+    if build and build.preload:
+        env.insert(0, ("LD_PRELOAD", PurePath(build.preload.path).name))
+    settings = (f"{_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in env)
+    words = [filled(word, names) for word in cell.command]
+    words = words if cell.shell else list(map(shlex.quote, words))
+    return " ".join((*settings, *map(_one_line, words)))
 
 
 def _toml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _value(text: str) -> str:
-    """Return a profile key's value: numbers and booleans bare, everything else quoted."""
-    return text if text in {"true", "false"} or text.isdigit() else _toml(text)
 
 
 def _one_line(text: str) -> str:

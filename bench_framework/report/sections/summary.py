@@ -27,17 +27,12 @@ def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the answer. Contrasts fill the room that the others leave."""
     leading = data.claims("contrast", item=leading_input(data))
     contrasts = [
-        claim
-        for claim in data.claims("contrast", "grouped")
-        if claim.kind == "grouped"
-        or (claim in leading and not {"default", "group"} & {*claim.values})
+        c
+        for c in data.claims("contrast", "grouped")
+        if c.kind == "grouped" or (c in leading and not {"default", "group"} & {*c.values})
     ]
-    last = [
-        *data.claims("profile-summary"),
-        *data.claims("experiments"),
-        *data.claims("race")[:1],
-        *data.claims("trust"),
-    ]
+    kinds = ("profile-summary", "experiments", "race", "trust")
+    last = [c for kind in kinds for c in data.claims(kind)[: 1 if kind == "race" else None]]
     summary = data.claims("summary")
     general = [c for c in summary if "general" in c.values]
     first = [*(c for c in summary if c not in general), *contrasts, *general]

@@ -1,18 +1,18 @@
 """Section "Technical notes": binaries, how they were built, digests of their results."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
 from bench_framework.model.plan import BuildSpec, Role
-from bench_framework.model.run import Block as RunBlock
 from bench_framework.model.run import Build
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left, numeric
 from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import ReportData
-from bench_framework.report.contrasts import value_cell
 from bench_framework.report.numbers import DASH, grouped, rate_unit, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import value_cell
 from bench_framework.units import format_clock, format_size
 
 MOST_ROWS: Final = 60
@@ -46,42 +46,39 @@ def _binaries(data: ReportData) -> Table:
 
 def _direct_dependencies(data: ReportData) -> Iterator[str]:
     """Yield the direct dependencies of all binaries, then those of some of them."""
-    users: dict[tuple[str, str], tuple[str, ...]] = {}
-    built = [b for b in data.builds if b.direct_dependencies]
-    for package in sorted({package for b in built for package in b.direct_dependencies}):
-        users[package] = tuple(b.id for b in built if package in b.direct_dependencies)
-    for ids in sorted({*users.values()}, key=lambda ids: (-len(ids), ids)):
-        names = ", ".join(" ".join(p) for p, builds in users.items() if builds == ids)
+    users: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for package in sorted({package for b in data.builds for package in b.direct_dependencies}):
+        ids = tuple(b.id for b in data.builds if package in b.direct_dependencies)
+        users[ids].append(" ".join(package))
+    for ids, packages in sorted(users.items(), key=lambda item: (-len(item[0]), item[0])):
         labels = [v.label for v in data.plan.variants if v.build_id in ids]
         where = "" if len(ids) == len(data.builds) else f" of {listed(labels, MOST_LABELS, ', ')}"
-        yield f"Direct dependencies{where}: {names}."
+        yield f"Direct dependencies{where}: {', '.join(packages)}."
 
 
 def _row(data: ReportData, b: Build) -> Row:
     spec = next((s for s in data.plan.builds if s.id == b.id), None)
     users = [v.label for v in data.plan.variants if v.build_id == b.id]
     duration = format_clock(b.build_s) if b.build_s is not None else "cached" if b.cached else DASH
-    cells = (
-        Cell(", ".join(users) or b.id),
+    reached = {
+        "linked by": b.linker,
+        "PGO:": b.training and b.training.evidence,
+        "LD_PRELOAD:": b.preload,
+    }
+    flags = (_flags(spec), *(f"{name} {value}" for name, value in reached.items() if value))
+    return Row.build(
+        ", ".join(users) or b.id,
         Cell(_features(spec), code=bool(spec and spec.features)),
-        Cell("; ".join((_flags(spec), *_reached(b)))),
+        "; ".join(flags),
         value_cell(b.size_bytes, format_size),
         value_cell(b.stripped_bytes, format_size),
         value_cell(b.dependencies, str),
         Cell(duration, b.build_s),
-        Cell(", ".join(filter(None, (b.rustc, b.wrapper))) or DASH),
-        _digest(b.sha256, 16) if b.ok else Cell(f"not built: {b.message or 'no message'}"),
+        ", ".join(filter(None, (b.rustc, b.wrapper))) or DASH,
+        _digest(b.sha256, 16) if b.ok else f"not built: {b.message or 'no message'}",
         _digest(b.code_sha256, 12),
         _digest(b.lockfile_sha256, 12),
     )
-    return Row(cells)
-
-
-def _reached(b: Build) -> list[str]:
-    """Return what the binary and a run outside timing show of the settings."""
-    texts = [f"linked by {b.linker}"] if b.linker else []
-    texts += [f"PGO: {b.training.evidence}"] if b.training else []
-    return [*texts, f"LD_PRELOAD: {b.preload}"] if b.preload else texts
 
 
 def _digest(digest: str | None, length: int) -> Cell:
@@ -109,20 +106,22 @@ def _flags(spec: BuildSpec | None) -> str:
 def _modes(data: ReportData) -> list[Table]:
     """Return the actual modes that no axis sets, each with its variants."""
     axes = {axis.name for axis in data.plan.axes}
-    variants: dict[tuple[str, str], dict[str, None]] = {}
+    variants: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     reported: dict[str, None] = {}
     for cell in data.plan.cells:
-        if cell.role is not Role.CONTROL:
-            for mode, value in data.state(cell.id).effective.items():
-                if mode not in axes:
-                    label = data.variant_of(cell).label
-                    variants.setdefault((mode, value), {})[label] = reported[label] = None
+        for mode, value in data.state(cell.id).effective.items():
+            if mode not in axes and cell.role is not Role.CONTROL:
+                label = data.variant_of(cell).label
+                variants[mode, value][label] = reported[label] = None
     if not variants:
         return []
     rows = tuple(
-        Row.build(mode, Cell(value, code=True), names)
+        Row.build(
+            mode,
+            Cell(value, code=True),
+            "all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),
+        )
         for (mode, value), labels in sorted(variants.items())
-        for names in ("all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),)
     )
     columns = (*left("Mode", "Actual value"), Column("Variants", prose=True))
     caption = "Actual modes that no axis sets, as the programs report."
@@ -130,30 +129,25 @@ def _modes(data: ReportData) -> list[Table]:
 
 
 def _answers(data: ReportData) -> list[Table]:
-    first: dict[str, RunBlock] = {}
-    for block in data.measured_blocks:
-        if block.answer is not None:
-            first.setdefault(block.cell_id, block)
-    rows = []
+    answers = {b.cell_id: b.answer for b in reversed(data.measured_blocks) if b.answer is not None}
+    groups: dict[tuple[str, str, int | None, str], list[str]] = defaultdict(list)
     for item in data.plan.inputs:
-        groups: dict[tuple[str, int | None, str], list[str]] = {}
         for cell in data.arms(item.id):
-            sample = first.get(cell.id)
-            if sample is not None and sample.answer is not None:
-                a = sample.answer
-                groups.setdefault((a.digest, a.count, a.source), []).append(data.label(cell.id))
-        for (digest, count, source), labels in groups.items():
-            rows.append(
-                Row.build(
-                    data.input_name(item),
-                    Cell(digest[:16], code=True),
-                    value_cell(count, grouped),
-                    source,
-                    listed(labels, MOST_LABELS, ", "),
-                )
-            )
-    if not rows:
+            if (a := answers.get(cell.id)) is not None:
+                key = (data.input_name(item), a.digest, a.count, a.source)
+                groups[key].append(data.label(cell.id))
+    if not groups:
         return []
+    rows = tuple(
+        Row.build(
+            name,
+            Cell(digest[:16], code=True),
+            value_cell(count, grouped),
+            source,
+            listed(labels, MOST_LABELS, ", "),
+        )
+        for (name, digest, count, source), labels in groups.items()
+    )
     columns = (
         *left("Input", "Digest"),
         Column("Count", "right"),
@@ -161,54 +155,40 @@ def _answers(data: ReportData) -> list[Table]:
         Column("Variants", prose=True),
     )
     caption = "Results of the variants: equal digests mean equal results."
-    return [Table("answers", caption, columns, tuple(rows), sortable=False)]
+    return [Table("answers", caption, columns, rows, sortable=False)]
 
 
-TECHNICAL = SectionKind("S22", "technical", "Technical notes", "binaries, flags, digests", build)
-
-
-def tuning(data: ReportData) -> tuple[Block, ...]:
+def tuning(data: ReportData) -> list[Table]:
     """Return a table of the printed ``rows``, if any, with the ``choice`` in bold."""
     output = data.tuning or {}
-    rows: list[Mapping[str, Any]] = [
-        row for row in _sequence(output.get("rows")) if isinstance(row, Mapping)
-    ]
-    columns = [str(name) for name in rows[0]][:MOST_COLUMNS] if rows else []
-    if not columns:
-        return ()
-    choice = output.get("choice")
-    heads = [_tuning_title(name, rows, data) for name in columns]
-    heads_of = (Column(heads[0]), *(Column(head, "right") for head in heads[1:]))
+    printed = output.get("rows")
+    rows = [r for r in printed if isinstance(r, Mapping)] if isinstance(printed, list) else []
+    names = [str(name) for name in rows[0]][:MOST_COLUMNS] if rows else []
+    if not names:
+        return []
+    choice, basis, ran = (output.get(key) for key in ("choice", "basis", "effective"))
+    chosen = choice.items() if isinstance(choice, Mapping) else ()
     table_rows = tuple(
         Row(
-            tuple(_tuning_cell(name, row.get(name), data) for name in columns),
-            strong=(
-                isinstance(choice, Mapping)
-                and bool(choice)
-                and all(row.get(key) == choice[key] for key in choice)
-            ),
+            tuple(_tuning_cell(name, row.get(name), data) for name in names),
+            strong=bool(chosen) and all(row.get(key) == value for key, value in chosen),
         )
         for row in rows[:MOST_ROWS]
     )
-    basis = output.get("basis")
     legend = ["Bold: chosen."] if any(row.strong for row in table_rows) else []
     legend += [f"Reported by the command: {basis}."] if isinstance(basis, str) and basis else []
-    ran = output.get("effective")
     if isinstance(ran, Mapping) and ran:
-        legend.append(
-            f"Actual modes: {', '.join(f'{axis} {value}' for axis, value in ran.items())}."
-        )
+        modes = ", ".join(f"{axis} {value}" for axis, value in ran.items())
+        legend.append(f"Actual modes: {modes}.")
     if len(rows) > MOST_ROWS:
         legend.append(f"tuning.json contains {len(rows) - MOST_ROWS} more rows.")
     caption = (
         "Output of the scenario's tuning command, which tried each row once before the "
         "measurement: a starting point, not a result."
     )
-    return (Table("tuning", caption, heads_of, table_rows, tuple(legend), sortable=False),)
-
-
-def _sequence(value: object) -> Sequence[Any]:
-    return value if isinstance(value, list) else ()
+    first, *others = (_tuning_title(name, rows, data) for name in names)
+    columns = (Column(first), *numeric(*others))
+    return [Table("tuning", caption, columns, table_rows, tuple(legend), sortable=False)]
 
 
 def _tuning_title(name: str, rows: Sequence[Mapping[str, Any]], data: ReportData) -> str:
@@ -230,3 +210,6 @@ def _tuning_cell(name: str, value: object, data: ReportData) -> Cell:
     if name.endswith("_bytes"):
         return Cell(show_size(value, data.plan.unit_family), value)
     return Cell(str(value) if isinstance(value, int) else significant(value, DIGITS), value)
+
+
+TECHNICAL = SectionKind("S22", "technical", "Technical notes", "binaries, flags, digests", build)

@@ -1,5 +1,6 @@
 """Section "Not measured": combinations, metrics and conditions without results."""
 
+from collections import defaultdict
 from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
@@ -25,60 +26,58 @@ _WORDS: Final = {
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return what the limitations only count, and the conditions that were not tested."""
-    lines = [*_refused(data), *_metrics(data)]
-    by_reason: dict[str, list[Sentence]] = {}
+    by_reason: defaultdict[str, list[Sentence]] = defaultdict(list)
     for claim in data.claims("not-measured"):
-        by_reason.setdefault(str(claim.values["reason"]), []).append(sentence(claim))
+        by_reason[str(claim.values["reason"])].append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
-    grouped = [
+    lines = [
         f"{len(group)} combinations of values, all for the same reason: {reason}"
         for reason, group in by_reason.items()
         if len(group) > MOST_CLAIMS
     ]
-    if not any((few, grouped, lines)):
+    lines += [*_refused(data), *_metrics(data)]
+    if not (few or lines):
         return ()
-    lines += [f"{line[:1].upper()}{line[1:]}" for line in _conditions(data)]
-    return (Bullets((*few, *(Sentence(closed(line)) for line in (*grouped, *lines)))),)
+    lines += map(_capital, _conditions(data))
+    return (Bullets((*few, *(Sentence(closed(line)) for line in lines))),)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def limitations(data: ReportData) -> tuple[Block, ...]:
     """Return failures, excluded combinations, warnings about the data, and untested conditions."""
-    states = [s for i in data.plan.inputs for c in data.arms(i.id) for s in (data.state(c.id),)]
-    refused = [data.plan.cell(s.cell_id).label for s in states if s.state in _WORDS]
-    several = "s have" if len(refused) > 1 else " has"
-    excluded = len(data.plan.holes) if data.plan.design == "full" else 0
-    others = [f"{w[:1].upper()}{w[1:]}" for w in doubts(data)]
+    cells = [cell for item in data.plan.inputs for cell in data.arms(item.id)]
+    refused = [cell.label for cell in cells if data.state(cell.id).state in _WORDS]
+    lines = []
+    if refused:
+        several = "s have" if len(refused) > 1 else " has"
+        lines.append(f"{len(refused)} configuration{several} no result: {listed(refused, 3)}")
+    if data.plan.holes and data.plan.design == "full":
+        excluded = counted(len(data.plan.holes), "combination")
+        lines.append(f"The scenario excludes {excluded} of values. The appendix lists the reasons")
+    for check in checks(data) if data.blocks else ():
+        if check.mark in {"warn", "fail"} and check.label.startswith("noise floor"):
+            lines.append(_capital(f"{check.label}: {check.figure}"))
+            break
+    others = list(map(_capital, doubts(data)))
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
-    noise = [
-        c
-        for c in (checks(data) if data.blocks else ())
-        if c.mark in {"warn", "fail"} and c.label.startswith("noise floor")
-    ]
-    lines = [
-        f"{len(refused)} configuration{several} no result: {listed(refused, 3)}" if refused else "",
-        f"The scenario excludes {counted(excluded, 'combination')} of values. The appendix lists "
-        "the reasons"
-        if excluded
-        else "",
-        f"{noise[0].label[:1].upper()}{noise[0].label[1:]}: {noise[0].figure}" if noise else "",
-        *others,
-        f"Not measured: {'; '.join(_conditions(data))}",
-    ]
-    return (Bullets(tuple(Sentence(closed(line)) for line in lines if line)),)
+    lines += [*others, f"Not measured: {'; '.join(_conditions(data))}"]
+    return (Bullets(tuple(Sentence(closed(line)) for line in lines)),)
 
 
 def _refused(data: ReportData) -> list[str]:
     """Return configurations without a verdict. Claims name those that failed or did not start."""
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
-    lines = []
-    for state in data.judgement.states:
-        if state.cell_id in arms and state.state in {"other-output", "not-comparable"}:
-            reason = f": {state.reason}" if state.reason else ""
-            label = data.plan.cell(state.cell_id).label
-            lines.append(closed(f"{_WORDS[state.state]}: {label}{reason}"))
-    return lines
+    return [
+        f"{_WORDS[state.state]}: {data.plan.cell(state.cell_id).label}"
+        f"{f': {state.reason}' if state.reason else ''}"
+        for state in data.judgement.states
+        if state.cell_id in arms and state.state in {"other-output", "not-comparable"}
+    ]
 
 
 def _metrics(data: ReportData) -> list[str]:
@@ -94,36 +93,22 @@ def _metrics(data: ReportData) -> list[str]:
 
 
 def _conditions(data: ReportData) -> list[str]:
-    host = data.host
+    host, plan = data.host, data.plan
     lines = [
         f"other machines (all figures: one {host.cpu}, {host.cores} cores, kernel {host.kernel})"
     ]
-    lines += _cold(data)
-    if not any(data.plan.control_cell(item.id) for item in data.plan.inputs):
+    cold = [cell for i in plan.inputs for cell in data.arms(i.id) if cell.cache == "cold"]
+    missed = [cell.label for cell in cold if data.state(cell.id).cache != "cold"]
+    if not any(cell.cache == "cold" for cell in plan.cells):
+        lines.append("a cold page cache")
+    elif missed:
+        lines.append(f"a cold page cache, although requested: {listed(missed)}")
+    if not any(plan.control_cell(item.id) for item in plan.inputs):
         lines.append(
             "a noise floor (the A/A control was switched off or the baseline could not be copied)"
         )
-    sizes = [
-        data.input_name(item)
-        for item in data.plan.inputs
-        if data.reads(item) and data.input_bytes(item.id)
-    ]
-    if sizes:
-        lines.append(f"inputs other than {joined(sizes)}")
-    return lines
-
-
-def _cold(data: ReportData) -> list[str]:
-    """Return configurations that were not measured with a cold page cache."""
-    if not any(cell.cache == "cold" for cell in data.plan.cells):
-        return ["a cold page cache"]
-    missed = [
-        cell.label
-        for item in data.plan.inputs
-        for cell in data.arms(item.id)
-        if cell.cache == "cold" and data.state(cell.id).cache != "cold"
-    ]
-    return [f"a cold page cache, although requested: {listed(missed)}"] if missed else []
+    sizes = [data.input_name(i) for i in plan.inputs if data.reads(i) and data.input_bytes(i.id)]
+    return [*lines, f"inputs other than {joined(sizes)}"] if sizes else lines
 
 
 UNMEASURED = SectionKind(

@@ -13,7 +13,7 @@ from bench_framework.report import ReportData
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.render.html import headed
 from bench_framework.report.sections import unmeasured
-from bench_framework.report.terms import terms
+from bench_framework.report.sections.masthead import terms
 
 
 def hole(number: int, reason: str) -> Claim:

@@ -59,7 +59,8 @@ def validate(text: str) -> ET.Element:
 
 
 def row(state: str, number: int = 0) -> GateRow:
-    return GateRow(f"head, {number} MiB", "time", state, "▲", "^", f"sentence {number}", 1.25)
+    word = gate_page.STATE_WORDS[state]
+    return GateRow(f"head, {number} MiB", "time", state, "▲", "^", f"sentence {number}", 1.25, word)
 
 
 def page(*rows: GateRow, scenario: str = "parse") -> GatePage:

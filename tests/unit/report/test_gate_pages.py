@@ -15,9 +15,8 @@ ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
 
 
 def row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
-    return GateRow(
-        f"{cell} {number}", "time", state, "▲", "^", f"sentence {number} of {state}", 1.25
-    )
+    sentence, word = f"sentence {number} of {state}", gate_page.STATE_WORDS[state]
+    return GateRow(f"{cell} {number}", "time", state, "▲", "^", sentence, 1.25, word)
 
 
 def page(*rows: GateRow, **given: object) -> GatePage:

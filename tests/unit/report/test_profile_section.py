@@ -19,7 +19,7 @@ from bench_framework.model.profile import Bucket, Frame, Profile, Stack
 from bench_framework.model.run import Event
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Facts, Table
-from bench_framework.report.palette import DARK, LIGHT
+from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.render import html, markdown, terminal
 
 SVG = "{http://www.w3.org/2000/svg}"

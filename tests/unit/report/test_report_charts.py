@@ -89,7 +89,9 @@ def test_every_configuration_has_its_runs_in_the_table_and_twelve_have_a_panel(
     for row in figure.table.rows:
         values = [cell.value for cell in row.cells[2:7]]
         assert values == sorted(values)  # type: ignore[type-var]
-    assert runs.size(figure)[1] == 4 * runs.ROW + runs.BOTTOM
+    assert f'height="{4 * runs.ROW + runs.BOTTOM:g}"' in figures.standalone(
+        figures.draw(figure), figure
+    )
 
 
 def test_the_counters_have_the_axis_of_the_drift_plot_and_their_own_rows(

@@ -12,9 +12,8 @@ from matplotlib.figure import Figure as Canvas
 
 from bench_framework.report import Document, figures
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import drift, forest, memory_time
+from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
-from bench_framework.report.palette import DARK, LIGHT, SENTINELS
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -32,9 +32,8 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.main_table import main_table
+from bench_framework.report.main_table import main_table, revision_cells, revision_table
 from bench_framework.report.numbers import DASH
-from bench_framework.report.revision_table import revision_cells, revision_table
 from bench_framework.report.sections import headline
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of

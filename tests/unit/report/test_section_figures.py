@@ -23,9 +23,9 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
-from bench_framework.report.contrasts import interval_cells
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
+from bench_framework.report.table_cells import interval_cells
 
 LESS = Contrast(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
 MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)

@@ -10,7 +10,7 @@ import pytest
 
 import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.report.palette import BADGES, DARK, LIGHT
+from bench_framework.report.charts import BADGES, DARK, LIGHT
 from bench_framework.store import layout
 from bench_framework.workflow.records.exchange import import_files
 from tests.unit.workflow.measured_record import copy_record

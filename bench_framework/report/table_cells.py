@@ -1,0 +1,152 @@
+"""Table cells: measured values in the unit of their column; ratio, interval and verdict."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from bench_framework.model.judgement import Claim, Comparison, Summary
+from bench_framework.model.structure import Contrast
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.words import WORDS, verdict_text
+from bench_framework.report.blocks import Cell, KeyFinding
+from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.context import ReportData
+from bench_framework.report.numbers import (
+    DASH,
+    column_decimals,
+    measured_decimals,
+    metric_unit,
+    rate_unit,
+    show_comparison,
+    show_measured,
+    show_ratio,
+    significant,
+)
+
+ADJUSTED_CI: Final = "Adjusted CI"
+"""Title of a column of intervals at the level of the test (docs/method.md#verdicts)."""
+T = TypeVar("T")
+Value = TypeVar("Value", int, float)
+
+
+def interval_cells(
+    interval: Interval | None, verdict: Verdict, margin: float, claim: str | None = None
+) -> tuple[Cell, Cell]:
+    """Return ratio and interval, rounded outward, or dashes without an interval."""
+    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+        return Cell(DASH), Cell("")
+    keep = verdict is not Verdict.INCONCLUSIVE
+    text = show_ratio(interval.ratio, interval.lo, interval.hi, margin, keep=keep)
+    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def comparison_cells(comparison: Comparison | None, claim: str | None) -> tuple[Cell, Cell]:
+    """Return ratio and interval of a comparison with the baseline, or a dash without one."""
+    if comparison is None or comparison.shown is None:
+        return Cell(DASH), Cell("")
+    interval, text = comparison.shown, show_comparison(comparison)
+    assert text is not None
+    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+
+
+def value_cell(value: Value | None, show: Callable[[Value], str]) -> Cell:
+    """Return a value as text, or a dash without a value."""
+    return Cell(DASH) if value is None else Cell(show(value), value)
+
+
+def verdict_cell(verdict: Verdict, metric: str) -> Cell:
+    """Return glyph and word of a verdict."""
+    return Cell(verdict_text(verdict, metric), verdict.value, None, verdict)
+
+
+def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
+    """Return the verdict on an interaction: both changes together ÷ product of the single ones."""
+    less, more = ("better", "worse") if higher else ("less", "more")
+    words = {
+        Verdict.BETTER: f"{less} than the product",
+        Verdict.BETTER_SIZE_UNCERTAIN: f"{less} than the product, size uncertain",
+        Verdict.EQUIVALENT: "no interaction",
+        Verdict.WORSE: f"{more} than the product",
+        Verdict.WORSE_SIZE_UNCERTAIN: f"{more} than the product, size uncertain",
+    }
+    word = words.get(verdict, WORDS[verdict].time)
+    return Cell(f"{WORDS[verdict].glyph} {word}", verdict.value, None, verdict)
+
+
+def contrast_cells(
+    contrast: Contrast, data: ReportData, claim: Claim | None = None
+) -> tuple[Cell, Cell, Cell]:
+    """Return ratio, interval and verdict of a contrast."""
+    claim_id = claim.id if claim else None
+    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, data.margin, claim_id)
+    return ratio, bounds, verdict_cell(contrast.verdict, data.metric)
+
+
+def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:
+    """Pair each item with its claim in order, or with `None` if their numbers differ."""
+    known = claims if len(claims) == len(items) else [None] * len(items)
+    return list(zip(items, known, strict=True))
+
+
+def finding(claim: Claim | None) -> list[KeyFinding]:
+    """Return the sentence under a table, if there is one."""
+    return [KeyFinding(sentence(claim))] if claim is not None else []
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Unit, factor and decimals of a column of medians."""
+
+    unit: str
+    factor: float
+    decimals: int
+
+    def cell(self, summary: Summary | None) -> Cell:
+        """Return the median over the rounds, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        value, lo, hi = summary.median, summary.lo, summary.hi
+        return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
+
+    def spread(self, summary: Summary | None) -> Cell:
+        """Return mean and standard deviation over the rounds, or a dash without them."""
+        if summary is None or summary.sd is None:
+            return Cell(DASH)
+        return Cell(f"{self._text(summary.mean)} ({self._text(summary.sd)})", summary.mean)
+
+    def extremes(self, summary: Summary | None) -> Cell:
+        """Return the smallest and the largest value of a round, or a dash without a summary."""
+        if summary is None:
+            return Cell(DASH)
+        return Cell(f"{self._text(summary.min)}–{self._text(summary.max)}", summary.min)
+
+    def _text(self, value: float) -> str:
+        return show_measured(value, None, None, self.factor, self.decimals)
+
+
+def scale_of(
+    metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
+) -> Scale:
+    """Return the scale of a column, whose unit is that of `size` or of the first row."""
+    first = summaries[0].median if summaries else 1.0
+    unit, factor = metric_unit(metric, first if size is None else size, family, declared)
+    decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
+    return Scale(unit, factor, column_decimals(decimals))
+
+
+def titled(name: str, unit: str) -> str:
+    """Return the title of a column with its unit."""
+    return f"{name}, {unit}" if unit else name
+
+
+def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
+    """Return the cores in use: the quotient of the medians of CPU time and time."""
+    cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
+    return value_cell(cores, "{:.2f}".format)
+
+
+def rate_cell(size: int, wall: Summary | None, family: str) -> Cell:
+    """Return the throughput: the bytes of a run ÷ the median time."""
+    rate = size / wall.median if wall and wall.median > 0 else None
+    return value_cell(rate or None, lambda r: significant(r * rate_unit(family)[1], 3))
