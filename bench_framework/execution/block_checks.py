@@ -12,7 +12,7 @@ from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
 from bench_framework.execution.answer_differences import Difference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
-from bench_framework.execution.input_progress import InputProgress
+from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Block, Event

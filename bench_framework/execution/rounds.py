@@ -13,10 +13,9 @@ from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockPosition, BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.hyperfine import Hyperfine
-from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.schedule import REASONS, Looker, drop_pending
+from bench_framework.execution.schedule import REASONS, InputProgress, Looker, drop_pending
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race

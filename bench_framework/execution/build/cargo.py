@@ -18,15 +18,15 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, registry, revisions, sharing, symbols
+from bench_framework.execution.build import binaries, revisions, sharing, sources, symbols
 from bench_framework.execution.build.configuration import (
     Wrapper,
     extended_flags,
     find_wrapper,
     lockfile_of,
 )
-from bench_framework.execution.build.derived import derive, versions_in
 from bench_framework.execution.build.messages import (
+    MOST_MESSAGES,
     Messages,
     Steps,
     direct_dependencies,
@@ -43,8 +43,6 @@ from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
 
 BUILD_TIMEOUT_S: Final = 7200.0
-MOST_MESSAGES: Final = 64 << 20
-"""Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
 BUILTIN: Final = "builtin"
 _BUILD_VARIABLE: Final = re.compile(
     r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
@@ -101,7 +99,7 @@ class Builder:
             (released.folder, spec.version, None) if released else self._source(spec)
         )
         if spec.patches or spec.dependencies:
-            crate = derive(spec, crate, self.cache, self.launcher, self.env)
+            crate = sources.derive(spec, crate, self.cache, self.launcher, self.env)
         folder = sharing.folder_of(revisions.Git(self.launcher, self.env), self.cache, crate)
         with writing(folder.lock):
             folder.lock.parent.mkdir(parents=True, exist_ok=True)
@@ -114,11 +112,11 @@ class Builder:
             build = replace(build, source=released.source, source_sha256=released.checksum)
         return build
 
-    def _fetch(self, spec: BuildSpec) -> registry.Released:
+    def _fetch(self, spec: BuildSpec) -> sources.Released:
         root, name, version = self.cache / "registry", spec.registry, spec.version
-        if not registry.note_of(root, name, version).is_file():
+        if not sources.note_of(root, name, version).is_file():
             self.observer.notify(Message(f"fetching the sources of {name} {version}"))
-        return registry.fetch(self.launcher, self.env, root, name, version)
+        return sources.fetch(self.launcher, self.env, root, name, version)
 
     def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
         """Run cargo for the crate in a folder, with the build directory `units`."""
@@ -232,7 +230,7 @@ class Builder:
             if self.contract
             else None,
             dependencies=artifacts.dependencies,
-            versions=versions_in(lock, (name for name, _ in spec.dependencies)),
+            versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
         )
 

@@ -1,6 +1,6 @@
 """Inputs on disk: generated datasets and outputs of commands, which are reused, and user files.
 
-Of `execution`, only this module and `profiling.samples` import the extension `_native`.
+Of `execution`, only this module and `profiling.samplers` import the extension `_native`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders, user_inputs
-from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
+from bench_framework.execution.machine.host import cache_root, filesystem_of, free_bytes, seconds
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 from bench_framework.units import format_size

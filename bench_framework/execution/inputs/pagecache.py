@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine import mounts
+from bench_framework.execution.machine import host
 from bench_framework.model.plan import CacheState
 from bench_framework.model.run import PageCache
 from bench_framework.units import format_percent, format_size
@@ -87,7 +87,7 @@ class InputPages:
                 os.close(fd)
         if self.resident() == 0 or "drop" in self._without_effect:
             return
-        if mounts.filesystem_of(self.path) in mounts.IN_MEMORY:
+        if host.filesystem_of(self.path) in host.IN_MEMORY:
             self._without_effect.add("drop")
             return
         # This also empties the cache of all other programs, so it is used only if the advice was
@@ -124,8 +124,8 @@ class InputPages:
 
     def reason_resident(self) -> str:
         """Return the likely reason for pages that stay in memory after `drop`."""
-        kind = mounts.filesystem_of(self.path)
-        if kind in mounts.IN_MEMORY:
+        kind = host.filesystem_of(self.path)
+        if kind in host.IN_MEMORY:
             return f"{kind} keeps its files in memory"
         if "drop" in self._without_effect and os.geteuid() != 0:
             return "another process maps or reads it, and only root may drop all caches"

@@ -15,7 +15,7 @@ from typing import Final
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.build.binaries import find_program
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine.mounts import filesystem_of
+from bench_framework.execution.machine.host import filesystem_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
 from bench_framework.foreign import fault_of, matching_files, sha256_of, text_of
 from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
+import shutil
 import sys
 import time
 from collections.abc import Mapping
@@ -16,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.foreign import text_of
 from bench_framework.model.environment_variables import variables_of
 from bench_framework.model.run import Host
@@ -34,6 +35,12 @@ BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
 HYPERVISORS: Final = ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google")
+MOUNTINFO: Final = Path("/proc/self/mountinfo")
+MOUNT_FIELDS: Final = 5
+"""Number of fields up to the mount point, in the part before the dash."""
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+"""Types of file systems whose files are in memory."""
+_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 
 
 def utc_now() -> str:
@@ -180,6 +187,43 @@ def virtualisation() -> str | None:
     if " hypervisor" in (_read(CPUINFO) or ""):
         return "hypervisor"
     return None
+
+
+def kind_of(path: Path, text: str) -> str | None:
+    """Return the type of the filesystem of an absolute, resolved path, from a mountinfo text (proc(5)).
+
+    The longest mount point counts. A later mount covers an earlier one.
+    """
+    longest, kind = 0, None
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        left, right = before.split(), after.split()
+        if len(left) >= MOUNT_FIELDS and right:
+            # The kernel writes spaces and backslashes in mount points as octal.
+            at = _ESCAPE.sub(lambda match: chr(int(match[1], 8)), left[4])
+            if path.is_relative_to(at) and len(at) >= longest:
+                longest, kind = len(at), right[0]
+    return kind
+
+
+def filesystem_of(path: Path) -> str | None:
+    """Return the type of the filesystem of a path, which need not exist."""
+    try:
+        text = MOUNTINFO.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    return kind_of(path.resolve(), text)
+
+
+def existing(path: Path) -> Path:
+    """Return the path itself, or the nearest folder above it that exists."""
+    path = path.absolute()
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def free_bytes(path: Path) -> int:
+    """Return the free space of the filesystem of a path, which need not exist."""
+    return shutil.disk_usage(existing(path)).free
 
 
 def _read(path: Path) -> str | None:

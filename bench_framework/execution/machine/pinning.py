@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench_framework.errors import CellError
-from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.target import parse_cpus
 from bench_framework.units import format_percent
 

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine import host, pinning
-from bench_framework.execution.machine.checks import hardware
-from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine import checks, host, pinning
+from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.pinning import PinnedCpus, format_cpus, listed_cpus
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import available_cpus, parse_cpus, require_usable
@@ -101,17 +100,17 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
 
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
-    checks = {number: hardware.governor(machine, number) for number in sorted(cpus)}
+    by_cpu = {number: checks.governor(machine, number) for number in sorted(cpus)}
     values = {
-        machine.sys / hardware.GOVERNOR.format(number): check.figure
-        for number, check in checks.items()
+        machine.sys / checks.GOVERNOR.format(number): check.figure
+        for number, check in by_cpu.items()
         if check.state == "warn"
     }
-    figures = ", ".join(dict.fromkeys(check.figure for check in checks.values()))
+    figures = ", ".join(dict.fromkeys(check.figure for check in by_cpu.values()))
     if not values:
-        known = any(check.figure in hardware.STEADY for check in checks.values())
+        known = any(check.figure in checks.STEADY for check in by_cpu.values())
         return _quiet(figures) if known else _no_frequency(figures)
-    meaning = next(check.meaning for check in checks.values() if check.state == "warn")
+    meaning = next(check.meaning for check in by_cpu.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
     if any(text is not None and "performance" not in text.split() for text in offered):
         return _fixed(figures, meaning, "the driver does not offer `performance`")
@@ -285,7 +284,7 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
 
 
 def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = hardware.huge_pages(machine)
+    check = checks.huge_pages(machine)
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
         return Setting("", "quiet" if known else "unknown", check.figure)
@@ -297,7 +296,7 @@ def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
 
 
 def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = hardware.swap(machine)
+    check = checks.swap(machine)
     if check.state == "ok":
         return _quiet(check.figure)
     off, on = [], []

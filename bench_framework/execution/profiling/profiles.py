@@ -13,8 +13,7 @@ from bench_framework.execution.counting.single_run import SingleRunner, expected
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Finished
-from bench_framework.execution.profiling.samplers import Sampler, find_sampler
-from bench_framework.execution.profiling.samples import Samples
+from bench_framework.execution.profiling.samplers import Sampler, Samples, find_sampler
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of

@@ -9,7 +9,7 @@ import pytest
 
 from bench_framework.execution.block import failure_of
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine import host, mounts, sensors
+from bench_framework.execution.machine import host, sensors
 from bench_framework.execution.process import Finished
 from bench_framework.model import contention
 from bench_framework.model.run import Block, PreparedInput, Sensors
@@ -35,7 +35,7 @@ garbage
     ],
 )
 def test_a_path_is_on_the_longest_and_last_mount(path: str, kind: str) -> None:
-    assert mounts.kind_of(Path(path), MOUNTS) == kind
+    assert host.kind_of(Path(path), MOUNTS) == kind
 
 
 def test_steal_is_the_eighth_figure_of_the_first_line() -> None:

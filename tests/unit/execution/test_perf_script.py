@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
+from bench_framework.execution.profiling.samplers import Samples, read_costs, read_samples
 from bench_framework.model.profile import Frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"

@@ -17,7 +17,7 @@ from bench_framework.cli.commands.doctor import ASCII, settings_page
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
 from bench_framework.execution.machine import host, pinning, settings
-from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.settings import QuietMachine, Setting
 from bench_framework.execution.process import Launcher
 

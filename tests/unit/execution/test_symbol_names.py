@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench_framework.execution.profiling.samples import plain_name
+from bench_framework.execution.profiling.samplers import plain_name
 
 
 @pytest.mark.parametrize(
