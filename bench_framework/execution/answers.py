@@ -238,8 +238,7 @@ class AnswerReader:
             except MachineError as error:
                 if error.code != "BX231":
                     raise
-                cause = "; ".join((error.message, *(text for _, text in error.details)))
-                raise _failed(key, argv, cause) from error
+                raise _failed(key, argv, error.line) from error
             texts = map(text_of, (errors, out))
             lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
         if finished.killed:

@@ -189,7 +189,7 @@ def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
         finished = reader.launcher.run(target.command(answers, reader.timeout_s, stderr=str(log)))
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except MeasureError as error:
-        return "; ".join((error.message, *(text for _, text in error.details))), ""
+        return error.line, ""
     except OSError as error:
         return f"its stderr could not be stored: {error.strerror}", ""
     finally:

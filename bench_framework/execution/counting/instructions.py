@@ -16,7 +16,7 @@ from typing import Final, Literal
 from bench_framework.errors import MachineError, MeasureError
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.execution.process import Finished, Launcher
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
@@ -130,37 +130,34 @@ def count(
     Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
-    counted: list[int | str] = []
-
-    def read(folder: Path, _: Finished) -> None:
-        counted.append(used.read(folder))
-
-    run_outcome = runner.run(target, expected, policy.timeout_s, under=used.under, read=read)
-    result = counted[0] if counted else "nothing was counted"
-    reason = _rejection(run_outcome, result, ran, policy)
-    observation = Observation(target.cell.id, "instructions", run, started, used.tool)
-    if reason is None and isinstance(result, int):
-        return replace(observation, values={"instructions": float(result)})
-    status: Literal["timeout", "failed"] = (
-        "timeout" if run_outcome.status == "timeout" else "failed"
+    outcome = runner.run(
+        target,
+        expected,
+        policy.timeout_s,
+        under=used.under,
+        read=lambda folder, _: used.read(folder),
     )
+    reason = _rejection(outcome, ran, policy)
+    observation = Observation(target.cell.id, "instructions", run, started, used.tool)
+    if reason is None:
+        return replace(observation, values={"instructions": float(outcome.output)})
+    status: Literal["timeout", "failed"] = "timeout" if outcome.status == "timeout" else "failed"
     return replace(observation, status=status, message=reason)
 
 
-def _rejection(
-    run_outcome: SingleRun, count: int | str, ran: Mapping[str, str], policy: InstructionPolicy
-) -> str | None:
+def _rejection(outcome: SingleRun, ran: Mapping[str, str], policy: InstructionPolicy) -> str | None:
     """Return the reason why a count cannot be used; `None` if it can."""
+    count: int | str | None = outcome.output
     if count == _TOO_NEW:
         return _TOO_NEW
-    if run_outcome.status == "timeout":
+    if outcome.status == "timeout":
         advice = "set metrics: {instructions: {timeout: …}} to a longer time"
         return f"it took longer than {policy.timeout_s:g} s under {policy.tool}; {advice}"
-    if run_outcome.status != "ok":
-        return f"under {policy.tool}: {run_outcome.message}"
+    if outcome.status != "ok":
+        return f"under {policy.tool}: {outcome.message}"
     if isinstance(count, str):
         return count
-    effective = run_outcome.receipt.effective if run_outcome.receipt else {}
+    effective = outcome.receipt.effective if outcome.receipt else {}
     other = [
         f"{axis}: {ran[axis]} → {value}"
         for axis, value in effective.items()

@@ -212,14 +212,13 @@ class _CellProfiler:
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
-        sampled: list[Samples | str] = []
 
         def under(folder: Path) -> Sequence[str]:
             return self.sampler.under(folder, unwinding)
 
-        def read(folder: Path, finished: Finished) -> None:
-            if not finished.timed_out:  # the sampler was killed too and left an incomplete file
-                sampled.append(self.sampler.read(folder))
+        def read(folder: Path, finished: Finished) -> Samples | str | None:
+            # If it timed out, the sampler was killed too and left an incomplete file.
+            return None if finished.timed_out else self.sampler.read(folder)
 
         record, timeout_s = self.record, self.policy.timeout_s
         runner = SingleRunner(self.session.launcher, record.plan.answer, timeout_s, record.raw)
@@ -227,7 +226,7 @@ class _CellProfiler:
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
-        (samples,) = sampled
+        samples = run.output
         if isinstance(samples, str):
             return samples
         if not samples.total:

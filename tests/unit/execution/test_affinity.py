@@ -50,10 +50,9 @@ def test_the_error_for_a_missing_cpu_lists_the_available_ones(plan: Plan) -> Non
         target.require_cpus(plan.cells, {0, 1})
     assert caught.value.code == "BX238"
     assert (
-        caught.value.message
-        == "`cpus: 0-3` contains CPUs 2, 3, which cannot be used on this machine"
+        caught.value.message == "`cpus: 0-3` contains CPU 2-3, which cannot be used on this machine"
     )
-    assert dict(caught.value.details) == {"cells": "all, control", "available": "CPUs 0, 1"}
+    assert dict(caught.value.details) == {"cells": "all, control", "available": "0-1"}
 
 
 def test_the_error_quotes_only_the_list_with_a_missing_cpu(plan: Plan) -> None:
