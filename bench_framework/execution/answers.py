@@ -145,24 +145,22 @@ class AnswerReader:
         return replace(answer, digest=expected, differing=share)
 
     def _filter(self, target: Target, path: Path, edited: Path) -> None:
-        edited.unlink(missing_ok=True)
-        edited.touch()
+        edited.write_bytes(b"")
         # The launcher reads a pipe and checks the size of the file after each part of it.
-        limited = (str(edited), LARGEST_EDITED)
-        most = 2 * LARGEST_EDITED
+        limits: dict[str, Any] = {
+            "limited": (str(edited), LARGEST_EDITED),
+            "most_stdout": 2 * LARGEST_EDITED,
+        }
         argv = self.policy.filter
-        finished, words = self._run(
-            "filter", argv, target, path, stdout=str(edited), limited=limited, most_stdout=most
-        )
+        finished, words = self._run("filter", argv, target, path, stdout=str(edited), **limits)
         if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
             fix = "let it print less, such as a digest (sha256sum)"
-            raise _failed(
-                "filter", argv, f"it printed more than {format_size(LARGEST_EDITED)}", fix
-            )
+            cause = f"it printed more than {format_size(LARGEST_EDITED)}"
+            raise _failed("filter", argv, cause, fix)
         if not finished.ok:
-            raise _failed("filter", self.policy.filter, f"{finished.how}{words}")
+            raise _failed("filter", argv, f"{finished.how}{words}")
         if path.stat().st_size and not edited.stat().st_size:
-            raise _failed("filter", self.policy.filter, "it printed nothing")
+            raise _failed("filter", argv, "it printed nothing")
 
     def _search(self, target: Target, path: Path, edited: Path) -> None:
         """Write what `extract` and `ignore` leave of a file to `edited`."""
@@ -172,11 +170,12 @@ class AnswerReader:
         keys = [key.removeprefix("answer.") for key in dict(pairs)]
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
-            message = (
-                f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
+            raise AnswerError(
+                f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare",
+                code="BX218",
+                details=(("output", words),),
+                fix=f"correct the regular expression; {_SHOWS}",
             )
-            fix = f"correct the regular expression; {_SHOWS}"
-            raise AnswerError(message, code="BX218", details=(("output", words),), fix=fix)
         if finished.timed_out:
             raise AnswerError(
                 f"{words} exceeded the time limit of {self.timeout_s:g} s",
@@ -230,9 +229,10 @@ class AnswerReader:
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
-            command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
-            command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
-            command = replace(command, **more)
+            command = Command(
+                argv, env, target.cwd, str(path), str(out), str(errors), self.timeout_s
+            )
+            command = replace(command, **{"most_stdout": MOST_CAPTURED, **more})
             try:
                 finished = self.launcher.run(command, self.launcher.check_stop)
             except MachineError as error:
@@ -261,22 +261,17 @@ def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) ->
         text = read_regular(path, _largest_text(policy))
     except OSError as error:
         raise _unreadable(path, str(error.strerror)) from error
-    text, count = _edit(text, policy)
+    count = None
+    if policy.compare == "json":
+        text = _canonical(text, frozenset(policy.json_ignore))
+    elif policy.compare == "sorted-lines":
+        # A missing newline at the end is not a difference.
+        lines = sorted(text.removesuffix(b"\n").split(b"\n"))
+        text, count = b"\n".join(lines), len(lines)
     if edited is not None:
         with writing(edited):
             edited.write_bytes(text)
     return Answer(hashlib.sha256(text).hexdigest(), count, source=source)
-
-
-def _edit(text: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
-    """Return the text in the form that is compared, and its number of lines if they are sorted."""
-    if policy.compare == "json":
-        return _canonical(text, frozenset(policy.json_ignore)), None
-    if policy.compare != "sorted-lines":
-        return text, None
-    # A missing newline at the end is not a difference.
-    lines = sorted(text.removesuffix(b"\n").split(b"\n"))
-    return b"\n".join(lines), len(lines)
 
 
 def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:

@@ -94,11 +94,11 @@ def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hype
         return _configured(launcher, env, configured)
     rejected: list[tuple[str, str]] = []
     cached = cached_path(env)
-    for path in (shutil.which("hyperfine", path=env.get("PATH")), str(cached)):
-        version = path and probe(launcher, env, path)
-        if path and version:
-            if version >= MINIMUM:
-                return Hyperfine(str(Path(path).absolute()), version)
+    for path in filter(None, (shutil.which("hyperfine", path=env.get("PATH")), str(cached))):
+        version = probe(launcher, env, path)
+        if version and version >= MINIMUM:
+            return Hyperfine(str(Path(path).absolute()), version)
+        if version:
             rejected.append(("found", f"{path} {'.'.join(map(str, version))}, too old"))
     log = install(launcher, env, cached.parent.parent, progress)
     version = probe(launcher, env, str(cached))
@@ -129,10 +129,12 @@ def run_install(
 ) -> Finished:
     """Run cargo, which builds a tool, and report the progress. Raises as `Launcher.run`."""
     start = seconds()
-    progress.notify(ToolInstall(name, version, 0.0))
-    return launcher.run(
-        command, lambda: progress.notify(ToolInstall(name, version, seconds() - start))
-    )
+
+    def report() -> None:
+        progress.notify(ToolInstall(name, version, seconds() - start))
+
+    report()
+    return launcher.run(command, report)
 
 
 def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer) -> str:
@@ -146,10 +148,8 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
         run_install(launcher, command, "hyperfine", INSTALLED, progress)
     except MachineError as error:
         return next((text for name, text in error.details if name == "cause"), error.message)
-    lines = text_of(log).strip().splitlines()
-    return next(
-        (line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else ""
-    )
+    lines = text_of(log).strip().splitlines() or [""]
+    return next((line for line in reversed(lines) if line.startswith("error")), lines[-1])
 
 
 def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:

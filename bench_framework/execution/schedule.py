@@ -97,9 +97,7 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     `walls` are the times of the warm-up runs in seconds, per cell. The fastest of each is used,
     because the first run reads the program from the disk.
     """
-    fastest = [min(times) for times in walls if times]
-    if not fastest:
-        return 1
+    fastest = [min(times) for times in walls if times] or [math.inf]
     middle = statistics.median(fastest)
     if middle <= 0:
         return MOST_REPEATS
@@ -113,11 +111,8 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     if warmup_over and all(block.status in VOID for block in blocks):
         return True
     last = [block.status for block in blocks[-FAILURES_IN_A_ROW:]]
-    if len(last) == FAILURES_IN_A_ROW and all(status in VOID for status in last):
-        return True
-    return len(last) >= TIMEOUTS_IN_A_ROW and all(
-        status == "timeout" for status in last[-TIMEOUTS_IN_A_ROW:]
-    )
+    failed = len(last) == FAILURES_IN_A_ROW and VOID.issuperset(last)
+    return failed or last[-TIMEOUTS_IN_A_ROW:] == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
 REASONS: Final[Mapping[str, str]] = {
@@ -149,10 +144,7 @@ def drop_pending(plan: Plan, record: Record) -> None:
     for look in contents.looks:
         for cell_id in [c for c in look.dropped if c not in contents.dropped]:
             here = plan.cell(cell_id).input_id
-            kind: race.DropReason = (
-                "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
-            )
+            raced = any(cell_id in other.trailing for other in contents.looks)
+            kind: race.DropReason = "raced" if raced else "idle"
             number = contents.rounds.get(here, 0)
-            record.append(
-                lines.Dropped(cell_id, here, number, warmup=False, state=kind, reason=REASONS[kind])
-            )
+            record.append(lines.Dropped(cell_id, here, number, False, kind, REASONS[kind]))  # noqa: FBT003 -- warmup

@@ -20,6 +20,8 @@ ANSWERS: Final = "BENCHCTL_ANSWERS"
 LARGEST_COUNT: Final = (1 << 63) - 1
 MOST_ANSWERS: Final = 64 << 20
 """Bytes that the worker's answers of one block may have."""
+_INVALID = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+"""Errors of `parse_reply` for a line that is not of the protocol."""
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
 
@@ -90,9 +92,8 @@ def parse_reply(line: bytes) -> Reply:
     try:
         reply = parse_json(line, members=_members)
         if reply["protocol"] != PROTOCOL:
-            raise _invalid_line(
-                line, f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
-            )
+            cause = f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
+            raise _invalid_line(line, cause)
         answer = reply["answer"]
         if not isinstance(answer["digest"], str):
             raise _invalid_line(line, "answer.digest is not a string")
@@ -101,9 +102,7 @@ def parse_reply(line: bytes) -> Reply:
         return Reply(
             Answer(answer["digest"], _count(answer, "count"), _count(answer, "distinct"), "worker"),
             Receipt(
-                effective={
-                    str(key): str(value) for key, value in (reply.get("effective") or {}).items()
-                },
+                effective={str(k): str(v) for k, v in (reply.get("effective") or {}).items()},
                 phases_s=_numbers(reply.get("phases_s"), least=0.0),
                 metrics=_numbers(reply.get("metrics")),
                 notes=tuple(map(str, reply.get("notes") or ())),
@@ -117,14 +116,7 @@ def parse_reply(line: bytes) -> Reply:
             ),
             reply.get("iteration"),
         )
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except _INVALID as error:
         raise _invalid_line(line, f"{type(error).__name__}: {error}") from error
 
 
@@ -144,10 +136,8 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
         )
     for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
         if timed and reply.iteration != str(number):
-            cause = (
-                f"iteration is {reply.iteration!r}, HYPERFINE_ITERATION of the run was '{number}'"
-            )
-            raise _invalid_line(line, cause)
+            was = f"HYPERFINE_ITERATION of the run was '{number}'"
+            raise _invalid_line(line, f"iteration is {reply.iteration!r}, {was}")
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
         raise AnswerError(
@@ -162,9 +152,11 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
 
 def _count(reply: Mapping[str, Any], key: str) -> int | None:
     value = reply.get(key)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{key} is {value!r}, not a whole number")
-    if value is not None and not 0 <= value <= LARGEST_COUNT:
+    if not 0 <= value <= LARGEST_COUNT:
         raise ValueError(f"{key} is {'negative' if value < 0 else 'larger than 64 bits'}")
     return value
 
@@ -183,12 +175,11 @@ def _number(key: str, value: object, least: float) -> float:
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build a JSON object. Raises `ValueError` for a duplicate key: readers differ about it."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise ValueError(
-            f"{next(key for key in names if names.count(key) > 1)!r} is a duplicate key"
-        )
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members:
+            raise ValueError(f"{key!r} is a duplicate key")
+        members[key] = value
     return members
 
 
