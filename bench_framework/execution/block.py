@@ -65,7 +65,7 @@ class BlockRunner:
 
     def __exit__(self, *_: object) -> None:
         self._answers.close()
-        self._gauge.__exit__()
+        self._gauge.close()
         self._exports.close()
 
     def sync(self) -> None:

@@ -10,13 +10,14 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution.answers import AnswerReader, largest_answer
-from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.machine.host import cache_root, existing
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup, target_of
 from bench_framework.execution.worker import PROTOCOL
@@ -108,14 +109,14 @@ def describe(
 
     Raises `BuildError` (BX221): the answer does not follow docs/reference/worker-protocol.md.
     """
-    cwd = next(
-        folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir()
-    )
-    output = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
-    description = _object(output.stdout) if output.ok else None
-    if description is None or description.get("protocol") != PROTOCOL:
+    cwd, limit = str(existing(place)), DESCRIBE_TIMEOUT_S
+    output = launcher.capture([*argv, "describe"], env, cwd=cwd, timeout_s=limit)
+    cause, description = output.finished.how, None
+    if output.ok:
         cause = f"it printed no JSON object with protocol {PROTOCOL}"
-        cause = cause if output.ok else output.finished.how
+        with suppress(ValueError):
+            description = parse_json(output.stdout)
+    if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
         raise BuildError(
             f"{Path(argv[0]).name} gives no valid answer to `describe`",
             code="BX221",
@@ -125,14 +126,6 @@ def describe(
             "`contract: true` under `worker`",
         )
     return description
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = parse_json(text)
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
 
 
 COPIED: Final = (b"\x7fELF", b"#!")
@@ -148,28 +141,18 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         place = "scenario" if scenario_path else "current folder"
-        raise _unfit(
-            f"the program {name} does not exist",
-            f"give an absolute path, a path relative to the {place}, or a name on PATH",
-        )
+        fix = f"give an absolute path, a path relative to the {place}, or a name on PATH"
+        raise _unfit(f"the program {name} does not exist", fix)
     file = Path(path)
     if not file.is_file():
         raise _unfit(f"the program {path} is not a file", "give the path of an executable file")
     if not os.access(path, os.X_OK):
         raise _unfit(f"the program {path} is not executable", f"chmod +x {shlex.quote(path)}")
     if not os.access(path, os.R_OK):
-        raise _unfit(
-            f"the program {path} cannot be read to compute its digest",
-            f"chmod +r {shlex.quote(path)}",
-        )
-    return Build(
-        PROGRAM,
-        ok=True,
-        sha256=sha256_of(file),
-        path=path,
-        size_bytes=file.stat().st_size,
-        cached=True,
-    )
+        message = f"the program {path} cannot be read to compute its digest"
+        raise _unfit(message, f"chmod +r {shlex.quote(path)}")
+    size = file.stat().st_size
+    return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
 
 
 def _unfit(message: str, fix: str) -> MachineError:

@@ -131,48 +131,37 @@ class Builder:
                 path.unlink(missing_ok=True)
         steps = Steps(messages, self.observer, place, total, wrapper.name)
         start = seconds()
-        finished = self.launcher.run(
-            Command(
-                arguments(spec, crate),
-                env,
-                str(crate),
-                stdout=str(messages),
-                stderr=str(log),
-                timeout_s=BUILD_TIMEOUT_S,
-                most_stdout=MOST_MESSAGES,
-                most_stderr=MOST_MESSAGES,
-            ),
-            steps.poll,
-        )
+        streams = (None, str(messages), str(log))
+        command = Command(arguments(spec, crate), env, str(crate), *streams, BUILD_TIMEOUT_S)
+        command = replace(command, most_stdout=MOST_MESSAGES, most_stderr=MOST_MESSAGES)
+        finished = self.launcher.run(command, steps.poll)
         taken = seconds() - start
         artifacts = read_messages(messages, spec.bin)
         if not finished.ok or artifacts.executable is None:
-            words = failure_text(text_of(log))
-            return Build(
-                spec.id,
-                ok=False,
-                build_s=taken,
-                rustc=self._version(spec, crate),
-                message=words or f"cargo: {finished.how}",
-                log=str(log),
-            )
+            words = failure_text(text_of(log)) or f"cargo: {finished.how}"
+            rustc = self._version(spec, crate)
+            return Build(spec.id, ok=False, build_s=taken, rustc=rustc, message=words, log=str(log))
         build = self._stored(spec, crate, artifacts)
+        binary = Path(str(build.path))
+        unused = [
+            f"the dependency {name} {version} is not compiled into the binary"
+            for name, version in spec.dependencies
+            if name not in artifacts.files
+        ]
+        unused += symbols.unused_features(
+            spec,
+            lambda spec: self._linked(spec, crate, env),
+            binary,
+            artifacts.files,
+            self.launcher,
+            env,
+            log.with_suffix(".features.json"),
+        )
         return replace(
             build,
             wrapper=wrapper.name or None,
-            linker=symbols.linker_of(
-                Path(str(build.path)), spec.rustflags, self.launcher, self.env
-            ),
-            remarks=_unused_versions(spec, artifacts)
-            + symbols.unused_features(
-                spec,
-                lambda spec: self._linked(spec, crate, env),
-                Path(str(build.path)),
-                artifacts.files,
-                self.launcher,
-                env,
-                log.with_suffix(".features.json"),
-            ),
+            linker=symbols.linker_of(binary, spec.rustflags, self.launcher, self.env),
+            remarks=tuple(unused),
             direct_dependencies=direct_dependencies(self._tree(spec, crate, env, "depth")),
             build_s=None if artifacts.fresh else taken,
             cached=artifacts.fresh,
@@ -189,13 +178,8 @@ class Builder:
         if (earlier := read_messages(messages, spec.bin).dependencies) is not None:
             return earlier + 1
         argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal,build", "--prefix=none"]
-        output = self.launcher.capture(
-            argv,
-            env,
-            cwd=str(crate),
-            timeout_s=BUILD_TIMEOUT_S,
-            on_poll=Steps(messages, self.observer, place).poll,
-        )
+        poll, limit = Steps(messages, self.observer, place).poll, BUILD_TIMEOUT_S
+        output = self.launcher.capture(argv, env, cwd=str(crate), timeout_s=limit, on_poll=poll)
         crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
         return len(crates) if output.ok else 0
 
@@ -286,14 +270,6 @@ class Builder:
                 lines = []
             self._rustc[key] = lines[0] if lines else None
         return self._rustc[key]
-
-
-def _unused_versions(spec: BuildSpec, artifacts: Messages) -> tuple[str, ...]:
-    return tuple(
-        f"the dependency {name} {version} is not compiled into the binary"
-        for name, version in spec.dependencies
-        if name not in artifacts.files
-    )
 
 
 def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict[str, str]:

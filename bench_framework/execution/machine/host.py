@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 PYTHON: Final = "BENCHCTL_PYTHON"
 """Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
-_FEATURES: Final = {"flags", "Features"}
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
@@ -101,13 +100,12 @@ def facts(
 ) -> Host:
     """Return the contents of env.json; without `builds`, rustc and cargo are not run (0.2 s)."""
     env = environment() if env is None else env
-    cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
     return Host(
         host_id=this_host_id(),
         boot_id=_read(BOOT_ID) or "",
-        cpu=cpu,
-        cores=cores,
-        ram_bytes=ram,
+        cpu=cpu_model(),
+        cores=os.cpu_count() or 1,
+        ram_bytes=ram_bytes(),
         kernel=platform.release(),
         os=os_name(),
         governor=_read(GOVERNOR),
@@ -148,17 +146,18 @@ def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | N
 
 def cpu_model(text: str | None = None) -> str:
     """Return the name of the CPU, or the architecture where the kernel gives no name (ARM)."""
-    for line in (text if text is not None else _read(CPUINFO) or "").splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() in {"model name", "Model", "cpu model"} and value.strip():
-            return value.strip()
-    return platform.machine()
+    return _cpu_field({"model name", "Model", "cpu model"}, text) or platform.machine()
 
 
 def cpu_features() -> str:
     """Return the features of the CPU, as the kernel names them."""
-    lines = (line.partition(":") for line in (_read(CPUINFO) or "").splitlines())
-    return next((text.strip() for name, _, text in lines if name.strip() in _FEATURES), "")
+    return _cpu_field({"flags", "Features"})
+
+
+def _cpu_field(names: Collection[str], text: str | None = None) -> str:
+    lines = (text if text is not None else _read(CPUINFO) or "").splitlines()
+    pairs = (line.partition(":") for line in lines)
+    return next((v.strip() for name, _, v in pairs if name.strip() in names and v.strip()), "")
 
 
 def ram_bytes() -> int:

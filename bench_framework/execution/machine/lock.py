@@ -118,11 +118,8 @@ def _is_alive(owner: str) -> bool:
 
 def lock_path() -> Path:
     """Return the lock file that all users of this machine share."""
-    folder = next(
-        (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK)),
-        FOLDERS[-1],
-    )
-    return folder / NAME
+    writable = (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK))
+    return next(writable, FOLDERS[-1]) / NAME
 
 
 def _open(path: Path) -> int:

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine import checks, host, pinning
 from bench_framework.execution.machine.checks import Machine
-from bench_framework.execution.machine.pinning import PinnedCpus, listed_cpus
+from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import available_cpus, format_cpus, parse_cpus, require_usable
 from bench_framework.units import counted
@@ -82,12 +82,9 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
         machine = Machine(launcher, env, results, host.cache_root(env) / "data")
         # Processes start outside isolated CPUs, which may nevertheless be requested.
         usable = os.sched_getaffinity(0) | (listed_cpus(machine, "isolated") & available)
-        chosen = (
-            PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else pinning.choose(machine, usable)
-        )
-        return QuietMachine(
-            chosen, tuple(read_settings(machine, frozenset(parse_cpus(chosen.one_thread))))
-        )
+        chosen = PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else choose(machine, usable)
+        one_thread = frozenset(parse_cpus(chosen.one_thread))
+        return QuietMachine(chosen, tuple(read_settings(machine, one_thread)))
 
 
 def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
@@ -124,10 +121,8 @@ def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
         if value == off:
             return _quiet(f"off ({path.name} {value})")
         if value in {"0", "1"}:
-            meaning = (
-                "the frequency follows temperature and the load of other cores; without turbo "
-                "programs are slower and times vary less"
-            )
+            meaning = "the frequency follows temperature and the load of other cores; "
+            meaning += "without turbo programs are slower and times vary less"
             return _writable(f"on ({path.name} {value})", meaning, {path: value}, off)
     return _no_frequency("not reported")
 
@@ -163,10 +158,6 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     if not all(path.exists() for path in paths):
         obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
         return _fixed(value, meaning, obstacle)
-    if _has_cpuset_v1(machine):
-        meaning += (
-            "; cgroup v1: groups of `cpuset` lose a CPU that goes offline and do not get it back"
-        )
     return _writable(value, meaning, paths, "0")
 
 
@@ -175,14 +166,13 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
     ticking = listed_cpus(machine, "nohz_full")
-    value = f"isolated: {format_cpus(isolated) or 'none'}; without ticks: "
-    value += format_cpus(ticking) or "none"
+    lists = (format_cpus(cpus) or "none" for cpus in (isolated, ticking))
+    value = "isolated: {}; without ticks: {}".format(*lists)
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
     if len(cpus) > 1:
         meaning = "a program may use only one of them" if cpus & isolated else ""
-        obstacle = "isolated CPUs are for programs with one thread"
-        obstacle += ": the scheduler does not move threads between them"
-        return _fixed(value, meaning, obstacle)
+        why = "the scheduler does not move threads between them"
+        return _fixed(value, meaning, f"isolated CPUs are for programs with one thread: {why}")
     if cpus <= isolated:
         return _quiet(value)
     chosen = format_cpus(cpus)
@@ -263,14 +253,10 @@ def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
     setting = _writable(value, meaning, movable, format_cpus(others), _write_interrupts)
     if not balancer or setting.obstacle:
         return setting
-    service = f"{_sudo()}systemctl {{}} irqbalance"
-    if not _tool(machine, "systemctl"):
-        service = f"{_sudo()}service irqbalance {{}}"
-    return replace(
-        setting,
-        set=(service.format("stop"), *setting.set),
-        restore=(*setting.restore, service.format("start")),
-    )
+    has_systemd = _tool(machine, "systemctl")
+    service = _sudo() + ("systemctl {} irqbalance" if has_systemd else "service irqbalance {}")
+    stop, start = service.format("stop"), service.format("start")
+    return replace(setting, set=(stop, *setting.set), restore=(*setting.restore, start))
 
 
 def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
@@ -288,10 +274,8 @@ def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
         return Setting("", "quiet" if known else "unknown", check.figure)
-    meaning = (
-        "programs get huge pages when memory happens to be contiguous; programs with large heaps "
-        "may become slower with `madvise`"
-    )
+    meaning = "programs get huge pages when memory happens to be contiguous; "
+    meaning += "programs with large heaps may become slower with `madvise`"
     return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
 
 
@@ -336,10 +320,9 @@ def _writable(
     """Return a setting that is changed by writing `value_to_set` to files with their `present` values."""
     root = os.geteuid() == 0
     for path in present:
-        locked = (
-            not os.access(path, os.W_OK) if root else os.statvfs(path).f_flag & os.ST_RDONLY
-        ) or not path.stat().st_mode & 0o222
-        if locked:
+        # Root may be refused by a container; other users would use sudo.
+        refused = not os.access(path, os.W_OK) if root else os.statvfs(path).f_flag & os.ST_RDONLY
+        if refused or not path.stat().st_mode & 0o222:
             obstacle = f"{path} cannot be written here; a container's settings are its host's"
             return _fixed(value, meaning, obstacle)
     groups: dict[str, list[Path]] = {}
@@ -369,8 +352,3 @@ def _sudo() -> str:
 
 def _tool(machine: Machine, name: str) -> str | None:
     return shutil.which(name, path=machine.env.get("PATH", "") + SBIN)
-
-
-def _has_cpuset_v1(machine: Machine) -> bool:
-    lines = (machine.read(machine.proc / "self/cgroup") or "").splitlines()
-    return any("cpuset" in line.split(":")[1].split(",") for line in lines if line.count(":") > 1)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -136,7 +137,7 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
             heat.format(1, "package"): "10\n",
         },
     )
-    with sensors.Gauge(root) as gauge:
+    with closing(sensors.Gauge(root)) as gauge:
         reading = gauge.read()
     assert (reading.swap_in_pages, reading.swap_out_pages) == (30, 40)
     assert (reading.psi_memory_us, reading.psi_cpu_us) == (55, 66)
@@ -147,14 +148,14 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
 
 
 def test_a_gauge_subtracts_idle_time_from_the_capacity_of_the_cpus(tmp_path: Path) -> None:
-    with sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode())) as gauge:
+    with closing(sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode()))) as gauge:
         reading = gauge.read((1,))
     assert reading.cpu_capacity_us is not None
     assert reading.other_cpu_us == reading.cpu_capacity_us - (300 + 20 + 2 + 31) * 10_000
 
 
 def test_missing_files_give_no_values(tmp_path: Path) -> None:
-    with sensors.Gauge(tmp_path) as gauge:
+    with closing(sensors.Gauge(tmp_path)) as gauge:
         assert gauge.read() == Sensors()
     assert sensors.between(Sensors(), Sensors()) == Sensors()
 
@@ -168,7 +169,7 @@ def test_between_subtracts_the_counters() -> None:
 
 
 def test_a_gauge_reads_this_machine() -> None:
-    with sensors.Gauge() as gauge:
+    with closing(sensors.Gauge()) as gauge:
         reading = gauge.read()
     assert reading.mem_available_bytes is not None
     assert reading.mem_available_bytes > 1 << 20
