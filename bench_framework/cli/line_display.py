@@ -75,10 +75,10 @@ class LineDisplay:
                 self._seldom(
                     "wait", f"for {update.reason}: {units.format_clock(update.elapsed_s)} so far"
                 )
-            case progress.BuildStarted() if on_github() and not (self._grouped or self._host):
-                self._grouped = True
-                self._console.say("::group::builds")
             case progress.BuildStep():
+                if on_github() and not (self._grouped or self._host):
+                    self._grouped = True
+                    self._console.say("::group::builds")
                 self._seldom(
                     "build", f"{progress_of(update)}, {units.format_clock(update.elapsed_s)}"
                 )

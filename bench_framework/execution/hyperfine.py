@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -84,27 +84,38 @@ def _unreadable(cause: str) -> CellError:
     return CellError(message, code="BX233", details=(("cause", cause),), fix=fix)
 
 
+def installed(launcher: Launcher, env: Mapping[str, str]) -> Iterator[Hyperfine]:
+    """Yield ``BENCHCTL_HYPERFINE``, or those on PATH and in the cache, of any version."""
+    paths = (shutil.which("hyperfine", path=env.get("PATH")), str(cached_path(env)))
+    if configured := env.get("BENCHCTL_HYPERFINE"):
+        paths = (configured, "")
+    for path in filter(None, paths):
+        if (version := probe(launcher, env, path)) is not None:
+            yield Hyperfine(str(Path(path).absolute()), version)
+
+
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
     """Find hyperfine: ``BENCHCTL_HYPERFINE``, PATH, the cache, or installed there with cargo.
 
     Raises `MachineError` (BC403): none was found and none could be installed, or
     ``BENCHCTL_HYPERFINE`` is not hyperfine or too old.
     """
+    too_old = []
+    for tool in installed(launcher, env):
+        if tool.version >= MINIMUM:
+            return tool
+        too_old.append(tool)
     if configured := env.get("BENCHCTL_HYPERFINE"):
-        return _configured(launcher, env, configured)
-    rejected: list[tuple[str, str]] = []
-    cached = cached_path(env)
-    for path in filter(None, (shutil.which("hyperfine", path=env.get("PATH")), str(cached))):
-        version = probe(launcher, env, path)
-        if version and version >= MINIMUM:
-            return Hyperfine(str(Path(path).absolute()), version)
-        if version:
-            rejected.append(("found", f"{path} {'.'.join(map(str, version))}, too old"))
-    log = install(launcher, env, cached.parent.parent, progress)
-    version = probe(launcher, env, str(cached))
+        state = f"{too_old[0].name}, too old" if too_old else "not a working hyperfine"
+        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
+        raise _missing((), f"BENCHCTL_HYPERFINE is {configured}, which is {state}", fix)
+    path = cached_path(env)
+    log = install(launcher, env, path.parent.parent, progress)
+    version = probe(launcher, env, str(path))
     if version is None:
+        rejected = (("found", f"{tool.path}, which is {tool.name}, too old") for tool in too_old)
         raise _missing((*rejected, ("cargo", log)))
-    return Hyperfine(str(cached), version)
+    return Hyperfine(str(path), version)
 
 
 def cached_path(env: Mapping[str, str]) -> Path:
@@ -150,17 +161,6 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
         return next((text for name, text in error.details if name == "cause"), error.message)
     lines = text_of(log).strip().splitlines() or [""]
     return next((line for line in reversed(lines) if line.startswith("error")), lines[-1])
-
-
-def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
-    version = probe(launcher, env, path)
-    if version is None or version < MINIMUM:
-        state = "is not a working hyperfine"
-        if version is not None:
-            state = f"is {'.'.join(map(str, version))}, too old"
-        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
-        raise _missing((), f"BENCHCTL_HYPERFINE is {path}, which {state}", fix)
-    return Hyperfine(str(Path(path).absolute()), version)
 
 
 def _missing(

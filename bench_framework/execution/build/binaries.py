@@ -11,7 +11,7 @@ import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -66,16 +66,12 @@ def store(root: Path, source: Path, name: str) -> Stored:
     return Stored(digest, path, control, size)
 
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
-    """Size and digest of a program without symbols, build id and compiler's comment."""
+def without_symbols(
+    stored: Stored, launcher: Launcher, env: Mapping[str, str]
+) -> tuple[int | None, str | None]:
+    """Return size and digest of a program without symbols, build id and compiler's comment.
 
-    size_bytes: int
-    sha256: str
-
-
-def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Stripped | None:
-    """Strip a copy of a program; `None` if ``strip`` is not installed. The result is cached.
+    Both are `None` if ``strip`` is not installed. The result is cached.
 
     Equal digests mean equal code: builds with other features differ in symbol names, which contain
     a hash of the features. Different digests do not mean different code: the compiler may have
@@ -83,20 +79,21 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     """
     note = stored.folder / "without-symbols.json"
     if note.is_file():
-        return Stripped(**json.loads(note.read_text(encoding="utf-8")))
+        known = json.loads(note.read_text(encoding="utf-8"))
+        return known["size_bytes"], known["sha256"]
     copy = part_of(stored.folder / "stripped")
     argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(stored.path)]
     try:
         output = launcher.capture(argv, env)
         if not output.ok:
-            return None
-        stripped = Stripped(copy.stat().st_size, sha256_of(copy))
+            return None, None
+        size, digest = copy.stat().st_size, sha256_of(copy)
     except (MachineError, OSError):
-        return None
+        return None, None
     finally:
         copy.unlink(missing_ok=True)
-    write_whole(note, json.dumps(asdict(stripped)) + "\n")
-    return stripped
+    write_whole(note, json.dumps({"size_bytes": size, "sha256": digest}) + "\n")
+    return size, digest
 
 
 def describe(

@@ -198,7 +198,7 @@ class Builder:
         assert artifacts.executable is not None
         stored = binaries.store(self.cache / "binaries", Path(artifacts.executable), spec.bin)
         lock = lockfile_of(crate)
-        stripped = binaries.without_symbols(stored, self.launcher, self.env)
+        stripped_bytes, code = binaries.without_symbols(stored, self.launcher, self.env)
         return Build(
             spec.id,
             ok=True,
@@ -206,8 +206,8 @@ class Builder:
             path=str(stored.path),
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
-            stripped_bytes=stripped.size_bytes if stripped else None,
-            code_sha256=stripped.sha256 if stripped else None,
+            stripped_bytes=stripped_bytes,
+            code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
             describe=binaries.describe([str(stored.path)], self.launcher, self.env, self.place)

@@ -55,7 +55,7 @@ def lockfile_of(crate: Path) -> Path | None:
         if (folder / "Cargo.lock").is_file():
             return folder / "Cargo.lock"
         if (folder / ".git").exists():
-            return None
+            break
     return None
 
 
@@ -67,10 +67,8 @@ def cargo_home(env: Mapping[str, str]) -> Path:
 def configuration_files(crate: Path) -> Iterator[Path]:
     """Yield cargo's configuration files in the folder of a crate and in its parents."""
     folder = crate.resolve()
-    for parent in (folder, *folder.parents):
-        for name in CARGO:
-            if os.access(parent / name, os.R_OK):
-                yield parent / name
+    paths = (parent / name for parent in (folder, *folder.parents) for name in CARGO)
+    yield from (path for path in paths if os.access(path, os.R_OK))
 
 
 def names_within(inner: Path) -> tuple[Path, ...]:
@@ -144,9 +142,8 @@ def extended_flags(
     """
     if not all((root / name).is_file() for name in _FLAGS_PACKAGE):
         write_all(root, _FLAGS_PACKAGE)
-    argv = ["cargo", "check", "--quiet", "--message-format=json"]
-    argv += ["--manifest-path", str(root / "Cargo.toml")]
-    output = launcher.capture(argv, env, cwd=str(crate))
+    argv = ["cargo", "check", "--quiet", "--message-format=json", "--manifest-path"]
+    output = launcher.capture([*argv, str(root / "Cargo.toml")], env, cwd=str(crate))
     for line in output.stdout.splitlines() if output.ok else ():
         message = parse_json(line)
         if message["reason"] == "build-script-executed":

@@ -9,7 +9,7 @@ from typing import Any, Final
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine.host import environment, require_linux, seconds
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BuildStarted, BuildStep, Observer
+from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import parse_json
 
 _TREE_LINE: Final = re.compile(
@@ -42,25 +42,17 @@ def read_messages(file: Path, name: str) -> Messages:
     """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
     lines = file.read_bytes().splitlines() if file.is_file() else []
     artifacts = [message for line in lines if (message := _artifact(line)) is not None]
-    binaries = [
-        message
-        for message in artifacts
-        if message.get("executable") and message["target"]["name"] == name
-    ]
+    binaries = [m for m in artifacts if m.get("executable") and m["target"]["name"] == name]
     if not binaries:
         return Messages()
-    packages = {message["package_id"] for message in artifacts}
+    packages = {message["package_id"] for message in artifacts} - {binaries[-1]["package_id"]}
+    fresh = all(message.get("fresh") for message in artifacts)
     files: dict[str, tuple[str, ...]] = {}
     for message in artifacts:
         package = package_of(message["package_id"])
         if built := message.get("filenames"):
             files[package] = (*files.get(package, ()), *built)
-    return Messages(
-        binaries[-1]["executable"],
-        all(message.get("fresh") for message in artifacts),
-        len(packages - {binaries[-1]["package_id"]}),
-        files,
-    )
+    return Messages(binaries[-1]["executable"], fresh, len(packages), files)
 
 
 def package_of(package_id: str) -> str:
@@ -75,19 +67,16 @@ def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:
 
     A crate in a folder, such as one of the same workspace, is replaced by its own dependencies.
     """
-    packages: dict[tuple[str, str], None] = {}
+    packages: set[tuple[str, str]] = set()
     followed = 0
     """Depth down to which the packages above the current line are crates in folders."""
-    for line in tree.splitlines():
-        match = _TREE_LINE.match(line)
-        if match is None or int(match["depth"]) > followed:
-            continue
+    for match in filter(None, map(_TREE_LINE.match, tree.splitlines())):
         depth = int(match["depth"])
-        if match["folder"]:
-            followed = depth + 1
-        else:
-            followed = depth
-            packages[match["name"], match["version"]] = None
+        if depth > followed:
+            continue
+        followed = depth + 1 if match["folder"] else depth
+        if not match["folder"]:
+            packages.add((match["name"], match["version"]))
     return tuple(sorted(packages))
 
 
@@ -115,13 +104,9 @@ class Steps:
     _offset: int = 0
     _crates: dict[str, bool] = field(default_factory=dict)
     """True for a crate that was compiled, False for one that existed already."""
-    _started: bool = False
 
     def poll(self) -> None:
         """Read new messages. A fresh build ends before the first call."""
-        if not self._started:
-            self._started = True
-            self.observer.notify(BuildStarted())
         for line in self._lines():
             message = _artifact(line)
             if message is not None and "custom-build" not in message["target"].get("kind", ()):

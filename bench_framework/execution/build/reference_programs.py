@@ -78,11 +78,8 @@ def _count(
     launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
 ) -> ReferenceProgram:
     path = _find("wc", env)
-    plain = _write_lines(folder / "lines.txt", FILE_BYTES)
-    more = {
-        e: _write_lines(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES))
-        for e in EFFECTS
-    }
+    shares = (1.0, *EFFECTS)
+    plain, *more = (_write_lines(folder / f"lines-{s}.txt", round(s * FILE_BYTES)) for s in shares)
     taken = _seconds(launcher, env, (path, "-l", plain), check)
     passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
     words = ("-l", *([plain] * passes))
@@ -91,7 +88,7 @@ def _count(
         path,
         f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
         words,
-        {effect: (*words, *([extra] * passes)) for effect, extra in more.items()},
+        {e: (*words, *([extra] * passes)) for e, extra in zip(EFFECTS, more, strict=True)},
     )
 
 

@@ -6,7 +6,6 @@ import mmap
 import os
 import platform
 import re
-import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -220,18 +219,13 @@ def _field(machine: Machine, name: str) -> int | None:
 
 def hyperfine(machine: Machine) -> Check:
     """Find the hyperfine that `run` would use, without installing one."""
-    on_path = shutil.which("hyperfine", path=machine.env.get("PATH"))
-    configured = machine.env.get("BENCHCTL_HYPERFINE")
-    for path in (configured, on_path, str(hf.cached_path(machine.env))):
-        version = path and hf.probe(machine.launcher, machine.env, path)
-        if path and version and version >= hf.MINIMUM:
-            return ok(f"{'.'.join(map(str, version))} at {path}")
-        if path and path == configured:
-            return bad(
-                f"{path} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer",
-                "nothing can be measured",
-                "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it",
-            )
+    for found in hf.installed(machine.launcher, machine.env):
+        if found.version >= hf.MINIMUM:
+            return ok(f"{'.'.join(map(str, found.version))} at {found.path}")
+    if configured := machine.env.get("BENCHCTL_HYPERFINE"):
+        figure = f"{configured} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer"
+        fix = "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it"
+        return bad(figure, "nothing can be measured", fix)
     meaning = f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute"
     return warn("not found", meaning, f"cargo install --locked hyperfine@{hf.INSTALLED}")
 

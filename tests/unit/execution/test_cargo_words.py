@@ -15,7 +15,7 @@ from bench_framework.execution.build.messages import (
 )
 from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
+from bench_framework.execution.progress import BuildStep, SilentObserver, Update
 from bench_framework.model.plan import BuildSpec
 from bench_framework.workflow.run_progress import progress_of
 
@@ -221,7 +221,6 @@ def test_progress_counts_crates_and_estimates_the_rest(
     now[0] += 25.0
     steps.poll()
     assert recorder.updates == [
-        BuildStarted(),
         BuildStep(0, 0.0, "1/3", 20),
         BuildStep(2, 0.0, "1/3", 20),
         BuildStep(6, 25.0, "1/3", 20, 14 * 5.0),  # 5 of them were compiled

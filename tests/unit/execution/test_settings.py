@@ -359,7 +359,7 @@ def test_slower_kinds_of_cores_are_not_chosen(machine: Machine) -> None:
     ("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2), "0-2"), ((5, 0, 1, 7, 8), "0-1,5,7-8")]
 )
 def test_lists_of_cpus(numbers: tuple[int, ...], text: str) -> None:
-    assert pinning.format_cpus(numbers) == text
+    assert target.format_cpus(numbers) == text
     assert target.parse_cpus(text) == tuple(sorted(numbers))
 
 
