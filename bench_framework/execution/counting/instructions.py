@@ -18,6 +18,7 @@ from bench_framework.execution.counting.single_run import SingleRun, SingleRunne
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
+from bench_framework.foreign import text_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
 
@@ -47,70 +48,49 @@ class Counter:
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     """Return the requested counter, tested. Raises `MachineError` (BX250): it cannot count here."""
-    program = shutil.which(policy.tool, path=env.get("PATH"))
+    tool = policy.tool
+    program = shutil.which(tool, path=env.get("PATH"))
     if program is None:
-        raise _cannot(
-            f"{policy.tool} is not installed", f"install the package of {policy.tool}, {_WITHOUT}"
-        )
-    if policy.tool == "perf":
+        raise _cannot(f"{tool} is not installed", f"install the package of {tool}")
+    if tool == "perf":
         return _perf(program, launcher, env)
+    repair = "repair the installation of valgrind"
     try:
         output = launcher.capture([program, "--version"], env)
     except MeasureError as error:
-        raise _cannot(
-            f"{program} cannot be started", f"repair the installation of valgrind, {_WITHOUT}"
-        ) from error
+        raise _cannot(f"{program} cannot be started", repair) from error
     if not output.ok:
-        raise _cannot(
-            f"{program} --version: {output.finished.how}",
-            f"repair the installation of valgrind, {_WITHOUT}",
-        )
+        raise _cannot(f"{program} --version: {output.finished.how}", repair)
 
     def under(folder: Path) -> Sequence[str]:
-        return [
-            program,
-            "--tool=callgrind",
-            "--trace-children=yes",
-            f"--callgrind-out-file={folder}/counts.%p",
-            f"--log-file={folder}/valgrind.%p",
-        ]
+        files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
+        return [program, "--tool=callgrind", "--trace-children=yes", *files]
 
     return Counter(output.stdout.strip(), under, read_valgrind)
 
 
-_WITHOUT: Final = "or remove `instructions` from `judge`, `metrics` and `gate`"
-
-
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    version = (
-        launcher.capture([program, "--version"], env)
-        .stdout.strip()
-        .replace("perf version", "perf")
-        .strip()
-    )
-    output = launcher.capture(
-        [program, "stat", "-x", ",", "-e", "instructions:u", "--", "true"], env
-    )
+    version = launcher.capture([program, "--version"], env).stdout.strip()
+    stat = [program, "stat", "-x", ",", "-e", "instructions:u"]
+    output = launcher.capture([*stat, "--", "true"], env)
     counted = parse_perf(output.stderr)
     if not output.ok or isinstance(counted, str):
         reason = counted if isinstance(counted, str) else output.finished.how
-        advice = f"set metrics: {{instructions: {{tool: valgrind}}}}, {_WITHOUT}"
-        raise _cannot(f"perf cannot count instructions on this machine: {reason}", advice)
+        message = f"perf cannot count instructions on this machine: {reason}"
+        raise _cannot(message, "set metrics: {instructions: {tool: valgrind}}")
 
     def under(folder: Path) -> Sequence[str]:
-        return [program, "stat", "-x", ",", "-e", "instructions:u", "-o", f"{folder}/perf", "--"]
+        return [*stat, "-o", f"{folder}/perf", "--"]
 
     def read(folder: Path) -> int | str:
-        path = folder / "perf"
-        if path.is_file():
-            return parse_perf(path.read_text(errors="replace"))
-        return "perf wrote no counts"
+        return parse_perf(text_of(folder / "perf"))
 
-    return Counter(version, under, read)
+    return Counter(version.replace("perf version", "perf"), under, read)
 
 
 def _cannot(message: str, advice: str) -> MachineError:
-    return MachineError(message, code="BX250", effect="nothing was measured", fix=advice)
+    fix = f"{advice}, or remove `instructions` from `judge`, `metrics` and `gate`"
+    return MachineError(message, code="BX250", effect="nothing was measured", fix=fix)
 
 
 def count(
@@ -158,13 +138,11 @@ def _rejection(outcome: SingleRun, ran: Mapping[str, str], policy: InstructionPo
     if isinstance(count, str):
         return count
     effective = outcome.receipt.effective if outcome.receipt else {}
-    other = [
-        f"{axis}: {ran[axis]} → {value}"
-        for axis, value in effective.items()
-        if ran.get(axis, value) != value
-    ]
-    reason = f"under {policy.tool} it runs another mode than in the timed runs ({'; '.join(other)})"
-    return reason if other else None
+    changed = [axis for axis, value in effective.items() if ran.get(axis, value) != value]
+    if not changed:
+        return None
+    modes = "; ".join(f"{axis}: {ran[axis]} → {effective[axis]}" for axis in changed)
+    return f"under {policy.tool} it runs another mode than in the timed runs ({modes})"
 
 
 def read_valgrind(folder: Path) -> int | str:
@@ -182,10 +160,8 @@ def read_valgrind(folder: Path) -> int | str:
 
 
 def _last_line(logs: Mapping[str, bytes]) -> str:
-    lines = [
-        line.partition(b"== ")[2].strip() for text in logs.values() for line in text.splitlines()
-    ]
-    texts = [line.decode(errors="replace") for line in lines if line]
+    lines = b"\n".join(logs.values()).decode(errors="replace").splitlines()
+    texts = [text for line in lines if (text := line.partition("== ")[2].strip())]
     return f": {texts[-1]}" if texts else ""
 
 

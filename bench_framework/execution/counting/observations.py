@@ -83,9 +83,8 @@ def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> T
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and not dropped.left):
         return None
-    build = next(
-        (b for b in contents.builds if b.id == plan.variant(cell.variant_id).build_id), None
-    )
+    build_id = plan.variant(cell.variant_id).build_id
+    build = next((b for b in contents.builds if b.id == build_id), None)
     prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None
     try:
@@ -104,12 +103,8 @@ class CountingRuns:
 
     @property
     def _runner(self) -> SingleRunner:
-        return SingleRunner(
-            self.session.launcher,
-            self.plan.answer,
-            self.plan.measure.timeout_s,
-            self.record.raw,
-        )
+        limit = self.plan.measure.timeout_s
+        return SingleRunner(self.session.launcher, self.plan.answer, limit, self.record.raw)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
@@ -119,9 +114,8 @@ class CountingRuns:
             self.session.stop.check()
             self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = expected_answer(self.record, target.cell.id)
-            self._append(
-                observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
-            )
+            limit = self.plan.measure.timeout_s
+            self._append(observe_kernel(self._runner, target, expected, limit))
 
     def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
         """Count instructions in repeated runs of every cell; a failure ends those of its cell."""
@@ -134,17 +128,12 @@ class CountingRuns:
                     break
                 self.session.stop.check()
                 what = f"instructions with {used.tool}"
-                self.session.observer.notify(
-                    progress.Counting(what, number, len(targets), run, policy.runs)
-                )
+                step = progress.Counting(what, number, len(targets), run, policy.runs)
+                self.session.observer.notify(step)
+                expected = expected_answer(self.record, target.cell.id)
+                ran = self._actual_modes(target)
                 observation = instructions.count(
-                    self._runner,
-                    target,
-                    expected_answer(self.record, target.cell.id),
-                    used,
-                    policy,
-                    run,
-                    self._actual_modes(target),
+                    self._runner, target, expected, used, policy, run, ran
                 )
                 self._append(observation)
                 done.append(observation)
@@ -157,10 +146,8 @@ class CountingRuns:
 
     def _actual_modes(self, target: Target) -> Mapping[str, str]:
         """Return the actual modes of the cell's last timed run."""
-        blocks = [
-            b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts
-        ]
-        return blocks[-1].receipts[-1].effective if blocks else {}
+        receipts = (b.receipts for b in self.record.contents.blocks if b.cell_id == target.cell.id)
+        return next((r[-1].effective for r in reversed([*receipts]) if r), {})
 
     def _append(self, observation: Observation) -> None:
         self.record.append(lines.Counted(observation))
@@ -203,9 +190,8 @@ def observe_kernel(
     values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
     if near and ended is not None:
         values |= memory.parts()
-    return Observation(
-        target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
-    )
+    end = (outcome.status, values, outcome.message)
+    return Observation(target.cell.id, "observed", 1, started, TOOL, *end)
 
 
 PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}

@@ -71,31 +71,27 @@ def prepare_inputs(
                 effect="nothing was generated or measured",
                 fix="free some space (`benchctl clean`), or set another `data-dir`",
             )
-    prepared: dict[str, PreparedInput] = {}
+    by_dataset: dict[str, PreparedInput] = {}
     prepared_inputs = []
     for item in inputs:
-        if item.dataset is None:
+        dataset = item.dataset
+        if dataset is None:
             prepared_inputs.append(PreparedInput(item.id, None, None, None, None, None))
             continue
-        key = item.dataset.id
-        if key not in prepared:
-            prepared[key] = _prepare(item, item.dataset, folder, session)
-        _require_digest(item.dataset, prepared[key])
-        prepared_inputs.append(replace(prepared[key], input_id=item.id))
+        if dataset.id not in by_dataset:
+            by_dataset[dataset.id] = _prepare(item, dataset, folder, session)
+        prepared = by_dataset[dataset.id]
+        if dataset.sha256 not in {None, prepared.sha256}:
+            digests = {"expected": dataset.sha256, "found": prepared.sha256}
+            raise MachineError(
+                f"the input {prepared.path} is not the one that the scenario expects",
+                code="BC412",
+                details=tuple((name, f"sha256 {digest}") for name, digest in digests.items()),
+                effect="nothing was measured",
+                fix="get the right files, or correct `input.sha256`",
+            )
+        prepared_inputs.append(replace(prepared, input_id=item.id))
     return tuple(prepared_inputs)
-
-
-def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:
-    """Raise `MachineError`, BC412, unless the input has the digest that the scenario expects."""
-    if dataset.sha256 in {None, prepared.sha256}:
-        return
-    raise MachineError(
-        f"the input {prepared.path} is not the one that the scenario expects",
-        code="BC412",
-        details=(("expected", f"sha256 {dataset.sha256}"), ("found", f"sha256 {prepared.sha256}")),
-        effect="nothing was measured",
-        fix="get the right files, or correct `input.sha256`",
-    )
 
 
 def generated_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
@@ -179,12 +175,10 @@ def _write_dataset(dataset: Dataset, path: Path, step: Callable[[int], None]) ->
         digest: str = write(path, dataset.family, dataset.size_bytes, dataset.seed or 0, step)
     except ValueError as error:
         kinds = (*_native().text_kinds(), *_native().session_profiles())
-        raise MachineError(
-            f"the generator has no kind {dataset.family!r}",
-            code="BC408",
-            details=(("kinds", ", ".join(name for name, _ in kinds)),),
-            fix="use one of these kinds in the scenario's input",
-        ) from error
+        message = f"the generator has no kind {dataset.family!r}"
+        details = (("kinds", ", ".join(name for name, _ in kinds)),)
+        fix = "use one of these kinds in the scenario's input"
+        raise MachineError(message, code="BC408", details=details, fix=fix) from error
     return digest
 
 

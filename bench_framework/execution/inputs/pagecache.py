@@ -113,13 +113,12 @@ class InputPages:
     def resident(self) -> float | None:
         """Return the share in memory, 0 to 1; `None` if unknown. Raises `OSError`: unreadable."""
         page = os.sysconf("SC_PAGE_SIZE")
-        all_pages = sum(-(-size // page) for _, size in self._files)
-        in_memory = 0
+        all_pages, in_memory = 0, 0
         for name, size in self._files:
-            count = resident_pages(name, size, page)
-            if count is None:
+            if (count := resident_pages(name, size, page)) is None:
                 return None
             in_memory += count
+            all_pages += -(-size // page)
         return in_memory / all_pages if all_pages else 0.0
 
     def reason_resident(self) -> str:
@@ -156,8 +155,11 @@ def verify_state(
         return before_run
     before = before_run.resident_before
     if requested == "warm":
-        reason = _not_warm(before)
-        return PageCache("unknown" if reason else "warm", before, why=reason)
+        if before is not None and before >= WARM_SHARE:
+            return PageCache("warm", before)
+        share = "" if before is None else format_percent(before, decimals=0)
+        reason = f"only {share} of it was in memory" if share else NOT_REPORTED
+        return PageCache("unknown", before, why=reason)
     try:
         after = pages.resident()
     except OSError:
@@ -166,14 +168,6 @@ def verify_state(
     if before is not None and before > COLD_SHARE:
         reason += f": {pages.reason_resident()}"
     return PageCache("unknown" if reason else "cold", before, after, reason)
-
-
-def _not_warm(before: float | None) -> str:
-    if before is None:
-        return NOT_REPORTED
-    if before >= WARM_SHARE:
-        return ""
-    return f"only {format_percent(before, decimals=0)} of it was in memory"
 
 
 def _not_cold(

@@ -9,6 +9,7 @@ import hashlib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -61,17 +62,8 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
     except OSError as error:
         message = f"the input file {error.filename or path} cannot be read: {error.strerror}"
         raise _unfit(message, "make it readable, or choose another input") from error
-    return PreparedInput(
-        input_id,
-        str(path),
-        size,
-        digest,
-        dataset.family,
-        None,
-        filesystem=filesystem_of(path),
-        files=files,
-        file_count=count,
-    )
+    prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
+    return replace(prepared, filesystem=filesystem_of(path), files=files, file_count=count)
 
 
 def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -149,11 +141,8 @@ def write_output(
 
     with scratch_folder() as scratch:
         log = Path(scratch, "stderr")
-        output = str(target) if prints else None
-        command = Command(
-            argv, env, dataset.path, stdout=output, stderr=str(log), timeout_s=TIMEOUT_S
-        )
-        finished = launcher.run(command, step)
+        streams = (None, str(target) if prints else None, str(log))
+        finished = launcher.run(Command(argv, env, dataset.path, *streams, TIMEOUT_S), step)
         if finished.killed:
             raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
         if not finished.ok:

@@ -52,9 +52,8 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
         return Symbols(measured.path, digest)
     launcher, env = session.launcher, session.env
     trained = use_flags(measured.training.path) if measured.training else ()
-    builder = cargo.Builder(
-        launcher, env, SilentObserver(), contract=False, place=place, flags=trained
-    )
+    given = (launcher, env, SilentObserver())
+    builder = cargo.Builder(*given, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
