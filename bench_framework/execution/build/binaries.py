@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.answers import AnswerReader, largest_answer
+from bench_framework.errors import AnswerError, BuildError, MachineError
+from bench_framework.execution.answers import AnswerReader
+from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import cache_root, existing
-from bench_framework.execution.process import Launcher, scratch_folder
-from bench_framework.execution.target import Target, run_setup, target_of
+from bench_framework.execution.process import Finished, Launcher, scratch_folder
+from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan import PROGRAM, Plan
@@ -212,37 +213,30 @@ def _same_result(
     env: Mapping[str, str],
 ) -> bool:
     """Compare one run of the program and of its copy on the first input that has both."""
+    limit = plan.measure.timeout_s
+    reader = AnswerReader(launcher, plan.answer, limit)
+    runner = SingleRunner(launcher, plan.answer, limit)
+
+    def run_once(target: Target, reference: Path) -> tuple[object, ...]:
+        def read(folder: Path, finished: Finished) -> tuple[object, ...]:
+            try:
+                digest = reader.read_run(target, folder, reference).digest
+            except AnswerError:
+                return ()
+            with suppress(FileNotFoundError):  # a worker's answer has no text
+                shutil.copyfile(reader.compared(folder / "stdout", folder / "edited"), reference)
+            return finished.exit_code, digest
+
+        run = runner.run(target, None, limit, read=read)
+        return run.output if run.status == "ok" else ()
+
     for item in plan.inputs:
         baseline, control = plan.baseline_cell(item.id), plan.control_cell(item.id)
         if baseline is None or control is None:
             continue
-        prepared = inputs.get(item.id)
-        reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
-        with scratch_folder() as folder:
-            target = target_of(baseline, both[0], prepared, env)
-            first = _run_once(target, reader, Path(folder, "first"))
-            text = reader.compared(Path(folder, "first/stdout"), Path(folder, "first/edited"))
-            target = target_of(control, both[1], prepared, env)
-            second = _run_once(target, reader, Path(folder, "second"), text)
-        return first is not None and first == second
+        cells = zip((baseline, control), both, strict=True)
+        targets = [target_of(cell, build, inputs.get(item.id), env) for cell, build in cells]
+        with scratch_folder() as scratch:
+            first, second = (run_once(target, Path(scratch, "text")) for target in targets)
+        return first == second != ()
     return True
-
-
-def _run_once(
-    target: Target, reader: AnswerReader, folder: Path, reference: Path | None = None
-) -> tuple[int | None, int | None, str] | None:
-    """Return exit code, signal and answer of one run in a new folder; `None` if the run failed."""
-    launcher, timeout_s, out = reader.launcher, reader.timeout_s, folder / "stdout"
-    folder.mkdir()
-    try:
-        run_setup(launcher, target, "prepare", timeout_s)
-        limited = (str(out), largest_answer(reader.policy))
-        command = target.command(folder / "answers", timeout_s, stdout=str(out), limited=limited)
-        before = reader.mark()
-        finished = launcher.run(command)
-        reader.require_written(before)
-        run_setup(launcher, target, "cleanup", timeout_s)
-        digest = reader.read_run(target, folder, reference).digest
-    except MeasureError:
-        return None
-    return finished.exit_code, finished.signal, digest

@@ -80,6 +80,36 @@ class Builder:
         """Return the root of the cache."""
         return cache_root(self.env)
 
+    def build_all(
+        self, specs: Sequence[BuildSpec], after_first: Callable[[Build], None] = lambda _: None
+    ) -> tuple[Build, ...]:
+        """Run builds in the given order. A failed build affects only its own variants.
+
+        `after_first` is called with the first build; no other is started if it raises.
+
+        Raises `MachineError` (BX231): cargo is not installed.
+        """
+        if specs:
+            symbols.require_linkers(specs, self.env)
+            try:
+                self.launcher.capture(["cargo", "--version"], self.env)
+            except MachineError as error:
+                raise MachineError(
+                    "cargo cannot be started, but this scenario builds a crate",
+                    code="BX231",
+                    details=error.details,
+                    effect="nothing was built or measured",
+                    fix="install Rust from https://rustup.rs, or add cargo to PATH; "
+                    "`benchctl doctor` checks it",
+                ) from error
+        programs = tuple(dict.fromkeys(spec.program for spec in specs))
+        built: dict[BuildSpec, Build] = {}
+        for index, program in enumerate(programs, start=1):
+            built[program] = self.build(program, index, len(programs))
+            if index == 1:
+                after_first(replace(built[program], id=specs[0].id))
+        return tuple(replace(built[spec.program], id=spec.id) for spec in specs)
+
     def build(self, spec: BuildSpec, index: int, total: int) -> Build:
         """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
@@ -282,47 +312,6 @@ def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict
         "CARGO_TERM_PROGRESS_WHEN": "never",
         "CARGO_INCREMENTAL": "0",
     }
-
-
-def build_all(
-    specs: Sequence[BuildSpec],
-    launcher: Launcher,
-    env: Mapping[str, str],
-    observer: Observer,
-    place: Path,
-    *,
-    contract: bool,
-    make: Callable[..., Builder] = Builder,
-    after_first: Callable[[Build], None] = lambda _: None,
-) -> tuple[Build, ...]:
-    """Run builds in the given order. A failed build affects only its own variants.
-
-    `place` is the folder in which the binaries will work, as `describe` checks it. `after_first`
-    is called with the first build; no other is started if it raises. `make` returns the builder.
-
-    Raises `MachineError` (BX231): cargo is not installed.
-    """
-    if specs:
-        symbols.require_linkers(specs, env)
-        try:
-            launcher.capture(["cargo", "--version"], env)
-        except MachineError as error:
-            raise MachineError(
-                "cargo cannot be started, but this scenario builds a crate",
-                code="BX231",
-                details=error.details,
-                effect="nothing was built or measured",
-                fix="install Rust from https://rustup.rs, or add cargo to PATH; "
-                "`benchctl doctor` checks it",
-            ) from error
-    builder = make(launcher, env, observer, contract, place)
-    programs = tuple(dict.fromkeys(spec.program for spec in specs))
-    built: dict[BuildSpec, Build] = {}
-    for index, program in enumerate(programs, start=1):
-        built[program] = builder.build(program, index, len(programs))
-        if index == 1:
-            after_first(replace(built[program], id=specs[0].id))
-    return tuple(replace(built[spec.program], id=spec.id) for spec in specs)
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:

@@ -9,7 +9,6 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -162,30 +161,21 @@ PATIENCE_S: Final = 600.0
 """Time after which the waiting ends with an error."""
 
 
-def wait_until_idle(
-    below: float | None,
-    observer: Observer,
-    stop: Stop,
-    *,
-    load: Callable[[], float] = lambda: os.getloadavg()[0],
-    clock: Callable[[], float] = seconds,
-    sleep: Callable[[float], None] = time.sleep,
-) -> float:
+def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> float:
     """Wait until the load average of the last minute is below a value, if given, and return it.
 
     benchctl's own builds raise the load too, so this is the last step before the first round.
 
-    `observer` receives the current load every 0.2 s. `load` returns the load average of the last
-    minute.
+    `observer` receives the current load every 0.2 s.
 
     Raises:
         MachineError: BX241, the load was not below the limit for ten minutes.
         Interrupted: the user stopped it.
     """
-    start = clock()
-    while (now := load()) >= (math.inf if below is None else below):
+    start = seconds()
+    while (now := os.getloadavg()[0]) >= (math.inf if below is None else below):
         stop.check()
-        elapsed = clock() - start
+        elapsed = seconds() - start
         if elapsed >= PATIENCE_S:
             raise MachineError(
                 f"the machine is not idle: its load average was not below {below:g} for "
@@ -196,5 +186,5 @@ def wait_until_idle(
                 fix="stop other programs, or use a larger --idle, or none",
             )
         observer.notify(Waiting(f"a load average below {below:g}, now {now:.2f}", elapsed))
-        sleep(RETRY_S)
+        time.sleep(RETRY_S)
     return now
