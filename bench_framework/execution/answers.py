@@ -170,19 +170,14 @@ class AnswerReader:
         keys = [key.removeprefix("answer.") for key in dict(pairs)]
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
-            raise AnswerError(
-                f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare",
-                code="BX218",
-                details=(("output", words),),
-                fix=f"correct the regular expression; {_SHOWS}",
-            )
+            message = f"{' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
+            fix = f"correct the regular expression; {_SHOWS}"
+            raise _error("BX218", f"answer: {message}", fix, output=words)
         if finished.timed_out:
-            raise AnswerError(
-                f"{words} exceeded the time limit of {self.timeout_s:g} s",
-                code="BX218",
-                details=(("cause", "nested repetitions such as (a+)+ need exponential time"),),
-                fix="simplify the regular expression, or increase measure: {timeout: …}",
-            )
+            message = f"{words} exceeded the time limit of {self.timeout_s:g} s"
+            cause = "nested repetitions such as (a+)+ need exponential time"
+            fix = "simplify the regular expression, or increase measure: {timeout: …}"
+            raise _error("BX218", message, fix, cause=cause)
         if not finished.ok:
             raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
 
@@ -292,29 +287,25 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
             lines = (line for line in text.splitlines() if line.strip())
             documents = [parse_json(line, members=members) for line in lines]
         except ValueError as error:
-            raise AnswerError(
-                "the output is not JSON",
-                code="BX216",
-                details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
-                fix="print JSON, or set answer: {compare: exact}",
-            ) from error
+            excerpt, fix = repr(text[:_EXCERPT]), "print JSON, or set answer: {compare: exact}"
+            reasons = {"cause": str(error), "output": excerpt}
+            raise _error("BX216", "the output is not JSON", fix, **reasons) from error
     left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
     if removed and not left.strip(b"[]{},"):
         message = "answer: {json: {ignore: […]}} leaves nothing to compare"
-        raise AnswerError(message, code="BX218", fix=f"ignore fewer keys; {_SHOWS}")
+        raise _error("BX218", message, f"ignore fewer keys; {_SHOWS}")
     return left
 
 
 def _unreadable(path: Path, cause: str) -> AnswerError:
     fix = "let the program write it, or correct answer: {file: …}"
-    message = f"the answer file {path} cannot be read"
-    return AnswerError(message, code="BX215", details=(("cause", cause),), fix=fix)
+    return _error("BX215", f"the answer file {path} cannot be read", fix, cause=cause)
 
 
 def _failed(key: str, argv: tuple[str, ...], cause: str, fix: str = "") -> AnswerError:
-    return AnswerError(
-        f"answer.{key} ({Path(argv[0]).name}) failed",
-        code="BX218",
-        details=(("cause", cause),),
-        fix=fix or "correct the command; it reads the output of the program from stdin",
-    )
+    fix = fix or "correct the command; it reads the output of the program from stdin"
+    return _error("BX218", f"answer.{key} ({Path(argv[0]).name}) failed", fix, cause=cause)
+
+
+def _error(code: str, message: str, fix: str, **details: str) -> AnswerError:
+    return AnswerError(message, code=code, details=tuple(details.items()), fix=fix)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import CellError, MachineError
-from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.host import cache_root, seconds, version_of
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.foreign import parse_json, text_of
@@ -125,14 +125,9 @@ def cached_path(env: Mapping[str, str]) -> Path:
 
 def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | None:
     """Return the version of a hyperfine; `None` if the program is not hyperfine."""
-    if not Path(path).is_file():
-        return None
-    try:
-        output = launcher.capture([path, "--version"], env, timeout_s=20)
-    except MachineError:
-        return None
-    match = _VERSION.search(output.stdout)
-    return (int(match[1]), int(match[2]), int(match[3])) if output.ok and match else None
+    text = version_of(launcher, path, env) if Path(path).is_file() else None
+    match = _VERSION.search(text or "")
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def run_install(
@@ -168,10 +163,6 @@ def _missing(
     message: str = "hyperfine 1.20 or newer was not found, and cargo could not install it",
     fix: str | None = None,
 ) -> MachineError:
-    return MachineError(
-        message,
-        code="BC403",
-        details=details,
-        effect="nothing was measured",
-        fix=fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
-    )
+    fix = fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE"
+    effect = "nothing was measured"
+    return MachineError(message, code="BC403", details=details, effect=effect, fix=fix)

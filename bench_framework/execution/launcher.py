@@ -116,7 +116,7 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     if end:
         kill_group(pid)
     counters = request.get("observe") or []
-    storage = storage_of(pid, counters) if counters else {}
+    storage = storage_of(pid, counters)
     _, status, used = os.wait4(pid, 0)
     seconds = time.monotonic() - start
     kill_group(pid)
@@ -138,15 +138,10 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
             "read_bytes": used.ru_inblock * 512,
             "cpu_s": used.ru_utime + used.ru_stime + left_s,
-            "used": {**counts_of(used, counters), **storage},
+            "used": {n: getattr(used, n) for n in counters if hasattr(used, n)} | storage,
         }
     )
     return not lines.ended
-
-
-def counts_of(used: Any, names: list[str]) -> dict[str, int]:
-    """Return the named fields of getrusage(2) for a process and all children that it waited for."""
-    return {name: getattr(used, name) for name in names if hasattr(used, name)}
 
 
 def storage_of(pid: int, names: list[str]) -> dict[str, int]:

@@ -11,7 +11,6 @@ import subprocess  # noqa: TID251 -- only this module starts processes
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -165,12 +164,9 @@ class Launcher:
             self._send(_request(command))
             first = self._answer(None)
             if "error" in first:
-                raise MachineError(
-                    f"cannot start {command.argv[0]}",
-                    code="BX231",
-                    details=(("cause", str(first["error"])),),
-                    fix="check that the program exists and is executable",
-                )
+                message, details = f"cannot start {command.argv[0]}", (("cause", first["error"]),)
+                fix = "check that the program exists and is executable"
+                raise MachineError(message, code="BX231", details=details, fix=fix)
             self._running = int(first["pid"])
             try:
                 last = self._answer(on_poll, poll_s)
@@ -236,19 +232,16 @@ class Launcher:
             process.kill()
             process.wait()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 -- a script of this package
-            script("launcher.py"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            # Ctrl-C goes to the foreground group and must not reach a timed process.
-            start_new_session=True,
-        )
-
     def _send(self, request: bytes) -> None:
         if self._process is None:
-            self._process = self._start()
+            self._process = subprocess.Popen(  # noqa: S603 -- a script of this package
+                script("launcher.py"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                # Ctrl-C goes to the foreground group and must not reach a timed process.
+                start_new_session=True,
+            )
         pipe = _open(self._process.stdin)
         view = memoryview(request)
         try:
@@ -261,11 +254,8 @@ class Launcher:
         assert self._process is not None
         pipe = _open(self._process.stdout)
         while b"\n" not in self._buffer:
-            if on_poll is not None:
-                next_poll = time.monotonic() + poll_s
-                while not select.select([pipe], [], [], max(0.0, next_poll - time.monotonic()))[0]:
-                    on_poll()
-                    next_poll = time.monotonic() + poll_s
+            while on_poll is not None and not select.select([pipe], [], [], poll_s)[0]:
+                on_poll()
             part = pipe.read(1 << 16)
             if not part:
                 self._handle_death()

@@ -84,10 +84,7 @@ def _whole(digits: str) -> int:
 def _failed(argv: tuple[str, ...], what: str, errors: Path | None = None) -> CellError:
     lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
-    return CellError(
-        f"the command under `tuning` {what}",
-        code="BX204",
-        details=(("command", " ".join(argv)), *details),
-        effect="nothing was measured",
-        fix="correct the command and run again",
-    )
+    details = (("command", " ".join(argv)), *details)
+    message, effect = f"the command under `tuning` {what}", "nothing was measured"
+    fix = "correct the command and run again"
+    return CellError(message, code="BX204", details=details, effect=effect, fix=fix)

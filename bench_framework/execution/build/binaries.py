@@ -115,14 +115,11 @@ def describe(
         with suppress(ValueError):
             description = parse_json(output.stdout)
     if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
-        raise BuildError(
-            f"{Path(argv[0]).name} gives no valid answer to `describe`",
-            code="BX221",
-            details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
-            effect="its receipts are not trusted, and it is not measured",
-            fix="correct the worker; for a program without the worker protocol, remove "
-            "`contract: true` under `worker`",
-        )
+        message = f"{Path(argv[0]).name} gives no valid answer to `describe`"
+        details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
+        effect = "its receipts are not trusted, and it is not measured"
+        fix = "correct the worker; a program without the worker protocol needs no `contract: true`"
+        raise BuildError(message, code="BX221", details=details, effect=effect, fix=fix)
     return description
 
 

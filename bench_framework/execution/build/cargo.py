@@ -33,7 +33,7 @@ from bench_framework.execution.build.messages import (
     failure_text,
     read_messages,
 )
-from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.host import cache_root, seconds, version_of
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
@@ -293,12 +293,7 @@ class Builder:
         key = (spec.toolchain, crate)
         if key not in self._rustc:
             env = self._environment(spec, crate)
-            try:
-                output = self.launcher.capture(["rustc", "-vV"], env, cwd=str(crate))
-                lines = output.stdout.splitlines() if output.ok else []
-            except MachineError:
-                lines = []
-            self._rustc[key] = lines[0] if lines else None
+            self._rustc[key] = version_of(self.launcher, "rustc", env, str(crate))
         return self._rustc[key]
 
 

@@ -109,12 +109,11 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             files = (folder / name for name in names if folder not in shared)
             folders += [folder] * any(file.is_file() and file.parent != user for file in files)
         if names is CARGO and len(folders) > 1:
-            raise BuildError(
-                f"several folders above {root} configure cargo, and copies of the sources can have "
-                "the configuration of one of them only",
-                details=tuple(("folder", str(folder)) for folder in folders),
-                fix="put the configuration into one of them",
-            )
+            message = f"several folders above {root} configure cargo, and copies of the sources "
+            message += "can have the configuration of one of them only"
+            details = tuple(("folder", str(folder)) for folder in folders)
+            fix = "put the configuration into one of them"
+            raise BuildError(message, details=details, fix=fix)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)
@@ -149,11 +148,10 @@ def extended_flags(
         if message["reason"] == "build-script-executed":
             configured = dict(message["env"])["FLAGS"]
             return {_FLAGS: SEPARATOR.join(filter(None, (configured, *flags)))}
-    raise BuildError(
-        f"cargo cannot read the flags of its configuration for {crate}",
-        details=(("cargo", failure_text(output.stderr) or output.finished.how),),
-        fix="correct the configuration of cargo: .cargo/config.toml",
-    )
+    message = f"cargo cannot read the flags of its configuration for {crate}"
+    details = (("cargo", failure_text(output.stderr) or output.finished.how),)
+    fix = "correct the configuration of cargo: .cargo/config.toml"
+    raise BuildError(message, details=details, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,13 +103,9 @@ def _find_tool(
         version = dict(re.findall(r"^(.+): (.+)$", call("rustc", "-vV").stdout, re.MULTILINE))
         rustc = f"rustc {version.get('release', '')} (LLVM {version.get('LLVM version', '?')})"
         if not raw.is_file():
-            raise MachineError(
-                f"{rustc} cannot instrument programs for PGO",
-                code="BX246",
-                details=(("rustc", _first_line(built)),),
-                effect="nothing was built or measured",
-                fix="use a toolchain of rustup, whose compiler has the profiler runtime",
-            )
+            details = (("rustc", _first_line(built)),)
+            fix = "use a toolchain of rustup, whose compiler has the profiler runtime"
+            raise _unfit(f"{rustc} cannot instrument programs for PGO", details, fix)
         tried: list[tuple[str, str]] = []
         libraries = call("rustc", "--print=target-libdir").stdout.strip()
         for path in candidates(Path(libraries).parent / "bin", env):
@@ -121,14 +117,15 @@ def _find_tool(
                 return Tool(path, f"LLVM {line[1]}" if line else Path(path).name)
             tried.append((path, _first_line(outcome)))
     major = version.get("LLVM version", "").partition(".")[0]
-    raise MachineError(
-        f"no llvm-profdata is installed that reads the profiles of {rustc}",
-        code="BX246",
-        details=tuple(tried),
-        effect="nothing was built or measured",
-        fix=f"run `rustup component add llvm-tools`, or install LLVM {major} so that "
-        f"llvm-profdata-{major} is on PATH",
-    )
+    message = f"no llvm-profdata is installed that reads the profiles of {rustc}"
+    fix = "run `rustup component add llvm-tools`, or install LLVM "
+    fix += f"{major} so that llvm-profdata-{major} is on PATH"
+    raise _unfit(message, tuple(tried), fix)
+
+
+def _unfit(message: str, details: tuple[tuple[str, str], ...], fix: str) -> MachineError:
+    effect = "nothing was built or measured"
+    return MachineError(message, code="BX246", details=details, effect=effect, fix=fix)
 
 
 def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:

@@ -109,15 +109,13 @@ def _build(
     command = Command(argv, environment, str(folder), *streams, BUILD_TIMEOUT_S)
     finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
-        text = failure_text(text_of(log))
-        raise MachineError(
-            f"the library {path.name} cannot be built from {kind.crate} {kind.version}",
-            code="BX245",
-            details=(("cargo", text or finished.how), ("log", str(log))),
-            effect=NOTHING,
-            fix="connect to the network once, or give the path of a library: "
-            "preload-allocator: /usr/lib/libNAME.so",
+        message = f"the library {path.name} cannot be built from {kind.crate} {kind.version}"
+        cause = failure_text(text_of(log)) or finished.how
+        details = (("cargo", cause), ("log", str(log)))
+        fix = (
+            "connect to the network once, or give a library: preload-allocator: /usr/lib/libNAME.so"
         )
+        raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
     with writing(path):
         (target / "release" / path.name).replace(path)
     shutil.rmtree(target, ignore_errors=True)
@@ -214,11 +212,8 @@ def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple
 
 
 def _refused(target: Target, preload: Preload, reason: str, fix: str) -> MachineError:
-    return MachineError(
-        f"{preload.name} cannot be preloaded into {Path(str(target.binary)).name}: {reason}",
-        code="BX227",
-        details=(("program", str(target.binary)), ("library", preload.path)),
-        effect=NOTHING,
-        fix=fix
-        or "use the default allocator in the program, and a library that the loader accepts",
-    )
+    program = str(target.binary)
+    message = f"{preload.name} cannot be preloaded into {Path(program).name}: {reason}"
+    details = (("program", program), ("library", preload.path))
+    fix = fix or "use the default allocator in the program, and a library that the loader accepts"
+    return MachineError(message, code="BX227", details=details, effect=NOTHING, fix=fix)

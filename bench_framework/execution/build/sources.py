@@ -98,12 +98,9 @@ def fetch(
 
 
 def _fetch_failed(name: str, version: str, cause: str) -> BuildError:
-    return BuildError(
-        f"cargo cannot fetch {name} {version}",
-        code="BX226",
-        details=(("cargo", cause),),
-        fix="correct `registry` and `version`; `cargo info` lists them",
-    )
+    fix = "correct `registry` and `version`; `cargo info` lists them"
+    message, details = f"cargo cannot fetch {name} {version}", (("cargo", cause),)
+    return BuildError(message, code="BX226", details=details, fix=fix)
 
 
 def derive(
@@ -219,9 +216,6 @@ def _select(
     if (name, version) not in locked:
         versions = ", ".join(other for _, other in locked)
         cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
-        raise BuildError(
-            f"{name} {version} cannot be used",
-            code="BX244",
-            details=(("cargo", cause or output.finished.how),),
-            fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
-        )
+        details = (("cargo", cause or output.finished.how),)
+        fix = "use a version that Cargo.toml accepts, or change the requirement by a patch"
+        raise BuildError(f"{name} {version} cannot be used", code="BX244", details=details, fix=fix)

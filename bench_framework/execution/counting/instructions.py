@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from bench_framework.errors import MachineError, MeasureError
+from bench_framework.errors import MachineError
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
-from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.host import utc_now, version_of
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
@@ -54,23 +54,19 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         raise _cannot(f"{tool} is not installed", f"install the package of {tool}")
     if tool == "perf":
         return _perf(program, launcher, env)
-    repair = "repair the installation of valgrind"
-    try:
-        output = launcher.capture([program, "--version"], env)
-    except MeasureError as error:
-        raise _cannot(f"{program} cannot be started", repair) from error
-    if not output.ok:
-        raise _cannot(f"{program} --version: {output.finished.how}", repair)
+    version = version_of(launcher, program, env)
+    if version is None:
+        raise _cannot(f"{program} --version fails", "repair the installation of valgrind")
 
     def under(folder: Path) -> Sequence[str]:
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
         return [program, "--tool=callgrind", "--trace-children=yes", *files]
 
-    return Counter(output.stdout.strip(), under, read_valgrind)
+    return Counter(version, under, read_valgrind)
 
 
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    version = launcher.capture([program, "--version"], env).stdout.strip()
+    version = version_of(launcher, program, env) or "perf"
     stat = [program, "stat", "-x", ",", "-e", "instructions:u"]
     output = launcher.capture([*stat, "--", "true"], env)
     counted = parse_perf(output.stderr)

@@ -64,13 +64,11 @@ def prepare_inputs(
     if missing:
         free = free_bytes(folder)
         if free < missing + ROOM_LEFT_BYTES:
-            raise MachineError(
-                f"the inputs need {format_size(missing)} in {folder}, "
-                f"but only {format_size(free)} are free",
-                code="BC401",
-                effect="nothing was generated or measured",
-                fix="free some space (`benchctl clean`), or set another `data-dir`",
-            )
+            need = f"the inputs need {format_size(missing)} in {folder}"
+            message = f"{need}, but only {format_size(free)} are free"
+            effect = "nothing was generated or measured"
+            fix = "free some space (`benchctl clean`), or set another `data-dir`"
+            raise MachineError(message, code="BC401", effect=effect, fix=fix)
     by_dataset: dict[str, PreparedInput] = {}
     prepared_inputs = []
     for item in inputs:
@@ -198,12 +196,9 @@ def _written(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise MachineError(
-            f"the input {path.name} could not be written",
-            code="BC407",
-            details=(("cause", str(error)),),
-            fix="free some space, or set another `data-dir`",
-        ) from error
+        message, details = f"the input {path.name} could not be written", (("cause", str(error)),)
+        fix = "free some space, or set another `data-dir`"
+        raise MachineError(message, code="BC407", details=details, fix=fix) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
@@ -236,10 +231,8 @@ def _native() -> ModuleType:
         # `plan` and `report` do not need it.
         from bench_framework import _native as native  # noqa: PLC0415
     except ImportError as error:
-        raise MachineError(
-            "the input generator (bench_framework._native) is not installed",
-            code="BC405",
-            details=(("cause", str(error)),),
-            fix="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
-        ) from error
+        message = "the input generator (bench_framework._native) is not installed"
+        fix = "install benchctl from a wheel, or run `maturin develop --release` in a checkout"
+        details = (("cause", str(error)),)
+        raise MachineError(message, code="BC405", details=details, fix=fix) from error
     return native

@@ -132,12 +132,9 @@ def require_unchanged(builds: Iterable[Build]) -> None:
     """
     for path, expected in _programs(builds).items():
         if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
-            raise MachineError(
-                f"{path} changed before the measurement began",
-                code="BX420",
-                effect="nothing was measured",
-                fix="repeat the command when nothing builds this file",
-            )
+            message, effect = f"{path} changed before the measurement began", "nothing was measured"
+            fix = "repeat the command when nothing builds this file"
+            raise MachineError(message, code="BX420", effect=effect, fix=fix)
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:

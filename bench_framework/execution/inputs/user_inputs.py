@@ -160,10 +160,6 @@ def write_output(
 def _command_failed(
     dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
 ) -> MachineError:
-    return MachineError(
-        f"the command of the input {what}",
-        code="BC411",
-        details=(("command", dataset.command_line), *((("stderr", stderr),) if stderr else ())),
-        effect="nothing was measured",
-        fix=fix,
-    )
+    details = (("command", dataset.command_line), *((("stderr", stderr),) if stderr else ()))
+    message, effect = f"the command of the input {what}", "nothing was measured"
+    return MachineError(message, code="BC411", details=details, effect=effect, fix=fix)

@@ -134,10 +134,12 @@ def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | None:
+def version_of(
+    launcher: Launcher, tool: str, env: Mapping[str, str], cwd: str | None = None
+) -> str | None:
     """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails."""
     try:
-        output = launcher.capture([tool, "--version"], env, timeout_s=20)
+        output = launcher.capture([tool, "--version"], env, cwd=cwd, timeout_s=20)
     except MachineError:
         return None
     lines = (output.stdout or output.stderr).strip().splitlines()

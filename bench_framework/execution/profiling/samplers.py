@@ -146,42 +146,41 @@ Sampler = Perf | Callgrind
 """A profiler of single runs. `frequency_hz` is `None` if it counts instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Exception):  # noqa: N818 -- a state of this machine
     """The reason why a sampler cannot be used on this machine, and the fix."""
 
-    reason: str
-    fix: str
+    def __init__(self, reason: str, fix: str) -> None:
+        super().__init__(reason)
+        self.reason, self.fix = reason, fix
 
 
 def find_sampler(
     choice: str, frequency_hz: int, launcher: Launcher, env: Mapping[str, str]
-) -> tuple[Sampler | None, tuple[Refusal, ...]]:
+) -> tuple[Sampler | None, list[Refusal]]:
     """Return the first working sampler and the refusals of those before it.
 
     `choice` is ``auto``, ``perf`` or ``callgrind``. The frequency is reduced to the kernel's
     maximum.
     """
     refused: list[Refusal] = []
-    if choice in {"auto", "perf"}:
-        perf = find_perf(frequency_hz, launcher, env)
-        if isinstance(perf, Perf):
-            return perf, ()
-        refused.append(perf)
+    try:
+        if choice in {"auto", "perf"}:
+            return find_perf(frequency_hz, launcher, env), refused
+    except Refusal as refusal:
+        refused.append(refusal)
     if choice in {"auto", "callgrind"}:
-        callgrind = find_callgrind(launcher, env)
-        if isinstance(callgrind, Callgrind):
-            return callgrind, tuple(refused)
-        refused.append(callgrind)
-    return None, tuple(refused)
+        if (version := version_of(launcher, "valgrind", env)) is not None:
+            return Callgrind(version), refused
+        refused.append(Refusal("valgrind is not installed", "install valgrind"))
+    return None, refused
 
 
-def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf | Refusal:
-    """Return perf with the first event that counts on this machine, or the refusal."""
+def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf:
+    """Return perf with the first event that counts on this machine. Raises `Refusal`."""
     version = version_of(launcher, "perf", env)
     if version is None:
         fix = "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf"
-        return Refusal("perf is not installed", fix)
+        raise Refusal("perf is not installed", fix)
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
     reason = ""
     for event in EVENTS:
@@ -201,14 +200,7 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
         reason = f"perf_event_paranoid is {paranoid}"
         fix = "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)"
-    return Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
-
-
-def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
-    """Return callgrind if valgrind is installed, or the refusal."""
-    if (version := version_of(launcher, "valgrind", env)) is not None:
-        return Callgrind(version)
-    return Refusal("valgrind is not installed", "install valgrind")
+    raise Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
 
 
 def _number(path: Path) -> int | None:
