@@ -68,23 +68,14 @@ class Lines:
     def wait(self) -> dict[str, Any] | None:
         """Return the next object; `None` at the end of the input."""
         while b"\n" not in self._buffer:
-            if not self._fill():
+            if not self.fill():
                 return None
         line, _, self._buffer = self._buffer.partition(b"\n")
         request: dict[str, Any] = json.loads(line)
         return request
 
-    def kill_requested(self) -> bool:
-        """Read the available input. Return True if it requests a kill or has ended."""
-        if not self._fill():
-            return True
-        requested = False
-        while b"\n" in self._buffer:
-            line, _, self._buffer = self._buffer.partition(b"\n")
-            requested = requested or bool(json.loads(line).get("kill"))
-        return requested
-
-    def _fill(self) -> bool:
+    def fill(self) -> bool:
+        """Read the available input, or wait for some. Return False at its end."""
         part = os.read(STDIN, 1 << 16)
         self.ended = not part
         self._buffer += part
@@ -233,7 +224,8 @@ def watch(pid: int, request: dict[str, Any], lines: Lines, excerpts: list[Excerp
                 return "timed_out"
             if limited and size_of(limited[0]) > limited[1]:
                 return "overflowed"
-            if STDIN in ready and lines.kill_requested():
+            if STDIN in ready:  # no other request comes before the answer to this one
+                lines.fill()
                 return "killed"
             for excerpt in excerpts:
                 if excerpt.reader in ready and not excerpt.read():

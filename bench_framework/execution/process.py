@@ -133,8 +133,8 @@ class Launcher:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        # The command's process id, which also names its session and group.
-        self._running: int | None = None
+        self.running: int | None = None
+        """Process id of the running command, which also names its session and group."""
 
     def __enter__(self) -> Self:
         return self
@@ -146,11 +146,6 @@ class Launcher:
     def pid(self) -> int | None:
         """Return the process id of the launcher; `None` before the first command."""
         return self._process.pid if self._process else None
-
-    @property
-    def running(self) -> int | None:
-        """Return the process id of the running command, which leads a session of its own."""
-        return self._running
 
     def run(
         self, command: Command, on_poll: Callable[[], None] | None = None, poll_s: float = POLL_S
@@ -167,7 +162,7 @@ class Launcher:
                 message, details = f"cannot start {command.argv[0]}", (("cause", first["error"]),)
                 fix = "check that the program exists and is executable"
                 raise MachineError(message, code="BX231", details=details, fix=fix)
-            self._running = int(first["pid"])
+            self.running = int(first["pid"])
             try:
                 last = self._answer(on_poll, poll_s)
             except BaseException:
@@ -178,7 +173,7 @@ class Launcher:
                         self._answer(None)
                 raise
             finally:
-                self._running = None
+                self.running = None
         if "error" in last:
             message = f"the output of {command.argv[0]} cannot be stored: {last['error']}"
             effect = "what was measured before is kept"
@@ -213,7 +208,7 @@ class Launcher:
 
     def kill_now(self) -> None:
         """Kill the running command with all its processes; `run` then returns with `killed` set."""
-        if self._running is None or self._process is None or self._process.stdin is None:
+        if self.running is None or self._process is None or self._process.stdin is None:
             return
         with contextlib.suppress(BrokenPipeError, ValueError):
             os.write(self._process.stdin.fileno(), b'{"kill": true}\n')
@@ -266,10 +261,10 @@ class Launcher:
 
     def _handle_death(self) -> None:
         """Kill the command's group after the launcher died; PDEATHSIG kills only the command."""
-        if self._running is not None:
+        if self.running is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._running, signal.SIGKILL)
-        self._running = None
+                os.killpg(self.running, signal.SIGKILL)
+        self.running = None
         self._buffer = b""
         self.close()
         message = "benchctl's launcher process was killed"

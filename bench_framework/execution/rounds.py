@@ -15,7 +15,7 @@ from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.schedule import REASONS, InputProgress, Looker, drop_pending
+from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
@@ -234,14 +234,14 @@ class Measuring:
         """Drop the cells that failed too often or did other work."""
         over = warmup and number >= self.plan.measure.warmup_rounds > 0
         for cell_id in list(state.targets):
+            place = (cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
-                last = blocks[-1].message or "failed"
-                self._drop(state, cell_id, number, "failed", last, warmup=warmup)
+                self._drop(state, lines.Dropped(*place, "failed", blocks[-1].message or "failed"))
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
                 words = blocks[-1].message or "its output differs from the baseline's"
                 if cell_id != state.reference_id or self.plan.answer.check:
-                    self._drop(state, cell_id, number, "other-output", words, warmup=warmup)
+                    self._drop(state, lines.Dropped(*place, "other-output", words))
         state.stopped = state.stopped or not self._comparable(state)
 
     def _comparable(self, state: InputProgress) -> bool:
@@ -250,19 +250,10 @@ class Measuring:
         active = sum(cell.id in state.targets for cell in cells)
         return active > 1 or not any(cell.id in failed for cell in cells)
 
-    def _drop(
-        self,
-        state: InputProgress,
-        cell_id: str,
-        number: int,
-        kind: lines.DropState,
-        reason: str,
-        *,
-        warmup: bool,
-    ) -> None:
-        del state.targets[cell_id]
-        self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
-        self._notify(progress.CellDropped(cell_id, number, reason, raced=kind in REASONS))
+    def _drop(self, state: InputProgress, line: lines.Dropped) -> None:
+        del state.targets[line.cell_id]
+        self.record.append(line)
+        self._notify(progress.CellDropped(line.cell_id, line.round, line.reason, raced=line.left))
         if not state.targets:
             state.stopped = True
 
@@ -304,8 +295,8 @@ class Measuring:
         state.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
-                kind = leaving[cell_id]
-                self._drop(other, cell_id, other.rounds, kind, REASONS[kind], warmup=False)
+                place = (cell_id, other.input.id, other.rounds)
+                self._drop(other, schedule.dropped_line(*place, leaving[cell_id]))
         self.record.sync()
         self._notify(progress.LookTaken(look))
 

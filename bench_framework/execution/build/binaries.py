@@ -141,11 +141,12 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     file = Path(path)
     if not file.is_file():
         raise _unfit(f"the program {path} is not a file", "give the path of an executable file")
-    if not os.access(path, os.X_OK):
-        raise _unfit(f"the program {path} is not executable", f"chmod +x {shlex.quote(path)}")
-    if not os.access(path, os.R_OK):
-        message = f"the program {path} cannot be read to compute its digest"
-        raise _unfit(message, f"chmod +r {shlex.quote(path)}")
+    for mode, flag, state in (
+        (os.X_OK, "x", "is not executable"),
+        (os.R_OK, "r", "cannot be read to compute its digest"),
+    ):
+        if not os.access(path, mode):
+            raise _unfit(f"the program {path} {state}", f"chmod +{flag} {shlex.quote(path)}")
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
 

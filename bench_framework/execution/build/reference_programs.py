@@ -62,9 +62,8 @@ def _factor(
     launcher: Launcher, env: Mapping[str, str], check: Callable[[], None]
 ) -> ReferenceProgram:
     path = _find("factor", env)
-    taken = _seconds(launcher, env, (path, *([NUMBER] * UNITS)), check)
-    times = max(1, min(MOST_NUMBERS // (2 * UNITS), round(TARGET_S / taken)))
-    count = times * UNITS
+    argv, most = (path, *([NUMBER] * UNITS)), MOST_NUMBERS // (2 * UNITS)
+    count = UNITS * _repetitions(launcher, env, argv, check, most)
     return ReferenceProgram(
         "factor",
         path,
@@ -80,8 +79,7 @@ def _count(
     path = _find("wc", env)
     shares = (1.0, *EFFECTS)
     plain, *more = (_write_lines(folder / f"lines-{s}.txt", round(s * FILE_BYTES)) for s in shares)
-    taken = _seconds(launcher, env, (path, "-l", plain), check)
-    passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
+    passes = _repetitions(launcher, env, (path, "-l", plain), check, MOST_PASSES)
     words = ("-l", *([plain] * passes))
     return ReferenceProgram(
         "wc -l",
@@ -111,10 +109,14 @@ def _write_lines(path: Path, size: int) -> str:
     return str(path)
 
 
-def _seconds(
-    launcher: Launcher, env: Mapping[str, str], argv: tuple[str, ...], check: Callable[[], None]
-) -> float:
-    """Return the shortest time of a few runs, an estimate to size the work."""
+def _repetitions(
+    launcher: Launcher,
+    env: Mapping[str, str],
+    argv: tuple[str, ...],
+    check: Callable[[], None],
+    most: int,
+) -> int:
+    """Return how often a command fits into `TARGET_S`, by the shortest of a few runs."""
     times = []
     for _ in range(TRIALS):
         check()
@@ -124,4 +126,4 @@ def _seconds(
             fix = f"run `{argv[0]} {argv[1]}` to see the error"
             raise MachineError(message, code="BX239", effect="nothing was measured", fix=fix)
         times.append(done.seconds)
-    return max(min(times), 1e-4)
+    return max(1, min(most, round(TARGET_S / max(min(times), 1e-4))))

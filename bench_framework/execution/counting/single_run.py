@@ -118,28 +118,18 @@ class SingleRunner:
             return SingleRun("timeout", finished, f"timed out after {timeout_s:g} s")
         if finished.exit_code not in self.policy.exit_codes:
             return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
+        receipt, digest = None, expected
         try:
             reader.require_written(before)
-            return self._check_answer(reader, target, finished, expected, folder)
+            if self.policy.contract:
+                lines = worker.answer_lines(answers)
+                reply = worker.read_replies(lines, 1, timed=False)[0]
+                receipt, digest = reply.receipt, reply.answer.digest
+            elif expected is not None:
+                reference = self.raw.reference(target.cell) if self.raw is not None else None
+                digest = reader.read_run(target, folder, reference).digest
         except AnswerError as error:
             return SingleRun("failed", finished, error.line)
-
-    def _check_answer(
-        self,
-        reader: AnswerReader,
-        target: Target,
-        finished: Finished,
-        expected: str | None,
-        folder: Path,
-    ) -> SingleRun:
-        receipt = None
-        digest = expected
-        if self.policy.contract:
-            reply = worker.read_replies(worker.answer_lines(folder / "answers"), 1, timed=False)[0]
-            receipt, digest = reply.receipt, reply.answer.digest
-        elif expected is not None:
-            reference = self.raw.reference(target.cell) if self.raw is not None else None
-            digest = reader.read_run(target, folder, reference).digest
         if expected is not None and digest != expected:
             other = (digest or "")[:12]
             words = f"its answer {other} differs from {expected[:12]} of the timed runs"

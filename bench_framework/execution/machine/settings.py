@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
@@ -250,7 +250,7 @@ def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
         return _fixed(value, meaning, "the kernel does not let them move")
     if not others:
         return _fixed(value, meaning, "no other CPU can handle them")
-    setting = _writable(value, meaning, movable, format_cpus(others), _write_interrupts)
+    setting = _writable(value, meaning, movable, format_cpus(others))
     if not balancer or setting.obstacle:
         return setting
     has_systemd = _tool(machine, "systemctl")
@@ -315,7 +315,6 @@ def _writable(
     meaning: str,
     present: Mapping[Path, str],
     value_to_set: str,
-    write: Callable[[str, Collection[Path]], str] | None = None,
 ) -> Setting:
     """Return a setting that is changed by writing `value_to_set` to files with their `present` values."""
     root = os.geteuid() == 0
@@ -328,22 +327,14 @@ def _writable(
     groups: dict[str, list[Path]] = {}
     for path, text in present.items():
         groups.setdefault(text, []).append(path)
-    write = write or _write
-    change = (write(value_to_set, list(present)),) if present else ()
-    restore = tuple(write(text, paths) for text, paths in groups.items())
+    change = (_write(value_to_set, present),) if present else ()
+    restore = tuple(_write(text, paths) for text, paths in groups.items())
     return Setting("", "noisy", value, meaning, change, restore)
 
 
-def _write(text: str, paths: Collection[Path]) -> str:
+def _write(text: str, paths: Iterable[Path]) -> str:
+    """Return one command; a file that refuses the text does not keep it from the others."""
     return f"echo {shlex.quote(text)} | {_sudo()}tee {shlex.join(map(str, paths))}"
-
-
-def _write_interrupts(text: str, paths: Collection[Path]) -> str:
-    """Return one command for any number of interrupts; one that the kernel refuses is skipped."""
-    numbers = " ".join(path.parent.name for path in paths)
-    folder = next(iter(paths)).parents[1]
-    loop = f"for i in {numbers}; do echo {text} > {folder}/$i/smp_affinity_list; done"
-    return f"{_sudo()}sh -c {shlex.quote(loop)}"
 
 
 def _sudo() -> str:

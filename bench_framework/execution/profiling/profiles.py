@@ -31,39 +31,31 @@ KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
 NONE: Final = frozenset({"0", "false", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """A program to profile, or the reason for none."""
+def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Build:
+    """Build the binary of a variant with symbols; return an external program unchanged.
 
-    path: str = ""
-    sha256: str | None = None
-    failure: str = ""
-
-
-def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Symbols:
-    """Build the binary of a variant with symbols; return an external program unchanged."""
+    The result has a message if there is no such program.
+    """
+    none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
-        return Symbols(failure=measured.message or "it was not built")
+        return replace(none, message=measured.message or "it was not built")
     if spec is None or spec.installed:
         path = Path(measured.path)
-        digest = sha256_of(path) if path.is_file() else None
-        if digest != measured.sha256:
-            return Symbols(failure=f"{path} changed since it was measured")
-        return Symbols(measured.path, digest)
-    launcher, env = session.launcher, session.env
+        if not path.is_file() or sha256_of(path) != measured.sha256:
+            return replace(none, message=f"{path} changed since it was measured")
+        return measured
+    given = (session.launcher, session.env, SilentObserver())
     trained = use_flags(measured.training.path) if measured.training else ()
-    given = (launcher, env, SilentObserver())
     builder = cargo.Builder(*given, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
-        return Symbols(failure=again.message or changed)
-    builder = replace(builder, observer=session.interruptible)
-    build = builder.build(symbols_spec(spec), 1, 1)
+        return replace(none, message=again.message or changed)
+    build = replace(builder, observer=session.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        reason = build.message or "cargo failed"
-        return Symbols(failure=f"it cannot be built with symbols: {reason}")
-    return Symbols(build.path, build.sha256)
+        reason = f"it cannot be built with symbols: {build.message or 'cargo failed'}"
+        return replace(none, message=reason)
+    return build
 
 
 def symbols_spec(spec: BuildSpec) -> BuildSpec:
@@ -121,7 +113,7 @@ def profile(
         effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
         effect += "missing"
         outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
-    known: dict[str, Symbols] = {}
+    known: dict[str, Build] = {}
     for cell in cells:
         if session.stop.level:
             outcome.stopped = True
@@ -158,7 +150,7 @@ class _CellProfiler:
     runs: list[Samples] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def profile(self, known: dict[str, Symbols], remarks: tuple[str, ...]) -> Profile | str:
+    def profile(self, known: dict[str, Build], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell, session = self.record.plan, self.cell, self.session
         variant = plan.variant(cell.variant_id)
@@ -172,8 +164,8 @@ class _CellProfiler:
             with MachineLock(what, session.observer, session.stop, shared=True):
                 known[measured.id] = with_symbols(spec, measured, session, place)
         binary = known[measured.id]
-        if binary.failure:
-            return binary.failure
+        if not binary.ok:
+            return str(binary.message)
         unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
         if self.policy.unwinding != "auto":
             unwinding = self.policy.unwinding
@@ -234,7 +226,7 @@ class _CellProfiler:
         return ""
 
     def _build_profile(
-        self, measured: Build, binary: Symbols, unwinding: Unwinding, remarks: tuple[str, ...]
+        self, measured: Build, binary: Build, unwinding: Unwinding, remarks: tuple[str, ...]
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []

@@ -257,11 +257,11 @@ def test_interrupts_are_moved_to_the_other_cpus_and_back(
     desktop(machine)
     setting = read(machine, {0, 1})["interrupts"]
     assert setting.value == "2 of 3 are handled by CPU 0-1"
-    loop = "sudo sh -c 'for i in {}; do echo {} > /proc/irq/$i/smp_affinity_list; done'"
-    assert relative(machine, setting.set) == [loop.format("24 25", "2-3")]
+    first, second = (f"/proc/irq/{number}/smp_affinity_list" for number in (24, 25))
+    assert relative(machine, setting.set) == [f"echo 2-3 | sudo tee {first} {second}"]
     assert relative(machine, setting.restore) == [
-        loop.format("24", "0-3"),
-        loop.format("25", "1,3"),
+        f"echo 0-3 | sudo tee {first}",
+        f"echo 1,3 | sudo tee {second}",
     ]
 
     write(machine, **{"proc/irq/24/smp_affinity_list": "2-3"})
@@ -271,7 +271,7 @@ def test_interrupts_are_moved_to_the_other_cpus_and_back(
     (machine.proc / "irq/25/smp_affinity_list").chmod(0o444)
     setting = read(machine, {0, 1})["interrupts"]
     assert "1 interrupt cannot be moved" in setting.meaning
-    assert relative(machine, setting.set) == [loop.format("24", "2-3")]
+    assert relative(machine, setting.set) == [f"echo 2-3 | sudo tee {first}"]
     assert "does not let them move" in read(machine, {1})["interrupts"].obstacle
     assert "no other CPU" in read(machine, {0, 1, 2, 3})["interrupts"].obstacle
 
