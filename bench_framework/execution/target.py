@@ -164,13 +164,11 @@ def require_usable(
     """Check that the CPUs of a list are available. Raises `MachineError` (BX238)."""
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:
-        raise MachineError(
-            f"`cpus: {text}` contains CPU {format_cpus(missing)}, which cannot be used on this machine",
-            code="BX238",
-            details=(*details, ("available", format_cpus(usable))),
-            effect="nothing was measured",
-            fix="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
-        )
+        cpus = f"`cpus: {text}` contains CPU {format_cpus(missing)}"
+        message, effect = f"{cpus}, which cannot be used on this machine", "nothing was measured"
+        details = (*details, ("available", format_cpus(usable)))
+        fix = "use available CPUs; a container or cpuset may exclude some of the machine's CPUs"
+        raise MachineError(message, code="BX238", details=details, effect=effect, fix=fix)
 
 
 def available_cpus() -> frozenset[int]:

@@ -81,9 +81,8 @@ def answer_lines(path: Path) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise AnswerError(
-            f"the file in ${ANSWERS} cannot be read: {error.strerror}", code="BX211"
-        ) from error
+        message = f"the file in ${ANSWERS} cannot be read: {error.strerror}"
+        raise AnswerError(message, code="BX211") from error
     return [line for line in text.split(b"\n") if line.strip()]
 
 
@@ -128,25 +127,21 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
     """
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
-        raise AnswerError(
-            f"the worker answered {len(replies)} times in {counted(runs, 'run')}",
-            code="BX213",
-            fix=f"append exactly one line per run to the file in ${ANSWERS}, or remove "
-            "`contract: true` under `worker`",
-        )
+        message = f"the worker answered {len(replies)} times in {counted(runs, 'run')}"
+        fix = f"append exactly one line per run to the file in ${ANSWERS}, or remove "
+        fix += "`contract: true` under `worker`"
+        raise AnswerError(message, code="BX213", fix=fix)
     for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
         if timed and reply.iteration != str(number):
             was = f"HYPERFINE_ITERATION of the run was '{number}'"
             raise _invalid_line(line, f"iteration is {reply.iteration!r}, {was}")
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
-        raise AnswerError(
-            f"the same command gave {len(digests)} different answers in {runs} runs",
-            code="BX214",
-            details=tuple(("digest", digest) for digest in sorted(digests)[:3]),
-            effect="the variant is not compared, because its runs do different work",
-            fix="make the program deterministic, or set answer: {compare: none}",
-        )
+        message = f"the same command gave {len(digests)} different answers in {runs} runs"
+        details = tuple(("digest", digest) for digest in sorted(digests)[:3])
+        effect = "the variant is not compared, because its runs do different work"
+        fix = "make the program deterministic, or set answer: {compare: none}"
+        raise AnswerError(message, code="BX214", details=details, effect=effect, fix=fix)
     return replies
 
 
@@ -185,9 +180,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _invalid_line(line: bytes, cause: str) -> AnswerError:
     text = re.sub(r"[^\x20-\x7e]", "·", line[:_EXCERPT].decode("utf-8", errors="replace"))
-    return AnswerError(
-        "the worker's answer is not a valid line of protocol 1",
-        code="BX211",
-        details=(("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else ""))),
-        fix="correct the worker; docs/reference/worker-protocol.md describes the line",
-    )
+    details = (("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else "")))
+    message = "the worker's answer is not a valid line of protocol 1"
+    fix = "correct the worker; docs/reference/worker-protocol.md describes the line"
+    return AnswerError(message, code="BX211", details=details, fix=fix)

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -94,13 +95,14 @@ class Builder:
             try:
                 self.launcher.capture(["cargo", "--version"], self.env)
             except MachineError as error:
+                message = "cargo cannot be started, but this scenario builds a crate"
+                advice = "install Rust from https://rustup.rs, or add cargo to PATH"
                 raise MachineError(
-                    "cargo cannot be started, but this scenario builds a crate",
+                    message,
                     code="BX231",
                     details=error.details,
                     effect="nothing was built or measured",
-                    fix="install Rust from https://rustup.rs, or add cargo to PATH; "
-                    "`benchctl doctor` checks it",
+                    fix=f"{advice}; `benchctl doctor` checks it",
                 ) from error
         programs = tuple(dict.fromkeys(spec.program for spec in specs))
         built: dict[BuildSpec, Build] = {}
@@ -171,32 +173,9 @@ class Builder:
             words = failure_text(text_of(log)) or f"cargo: {finished.how}"
             rustc = self._version(spec, crate)
             return Build(spec.id, ok=False, build_s=taken, rustc=rustc, message=words, log=str(log))
-        build = self._stored(spec, crate, artifacts)
-        binary = Path(str(build.path))
-        unused = [
-            f"the dependency {name} {version} is not compiled into the binary"
-            for name, version in spec.dependencies
-            if name not in artifacts.files
-        ]
-        unused += symbols.unused_features(
-            spec,
-            lambda spec: self._linked(spec, crate, env),
-            binary,
-            artifacts.files,
-            self.launcher,
-            env,
-            log.with_suffix(".features.json"),
-        )
-        return replace(
-            build,
-            wrapper=wrapper.name or None,
-            linker=symbols.linker_of(binary, spec.rustflags, self.launcher, self.env),
-            remarks=tuple(unused),
-            direct_dependencies=direct_dependencies(self._tree(spec, crate, env, "depth")),
-            build_s=None if artifacts.fresh else taken,
-            cached=artifacts.fresh,
-            log=str(log),
-        )
+        build = self._stored(spec, crate, artifacts, env, log)
+        taken_s = None if artifacts.fresh else taken
+        return replace(build, wrapper=wrapper.name or None, build_s=taken_s, log=str(log))
 
     def _count_crates(
         self, spec: BuildSpec, crate: Path, env: Mapping[str, str], messages: Path, place: str
@@ -213,22 +192,33 @@ class Builder:
         crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
         return len(crates) if output.ok else 0
 
-    def _linked(self, spec: BuildSpec, crate: Path, env: Mapping[str, str]) -> frozenset[str]:
+    def _linked(self, crate: Path, env: Mapping[str, str], spec: BuildSpec) -> frozenset[str]:
         """Return the names of the packages that a build links; none if cargo reports an error."""
-        lines = self._tree(spec, crate, env, "none").splitlines()
+        lines = self._tree(crate, env, spec, "none").splitlines()
         return frozenset(line.split()[0] for line in lines if line.strip())
 
-    def _tree(self, spec: BuildSpec, crate: Path, env: Mapping[str, str], prefix: str) -> str:
-        """Return the packages that a build links as cargo prints them; none if it fails."""
+    def _tree(self, crate: Path, env: Mapping[str, str], spec: BuildSpec, prefix: str) -> str:
         argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal", f"--prefix={prefix}"]
         output = self.launcher.capture(argv, env, cwd=str(crate))
         return output.stdout if output.ok else ""
 
-    def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
-        assert artifacts.executable is not None
-        stored = binaries.store(self.cache / "binaries", Path(artifacts.executable), spec.bin)
+    def _stored(
+        self, spec: BuildSpec, crate: Path, artifacts: Messages, env: Mapping[str, str], log: Path
+    ) -> Build:
+        launcher, executable = self.launcher, Path(str(artifacts.executable))
+        stored = binaries.store(self.cache / "binaries", executable, spec.bin)
         lock = lockfile_of(crate)
-        stripped_bytes, code = binaries.without_symbols(stored, self.launcher, self.env)
+        stripped_bytes, code = binaries.without_symbols(stored, launcher, self.env)
+        linked, note = partial(self._linked, crate, env), log.with_suffix(".features.json")
+        unused = [
+            f"the dependency {name} {version} is not compiled into the binary"
+            for name, version in spec.dependencies
+            if name not in artifacts.files
+        ]
+        unused += symbols.unused_features(
+            spec, linked, stored.path, artifacts.files, launcher, env, note
+        )
+        given = ([str(stored.path)], launcher, self.env, self.place)
         return Build(
             spec.id,
             ok=True,
@@ -240,12 +230,14 @@ class Builder:
             code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
-            describe=binaries.describe([str(stored.path)], self.launcher, self.env, self.place)
-            if self.contract
-            else None,
+            describe=binaries.describe(*given) if self.contract else None,
             dependencies=artifacts.dependencies,
             versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
+            linker=symbols.linker_of(stored.path, spec.rustflags, launcher, self.env),
+            remarks=tuple(unused),
+            direct_dependencies=direct_dependencies(self._tree(crate, env, spec, "depth")),
+            cached=artifacts.fresh,
         )
 
     def _source(self, spec: BuildSpec) -> tuple[Path, str | None, bool | None]:

@@ -183,13 +183,10 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
         text = failure_text(output.stderr) or output.finished.how
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         text = f"its output is not that of cargo metadata: {error!r}"
-    raise UsageError(
-        f"cargo cannot read the crate in {folder}",
-        code="BX124",
-        details=(("cargo", text),),
-        effect="nothing was written",
-        fix="correct the crate until `cargo metadata --no-deps` succeeds in this folder",
-    )
+    message, details = f"cargo cannot read the crate in {folder}", (("cargo", text),)
+    fix = "correct the crate until `cargo metadata --no-deps` succeeds in this folder"
+    effect = "nothing was written"
+    raise UsageError(message, code="BX124", details=details, effect=effect, fix=fix)
 
 
 def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:

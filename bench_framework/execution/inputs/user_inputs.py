@@ -77,18 +77,16 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:
-        raise MachineError(
-            f"the names of the {counted(len(files), 'file')} of the input are too long for a "
-            f"command: {format_size(words)}, at most {format_size(MOST_WORDS)}",
-            code="BC413",
-            effect="nothing was measured",
-            fix="use `input: {folder: …}`, or a shorter pattern",
-        )
+        names = f"the names of the {counted(len(files), 'file')} of the input"
+        sizes = f"{format_size(words)}, at most {format_size(MOST_WORDS)}"
+        message = f"{names} are too long for a command: {sizes}"
+        fix = "use `input: {folder: …}`, or a shorter pattern"
+        raise _unfit(message, fix, "BC413")
     return tuple(files)
 
 
-def _unfit(message: str, fix: str) -> MachineError:
-    return MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
+def _unfit(message: str, fix: str, code: str = "BC406") -> MachineError:
+    return MachineError(message, code=code, effect="nothing was measured", fix=fix)
 
 
 def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:

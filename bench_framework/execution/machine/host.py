@@ -39,7 +39,6 @@ MOUNT_FIELDS: Final = 5
 """Number of fields up to the mount point, in the part before the dash."""
 IN_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 """Types of file systems whose files are in memory."""
-_ESCAPE: Final = re.compile(r"\\([0-7]{3})")
 
 
 def utc_now() -> str:
@@ -200,11 +199,15 @@ def kind_of(path: Path, text: str) -> str | None:
         before, _, after = line.partition(" - ")
         left, right = before.split(), after.split()
         if len(left) >= MOUNT_FIELDS and right:
-            # The kernel writes spaces and backslashes in mount points as octal.
-            at = _ESCAPE.sub(lambda match: chr(int(match[1], 8)), left[4])
+            at = unescaped(left[4])
             if path.is_relative_to(at) and len(at) >= longest:
                 longest, kind = len(at), right[0]
     return kind
+
+
+def unescaped(name: str) -> str:
+    """Return a name of the kernel, in which spaces and backslashes are octal numbers, as it is."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), name)
 
 
 def filesystem_of(path: Path) -> str | None:

@@ -177,14 +177,11 @@ def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> floa
         stop.check()
         elapsed = seconds() - start
         if elapsed >= PATIENCE_S:
-            raise MachineError(
-                f"the machine is not idle: its load average was not below {below:g} for "
-                f"{format_clock(PATIENCE_S)}",
-                code="BX241",
-                details=(("load", f"{now:.2f} (last minute)"),),
-                effect="nothing was measured",
-                fix="stop other programs, or use a larger --idle, or none",
-            )
+            limit = f"below {below:g} for {format_clock(PATIENCE_S)}"
+            message = f"the machine is not idle: its load average was not {limit}"
+            details, effect = (("load", f"{now:.2f} (last minute)"),), "nothing was measured"
+            fix = "stop other programs, or use a larger --idle, or none"
+            raise MachineError(message, code="BX241", details=details, effect=effect, fix=fix)
         observer.notify(Waiting(f"a load average below {below:g}, now {now:.2f}", elapsed))
         time.sleep(RETRY_S)
     return now

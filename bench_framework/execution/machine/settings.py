@@ -49,6 +49,9 @@ class Setting:
     obstacle: str = ""
 
 
+_NOT_REPORTED: Final = Setting("", "unknown", "not reported")
+
+
 def _quiet(value: str, meaning: str = "") -> Setting:
     return Setting("", "quiet", value, meaning)
 
@@ -143,7 +146,7 @@ def _guest() -> str | None:
 def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     by_cpu = {number: pinning.siblings_of(machine, number) for number in sorted(cpus)}
     if not all(by_cpu.values()):
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     siblings = sorted(set().union(*by_cpu.values()) - cpus)
     if not siblings:
         if any(len(threads) > 1 for threads in by_cpu.values()):
@@ -211,7 +214,7 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
     if re.fullmatch(r"[0-9a-f]+", personality) and int(personality, 16) & NO_RANDOMIZE:
         return _quiet("off for this process and its children (setarch -R)")
     if value not in {"0", "1", "2"}:
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     if value == "0":
         return _quiet("off (randomize_va_space 0)")
     meaning = (
@@ -231,7 +234,7 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
 def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
     counts = pinning.interrupts_by_number(machine)
     if not counts:
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     fired = [number for number, by_cpu in counts.items() if sum(by_cpu.values())]
     files = {number: machine.proc / f"irq/{number}/smp_affinity_list" for number in fired}
     handled = {n: text for n, path in files.items() if (text := _handled(machine, path, cpus))}
@@ -286,11 +289,9 @@ def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
     off, on = [], []
     for line in (machine.read(machine.proc / "swaps") or "").splitlines()[1:]:
         name, *_, priority = line.split() or ("", "")
-        # The kernel writes spaces in names as octal numbers.
-        path = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), name)
-        if not path.startswith("/"):
+        path = shlex.quote(host.unescaped(name))
+        if not name.startswith("/"):
             continue
-        path = shlex.quote(path)
         off.append(f"{_sudo()}swapoff {path}")
         fixed = f"-p {priority} " if priority.isdecimal() else ""
         on.append(f"{_sudo()}swapon {fixed}{path}")
@@ -310,12 +311,7 @@ SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], Setting]]] = {
 }
 
 
-def _writable(
-    value: str,
-    meaning: str,
-    present: Mapping[Path, str],
-    value_to_set: str,
-) -> Setting:
+def _writable(value: str, meaning: str, present: Mapping[Path, str], value_to_set: str) -> Setting:
     """Return a setting that is changed by writing `value_to_set` to files with their `present` values."""
     root = os.geteuid() == 0
     for path in present:
