@@ -49,31 +49,8 @@ def observe_cells(plan: Plan, record: Record, session: Session) -> None:
     counting = CountingRuns(plan, record, session)
     counting.count_kernel(targets)
     if plan.instructions is not None and targets:
-        used = _counter(plan.instructions, record, session)
-        if used is not None:
-            counting.count_instructions(targets, used)
+        counting.count_instructions(targets, plan.instructions)
     record.sync()
-
-
-def _counter(
-    policy: InstructionPolicy, record: Record, session: Session
-) -> instructions.Counter | None:
-    """Return the counter of instructions.
-
-    `None` if none works and only the gate needs it; then an event is added.
-
-    Raises `MachineError` (BX250): none works, and the scenario requests it.
-    """
-    try:
-        return instructions.counter(policy, session.launcher, session.env)
-    except MachineError as error:
-        if not policy.optional:
-            raise
-        effect = "the gate cannot judge instructions"
-        event = Event("BX250", error.message, "warning", effect=effect, help=error.fix)
-        if record.note(event):
-            session.observer.notify(progress.Remark(event))
-        return None
 
 
 def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
@@ -117,10 +94,21 @@ class CountingRuns:
             limit = self.plan.measure.timeout_s
             self._append(observe_kernel(self._runner, target, expected, limit))
 
-    def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
-        """Count instructions in repeated runs of every cell; a failure ends those of its cell."""
-        policy = self.plan.instructions
-        assert policy is not None
+    def count_instructions(self, targets: list[Target], policy: InstructionPolicy) -> None:
+        """Count instructions in repeated runs of every cell; a failure ends those of its cell.
+
+        If they cannot be counted and only the gate needs them, an event is added.
+
+        Raises `MachineError` (BX250): they cannot be counted, and the scenario requests it.
+        """
+        try:
+            used = instructions.counter(policy, self.session.launcher, self.session.env)
+        except MachineError as error:
+            if not policy.optional:
+                raise
+            effect = "the gate cannot judge instructions"
+            self._add(Event("BX250", error.message, "warning", effect=effect, help=error.fix))
+            return
         for number, target in enumerate(targets, start=1):
             done = self._done(target, "instructions")
             for run in range(len(done) + 1, policy.runs + 1):
@@ -137,8 +125,17 @@ class CountingRuns:
                 )
                 self._append(observation)
                 done.append(observation)
-                if observation.status != "ok":
-                    self._add_failure(target, observation, policy)
+            if done and done[-1].status != "ok":
+                label, message = target.cell.label, done[-1].message
+                event = Event(
+                    "BX251",
+                    f"the instructions of {label} could not be counted: {message}",
+                    "warning" if policy.optional else "error",
+                    target.cell.id,
+                    effect="its instructions are not compared; its other metrics are",
+                    help="correct the cause, or remove `instructions` from the scenario",
+                )
+                self._add(event)
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations
@@ -153,17 +150,7 @@ class CountingRuns:
         self.record.append(lines.Counted(observation))
         self.record.sync()
 
-    def _add_failure(
-        self, target: Target, observation: Observation, policy: InstructionPolicy
-    ) -> None:
-        event = Event(
-            "BX251",
-            f"the instructions of {target.cell.label} could not be counted: {observation.message}",
-            "warning" if policy.optional else "error",
-            target.cell.id,
-            effect="its instructions are not compared; its other metrics are",
-            help="correct the cause, or remove `instructions` from the scenario",
-        )
+    def _add(self, event: Event) -> None:
         if self.record.note(event):
             self.session.observer.notify(progress.Remark(event))
 

@@ -87,19 +87,10 @@ class Check:
     fix: str = ""
 
 
-def ok(figure: str, meaning: str = "") -> Check:
-    """Return a passed check. The registry has its name."""
-    return Check("", "ok", figure, meaning)
-
-
-def warn(figure: str, meaning: str, fix: str = "") -> Check:
-    """Return a check with an effect on results."""
-    return Check("", "warn", figure, meaning, fix)
-
-
-def bad(figure: str, meaning: str, fix: str) -> Check:
-    """Return a check of something that cannot be measured."""
-    return Check("", "bad", figure, meaning, fix)
+# The registry adds the name.
+ok = partial(Check, "", "ok")
+warn = partial(Check, "", "warn")
+bad = partial(Check, "", "bad")
 
 
 @dataclass(frozen=True, slots=True)

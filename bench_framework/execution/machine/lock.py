@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -28,6 +29,7 @@ _OWNER_LENGTH: Final = 400
 _PROCESS: Final = re.compile(r"\(process (\d+), since ")
 
 
+@dataclass
 class MachineLock:
     """The lock during builds or a measurement; a context manager.
 
@@ -36,58 +38,47 @@ class MachineLock:
 
     Every user of the machine must be able to take it, so the file is writable for all. It is never
     removed: otherwise a third benchctl could lock a new file while the old one is locked.
+
+    `what` describes the work to waiting processes. `observer` receives the current owners every
+    0.2 s. With `shared`, other processes can take the lock shared at the same time.
     """
 
-    def __init__(
-        self,
-        what: str,
-        observer: Observer,
-        stop: Stop | None = None,
-        path: Path | None = None,
-        *,
-        shared: bool = False,
-    ) -> None:
-        """Prepare to take the lock.
-
-        `what` describes the work to waiting processes. `observer` receives the current owners
-        every 0.2 s. With `shared`, other processes can take the lock shared at the same time.
-        """
-        self._what = what
-        self._observer = observer
-        self._stop = stop
-        self._path = path or lock_path()
-        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        self._fd = -1
+    what: str
+    observer: Observer
+    stop: Stop | None = None
+    path: Path | None = None
+    shared: bool = field(default=False, kw_only=True)
+    _fd: int = field(default=-1, init=False)
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opened:
-            self._fd = _open(self._path)
+            path = self.path or lock_path()
+            self._fd = _open(path)
             opened.callback(os.close, self._fd)
             # Who waits has the turn. Otherwise builds that overlap could keep out a measurement.
-            turn = _open(self._path.with_suffix(".turn"))
+            turn = _open(path.with_suffix(".turn"))
             opened.callback(os.close, turn)
             start = seconds()
             self._wait(turn, fcntl.LOCK_EX, start)
-            self._wait(self._fd, self._mode, start)
+            self._wait(self._fd, fcntl.LOCK_SH if self.shared else fcntl.LOCK_EX, start)
             opened.pop_all()
         os.close(turn)
-        self._write_owners(f"{self._what} (process {os.getpid()}, since {utc_now()})")
+        self._write_owners(f"{self.what} (process {os.getpid()}, since {utc_now()})")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._write_owners()
         os.close(self._fd)
-        self._fd = -1
 
     def _wait(self, fd: int, mode: int, start: float) -> None:
         while True:
             try:
                 fcntl.flock(fd, mode | fcntl.LOCK_NB)
             except BlockingIOError:
-                if self._stop is not None:
-                    self._stop.check()
+                if self.stop is not None:
+                    self.stop.check()
                 owners = ", ".join(self._owners()) or "another benchctl"
-                self._observer.notify(Waiting(owners, seconds() - start))
+                self.observer.notify(Waiting(owners, seconds() - start))
                 time.sleep(RETRY_S)
             else:
                 return
@@ -98,7 +89,7 @@ class MachineLock:
         # because another process writes at the same time do not matter.
         with contextlib.suppress(OSError):
             mine = f"(process {os.getpid()}, since "
-            others = [] if self._mode == fcntl.LOCK_EX else self._owners()
+            others = self._owners() if self.shared else []
             lines = [*more, *(line for line in others if mine not in line)]
             text = "\n".join(lines).encode()[:_OWNER_LENGTH]
             os.ftruncate(self._fd, 0)

@@ -9,6 +9,7 @@ import shlex
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -52,8 +53,7 @@ class Setting:
 _NOT_REPORTED: Final = Setting("", "unknown", "not reported")
 
 
-def _quiet(value: str, meaning: str = "") -> Setting:
-    return Setting("", "quiet", value, meaning)
+_quiet: Final = partial(Setting, "", "quiet")
 
 
 def _fixed(value: str, meaning: str, obstacle: str) -> Setting:

@@ -217,12 +217,9 @@ class _CellProfiler:
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
-        samples = run.output
-        if isinstance(samples, str):
-            return samples
-        if not samples.total:
-            return f"{self.sampler.name} recorded no samples of it"
-        self.runs.append(samples)
+        if isinstance(run.output, str):
+            return run.output
+        self.runs.append(run.output)
         return ""
 
     def _build_profile(

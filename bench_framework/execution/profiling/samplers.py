@@ -109,14 +109,13 @@ class Perf:
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
-        script = Command(
-            words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S
-        )
-        finished = self.launcher.run(script)
+        streams = (None, str(out), str(errors))
+        finished = self.launcher.run(Command(words, env, None, *streams, SCRIPT_TIMEOUT_S))
         if not finished.ok:
             return f"perf script: {finished.how} {_tail(errors)}".strip()
         with out.open(encoding="utf-8", errors="replace") as lines:
-            return read_samples(lines)
+            samples = read_samples(lines)
+        return samples if samples.total else "perf recorded no samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,10 +189,9 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             argv = [*perf.under(folder, "frame-pointers"), *BUSY]
             launcher.run(Command(argv, env, stderr=str(folder / "stderr"), timeout_s=60.0))
             samples = perf.read(folder)
-            if isinstance(samples, Samples) and samples.total:
+            if isinstance(samples, Samples):
                 return perf
-            failure = samples if isinstance(samples, str) else ""
-            reason = reason or failure or _tail(folder / "stderr")
+            reason = reason or samples
     paranoid = _number(PARANOID)
     fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.
