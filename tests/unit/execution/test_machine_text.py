@@ -1,6 +1,7 @@
-"""Parsers of /proc, exit codes, and checks of inputs."""
+"""Texts of the kernel about the machine, and the environment of children."""
 
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -255,3 +256,15 @@ def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path)
     assert event.severity == "error"
     path.unlink()
     assert guard.changed("i") is not None
+
+
+def test_children_get_the_path_of_benchctls_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(host.PYTHON, "/somewhere/else/python")
+    monkeypatch.setenv("KEPT", "as it is")
+    env = host.environment()
+    assert env[host.PYTHON] == sys.executable
+    assert Path(env[host.PYTHON]).is_absolute()
+    assert env["KEPT"] == "as it is"
+    monkeypatch.setattr(sys, "executable", "")
+    monkeypatch.delenv(host.PYTHON)
+    assert host.PYTHON not in host.environment()
