@@ -224,9 +224,8 @@ class AnswerReader:
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
-            command = Command(
-                argv, env, target.cwd, str(path), str(out), str(errors), self.timeout_s
-            )
+            streams = (str(path), str(out), str(errors))
+            command = Command(argv, env, target.cwd, *streams, self.timeout_s)
             command = replace(command, **{"most_stdout": MOST_CAPTURED, **more})
             try:
                 finished = self.launcher.run(command, self.launcher.check_stop)

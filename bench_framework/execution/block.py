@@ -173,9 +173,8 @@ class BlockRunner:
             file.truncate(0)
             log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
         place = log.relative_to(self._raw.root.parent)
-        return _failed(
-            block, f"{how} ({format_size(printed)}, of which {place} contains both ends)"
-        )
+        size = format_size(printed)
+        return _failed(block, f"{how} ({size}, of which {place} contains both ends)")
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.

@@ -86,22 +86,20 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     """Run one command to its end and send the result. Return True if benchctl is still alive."""
     start = time.monotonic()
     excerpts: dict[str, Excerpt] = {}
+    failure = None
     try:
         for name, most in (request.get("most") or {}).items():
             excerpts[name] = Excerpt(request[name], most)
-        pid, failure = spawn(request, {name: e.writer for name, e in excerpts.items()})
+        pid = spawn(request, {name: e.writer for name, e in excerpts.items()})
     except OSError as error:
-        pid, failure = None, (error.errno or 0, f"{error.strerror}: {error.filename}")
+        failure = {"error": text_of(error), "errno": error.errno or 0}
     for excerpt in excerpts.values():
         os.close(excerpt.writer)
     if failure is not None:
-        if pid is not None:
-            os.waitpid(pid, 0)
         for excerpt in excerpts.values():
             excerpt.close()
-        send({"error": failure[1], "errno": failure[0]})
+        send(failure)
         return True
-    assert pid is not None
     send({"pid": pid})
     end = watch(pid, request, lines, list(excerpts.values()))
     if end:
@@ -242,8 +240,14 @@ def size_of(path: str) -> int:
         return 0
 
 
-def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[int, str] | None]:
-    """Fork and exec. Return the process id, or errno and message; `pipes` replace paths."""
+def text_of(error: OSError) -> str:
+    """Return the message of an error, with the file if it has one."""
+    place = f": {os.fsdecode(error.filename)}" if error.filename else ""
+    return f"{error.strerror}{place}"
+
+
+def spawn(request: dict[str, Any], pipes: dict[str, int]) -> int:
+    """Fork and exec. Return the process id. Raises `OSError`; `pipes` replace paths."""
     report, reporter = os.pipe()
     parent = os.getpid()
     pid = os.fork()
@@ -251,10 +255,7 @@ def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[in
         try:
             exec_program(request, pipes, parent)
         except OSError as error:
-            text = str(error.strerror)
-            if error.filename:
-                text += f": {os.fsdecode(error.filename)}"
-            os.write(reporter, json.dumps([error.errno or 0, text]).encode())
+            os.write(reporter, json.dumps([error.errno or 0, text_of(error)]).encode())
         finally:
             os._exit(127)
     os.close(reporter)
@@ -262,10 +263,10 @@ def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[in
     while part := os.read(report, 4096):
         failure += part
     os.close(report)
-    if not failure:
-        return pid, None
-    number, text = json.loads(failure)
-    return pid, (int(number), str(text))
+    if failure:
+        os.waitpid(pid, 0)
+        raise OSError(*json.loads(failure))
+    return pid
 
 
 def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) -> None:

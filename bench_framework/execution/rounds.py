@@ -85,9 +85,7 @@ class Measuring:
     def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
         drop_pending(self.plan, self.record)
-        states = [
-            state for item in self.plan.inputs if (state := self._prepare_input(item)) is not None
-        ]
+        states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
         self._warm_up(states)
         self._measure(states)
         for event in self.guard.digests():
@@ -193,9 +191,8 @@ class Measuring:
     def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
             return [state.reference_id]
-        order = schedule.order_of(
-            self.plan.measure.seed, state.input.id, number, state.targets, warmup=warmup
-        )
+        seed, cells = self.plan.measure.seed, state.targets
+        order = schedule.order_of(seed, state.input.id, number, cells, warmup=warmup)
         if warmup and number == 1 and state.reference_id in state.targets:
             # Warm-up rounds are in no statistic, so the reference cell may come first, and then
             # its control: a program whose answers vary is found before they are compared.

@@ -87,9 +87,8 @@ def target_of(
             return shlex.join(files)
         value = slots[part.slot]
         if value is None:
-            message = (
-                f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none"
-            )
+            words = f"contains {{{part.slot}}}, but the scenario has none"
+            message = f"the command of {cell.label} {words}"
             fix = f"declare {_NEEDS[part.slot]} in the scenario"
             raise CellError(message, code="BX202", fix=fix)
         return shlex.quote(value) if quote else value
@@ -133,9 +132,8 @@ def parse_cpus(text: str) -> tuple[int, ...]:
             first, _, last = part.partition("-")
             cpus.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
-        raise CellError(
-            f"{text!r} is not a list of CPUs", code="BX203", fix="write it as 0-1 or 0,2"
-        ) from error
+        message = f"{text!r} is not a list of CPUs"
+        raise CellError(message, code="BX203", fix="write it as 0-1 or 0,2") from error
     return tuple(sorted(cpus))
 
 

@@ -153,9 +153,8 @@ def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this 
     name = host.virtualisation()
     if name is None:
         return ok("none detected")
-    return ok(
-        name, "other guests may take CPU time; it is recorded as steal if the hypervisor reports it"
-    )
+    meaning = "other guests may take CPU time; it is recorded as steal if the hypervisor reports it"
+    return ok(name, meaning)
 
 
 def pressure(machine: Machine) -> Check:
@@ -202,9 +201,8 @@ def huge_pages(machine: Machine) -> Check:
 
 
 def _field(machine: Machine, name: str) -> int | None:
-    match = re.search(
-        rf"^{name}:\s+(\d+) kB", machine.read(machine.proc / "meminfo") or "", re.MULTILINE
-    )
+    text = machine.read(machine.proc / "meminfo") or ""
+    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
     return int(match[1]) * 1024 if match else None
 
 

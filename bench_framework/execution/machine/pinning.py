@@ -49,9 +49,8 @@ def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
     shared = [number for number in picks if number not in isolated] or picks
     spare = shared.pop() if len(shared) > MOST_CORES_WITHOUT_SPARE else None
     if total := interrupts.total():
-        shares = [
-            format_percent(interrupts[number] / total, decimals=0) for number in (one, picks[-1])
-        ]
+        counts = (interrupts[number] for number in (one, picks[-1]))
+        shares = [format_percent(count / total, decimals=0) for count in counts]
         reason = f"CPU {one} handled {shares[0]} of the device interrupts since boot"
         reason += f", CPU {picks[-1]} {shares[1]}" if picks[-1] != one else ""
     else:
