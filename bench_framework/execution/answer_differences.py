@@ -216,7 +216,6 @@ def _ignore(policy: AnswerPolicy, pattern: str) -> str:
 
 
 def _form(policy: AnswerPolicy, key: str, value: str) -> str:
-    """Return a form of `answer` as a scenario writes it."""
     others = policy.edited or policy.file or policy.differs != "refuse" or policy.tolerance
     return f"set {key}: {value} under `answer`" if others else f"answer: {{{key}: {value}}}"
 

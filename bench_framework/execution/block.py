@@ -154,7 +154,6 @@ class BlockRunner:
 
     @property
     def _stdout_is_answer(self) -> bool:
-        """True if the output of a program is stored and digested."""
         policy = self._policy
         stored = policy.stdout == "file" and policy.file is None
         return stored and not policy.contract and policy.compare != "none"

@@ -222,7 +222,6 @@ class Measuring:
         self._notify(progress.BlockFinished(block))
 
     def _runs(self, state: InputProgress, cell_id: str) -> int:
-        """Return the runs in a measured block of a cell."""
         # Only the first run of a block is cold or follows `prepare`.
         cold = any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
         return 1 if cold or state.targets[cell_id].prepare else state.repeats.get(cell_id, 1)
@@ -309,7 +308,6 @@ class Measuring:
         return race.leaving(self.plan, looks, measured, self._failed())
 
     def _failed(self) -> set[str]:
-        """Return the cells that were dropped because of a failure or other output."""
         return {id_ for id_, line in self.record.contents.dropped.items() if not line.left}
 
     def _add_event(self, event: Event) -> None:

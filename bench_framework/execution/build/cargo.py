@@ -193,7 +193,6 @@ class Builder:
         return len(crates) if output.ok else 0
 
     def _linked(self, crate: Path, env: Mapping[str, str], spec: BuildSpec) -> frozenset[str]:
-        """Return the names of the packages that a build links; none if cargo reports an error."""
         lines = self._tree(crate, env, spec, "none").splitlines()
         return frozenset(line.split()[0] for line in lines if line.strip())
 
@@ -267,7 +266,6 @@ class Builder:
         return env
 
     def _flags(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
-        """Return cargo's variable for the flags of a spec, after those of the configuration."""
         added = (*spec.rustflags, *self.flags)
         if not added:
             return {}

@@ -112,9 +112,8 @@ def _build(
         message = f"the library {path.name} cannot be built from {kind.crate} {kind.version}"
         cause = failure_text(text_of(log)) or finished.how
         details = (("cargo", cause), ("log", str(log)))
-        fix = (
-            "connect to the network once, or give a library: preload-allocator: /usr/lib/libNAME.so"
-        )
+        fix = "connect to the network once, or give the path of a library: "
+        fix += "preload-allocator: /usr/lib/libNAME.so"
         raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
     with writing(path):
         (target / "release" / path.name).replace(path)

@@ -142,7 +142,6 @@ class CountingRuns:
         return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
 
     def _actual_modes(self, target: Target) -> Mapping[str, str]:
-        """Return the actual modes of the cell's last timed run."""
         receipts = (b.receipts for b in self.record.contents.blocks if b.cell_id == target.cell.id)
         return next((r[-1].effective for r in reversed([*receipts]) if r), {})
 

@@ -146,6 +146,5 @@ def expected_answer(record: Record, cell_id: str) -> str | None:
 
 
 def _last_lines(errors: Path) -> str:
-    """Return the last lines of a failed program's stderr for a message."""
     lines = [line.strip() for line in text_of(errors).splitlines() if line.strip()]
     return f": {' / '.join(lines[-STDERR_LINES:])}" if lines else ""

@@ -138,7 +138,6 @@ def require_unchanged(builds: Iterable[Build]) -> None:
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:
-    """Return the digests of the programs and preloaded libraries by path."""
     digests: dict[str, str | None] = {}
     for build in builds:
         files = [(build.path, build.sha256), (build.control_path, build.sha256)]

@@ -57,7 +57,6 @@ _quiet: Final = partial(Setting, "", "quiet")
 
 
 def _fixed(value: str, meaning: str, obstacle: str) -> Setting:
-    """Return a noisy setting that cannot be changed here."""
     return Setting("", "noisy", value, meaning, obstacle=obstacle)
 
 

@@ -207,7 +207,6 @@ def _number(path: Path) -> int | None:
 
 
 def _tail(path: Path) -> str:
-    """Return the last words of a tool's output on one line."""
     return " ".join(text_of(path).split()[-40:])
 
 
