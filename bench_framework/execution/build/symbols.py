@@ -74,7 +74,7 @@ def loader_of(path: Path) -> str | None:
 
 
 def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:
-    """Check that the linkers of all builds are installed. rustc brings its own lld.
+    """Check that the linkers of all builds are installed. rustc brings its symbols lld.
 
     Raises `MachineError` (BX228): one is missing.
     """
@@ -144,10 +144,12 @@ def unused_features(
         brought: dict[str, set[str]] = {}
         for package in sorted(everything - linked(without)):
             files = [Path(file) for file in libraries.get(package, ()) if file.endswith(".rlib")]
-            if own := set().union(*(defined(file, launcher, env) for file in files)):
-                brought[package] = own
+            if symbols := set().union(*(defined(file, launcher, env) for file in files)):
+                brought[package] = symbols
         listed = list(brought)
-        if listed and not any(_is_used(package, own, names) for package, own in brought.items()):
+        if listed and not any(
+            _is_used(package, symbols, names) for package, symbols in brought.items()
+        ):
             more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
             one = "its" if len(listed) == 1 else "their"
             remarks.append(

@@ -40,37 +40,17 @@ _RING_MEANING: Final = {
     errno.EPERM: "io_uring is disabled (kernel.io_uring_disabled) or blocked by the container",
     errno.ENOMEM: "the limit of locked memory (ulimit -l) is too small for a ring",
 }
-_NO_RUST: Final = ("nothing can be built", "install Rust from https://rustup.rs")
+_RUST: Final = "install Rust from https://rustup.rs"
 _TOOLS: Final = {
-    "cargo": ("builds the variants", *_NO_RUST),
-    "rustc": ("its version is recorded with every binary", *_NO_RUST),
-    "cc": (
-        "crates with C code, such as jemalloc and mimalloc, can be built",
-        "crates with C code (jemalloc, mimalloc) cannot be built",
-        "install gcc or clang",
-    ),
-    "git": (
-        "revisions can be built; records contain the commit",
-        "revisions cannot be built, and records do not contain the commit",
-        "install git",
-    ),
-    "strip": (
-        "binary sizes without symbols are reported",
-        "binary sizes without symbols are not reported",
-        "install binutils",
-    ),
-    "perf": (
-        "programs can be profiled",
-        "instructions cannot be counted by hardware counters",
-        "install linux-perf",
-    ),
-    "valgrind": (
-        "instructions can be counted exactly",
-        "instructions cannot be counted exactly",
-        "install valgrind",
-    ),
+    "cargo": ("to build the variants", _RUST),
+    "rustc": ("to compile the variants; its version is recorded with every binary", _RUST),
+    "cc": ("to build crates with C code, such as jemalloc and mimalloc", "install gcc or clang"),
+    "git": ("to build revisions, and to store the commit in records", "install git"),
+    "strip": ("to report binary sizes without symbols", "install binutils"),
+    "perf": ("to profile programs and to count instructions in hardware", "install linux-perf"),
+    "valgrind": ("to count instructions exactly", "install valgrind"),
 }
-"""The effect of each tool, the effect of its absence, and the fix."""
+"""The purpose of each tool, and the fix if it is missing."""
 
 State = Literal["ok", "warn", "bad"]
 """``warn``: results are noisier or less complete; ``bad``: something cannot be measured."""
@@ -208,9 +188,9 @@ def _field(machine: Machine, name: str) -> int | None:
 
 def hyperfine(machine: Machine) -> Check:
     """Find the hyperfine that `run` would use, without installing one."""
-    for found in hf.installed(machine.launcher, machine.env):
-        if found.version >= hf.MINIMUM:
-            return ok(f"{'.'.join(map(str, found.version))} at {found.path}")
+    for tool in hf.installed(machine.launcher, machine.env):
+        if tool.version >= hf.MINIMUM:
+            return ok(f"{'.'.join(map(str, tool.version))} at {tool.path}")
     if configured := machine.env.get("BENCHCTL_HYPERFINE"):
         figure = f"{configured} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer"
         fix = "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it"
@@ -222,14 +202,11 @@ def hyperfine(machine: Machine) -> Check:
 def tool(machine: Machine, name: str) -> Check:
     """Report a tool's version, or the effect of its absence."""
     version = host.version_of(machine.launcher, name, machine.env)
-    _, absence, fix = _TOOLS[name]
+    purpose, fix = _TOOLS[name]
     if version is not None:
-        return ok(version)
-    return (
-        bad("not found", absence, fix)
-        if name in {"cargo", "rustc"}
-        else warn("not found", absence, fix)
-    )
+        return ok(version, f"used {purpose}")
+    state = bad if fix == _RUST else warn
+    return state("not found", f"needed {purpose}", fix)
 
 
 def results(machine: Machine) -> Check:
@@ -339,7 +316,7 @@ def _syscall(number: int, *arguments: object) -> int:
 
 CHECKS: Final[dict[str, tuple[Callable[[Machine], Check], str]]] = {
     "hyperfine": (hyperfine, "times every run"),
-    **{name: (partial(tool, name=name), meaning) for name, (meaning, *_) in _TOOLS.items()},
+    **{name: (partial(tool, name=name), "") for name in _TOOLS},
     "cores": (cores, "the timed program and hyperfine run on different cores"),
     "governor": (governor, "the CPU frequency is constant"),
     "load": (load, "few other programs are running"),

@@ -173,8 +173,8 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
     if len(cpus) > 1:
         meaning = "a program may use only one of them" if cpus & isolated else ""
-        why = "the scheduler does not move threads between them"
-        return _fixed(value, meaning, f"isolated CPUs are for programs with one thread: {why}")
+        cause = "the scheduler does not move threads between them"
+        return _fixed(value, meaning, f"isolated CPUs are for programs with one thread: {cause}")
     if cpus <= isolated:
         return _quiet(value)
     chosen = format_cpus(cpus)
