@@ -74,7 +74,7 @@ def loader_of(path: Path) -> str | None:
 
 
 def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:
-    """Check that the linkers of all builds are installed. rustc brings its symbols lld.
+    """Check that the linkers of all builds are installed. rustc brings its own lld.
 
     Raises `MachineError` (BX228): one is missing.
     """
