@@ -136,7 +136,7 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
 def test_a_failing_program_ends_the_check_with_the_results_so_far(
     fake: Callable[..., None], alone: Path
 ) -> None:
-    fake({"match": "lines-1.0.txt", "wall_s": 0.03, "exit_code": 1}, plain())
+    fake({"match": "lines.txt", "wall_s": 0.03, "exit_code": 1}, plain())
     findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (findings.windows, findings.exit_code) == (1, 3)
     assert findings.failure is not None

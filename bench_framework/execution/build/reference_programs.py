@@ -77,8 +77,11 @@ def _count(
     launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
 ) -> ReferenceProgram:
     path = _find("wc", env)
-    shares = (1.0, *EFFECTS)
-    plain, *more = (_write_lines(folder / f"lines-{s}.txt", round(s * FILE_BYTES)) for s in shares)
+    plain = _write_lines(folder / "lines.txt", FILE_BYTES)
+    more = {
+        e: _write_lines(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES))
+        for e in EFFECTS
+    }
     passes = _repetitions(launcher, env, (path, "-l", plain), check, MOST_PASSES)
     words = ("-l", *([plain] * passes))
     return ReferenceProgram(
@@ -86,7 +89,7 @@ def _count(
         path,
         f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
         words,
-        {e: (*words, *([extra] * passes)) for e, extra in zip(EFFECTS, more, strict=True)},
+        {effect: (*words, *([extra] * passes)) for effect, extra in more.items()},
     )
 
 
