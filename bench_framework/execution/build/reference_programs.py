@@ -62,8 +62,9 @@ def _factor(
     launcher: Launcher, env: Mapping[str, str], check: Callable[[], None]
 ) -> ReferenceProgram:
     path = _find("factor", env)
-    argv, most = (path, *([NUMBER] * UNITS)), MOST_NUMBERS // (2 * UNITS)
-    count = UNITS * _repetitions(launcher, env, argv, check, most)
+    taken = _seconds(launcher, env, (path, *([NUMBER] * UNITS)), check)
+    times = max(1, min(MOST_NUMBERS // (2 * UNITS), round(TARGET_S / taken)))
+    count = times * UNITS
     return ReferenceProgram(
         "factor",
         path,
@@ -82,7 +83,8 @@ def _count(
         e: _write_lines(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES))
         for e in EFFECTS
     }
-    passes = _repetitions(launcher, env, (path, "-l", plain), check, MOST_PASSES)
+    taken = _seconds(launcher, env, (path, "-l", plain), check)
+    passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
     words = ("-l", *([plain] * passes))
     return ReferenceProgram(
         "wc -l",
@@ -112,14 +114,10 @@ def _write_lines(path: Path, size: int) -> str:
     return str(path)
 
 
-def _repetitions(
-    launcher: Launcher,
-    env: Mapping[str, str],
-    argv: tuple[str, ...],
-    check: Callable[[], None],
-    most: int,
-) -> int:
-    """Return how often a command fits into `TARGET_S`, by the shortest of a few runs."""
+def _seconds(
+    launcher: Launcher, env: Mapping[str, str], argv: tuple[str, ...], check: Callable[[], None]
+) -> float:
+    """Return the shortest time of a few runs, an estimate to size the work."""
     times = []
     for _ in range(TRIALS):
         check()
@@ -129,4 +127,4 @@ def _repetitions(
             fix = f"run `{argv[0]} {argv[1]}` to see the error"
             raise MachineError(message, code="BX239", effect="nothing was measured", fix=fix)
         times.append(done.seconds)
-    return max(1, min(most, round(TARGET_S / max(min(times), 1e-4))))
+    return max(min(times), 1e-4)
