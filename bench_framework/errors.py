@@ -97,6 +97,12 @@ class MeasureError(BenchError):
 
     default_code = "BX200"
 
+    @property
+    def line(self) -> str:
+        """Return message and details in one line."""
+        cause = "; ".join(f"{name} {text}" for name, text in self.details)
+        return f"{self.message}{f' ({cause})' if cause else ''}"
+
 
 class BuildError(MeasureError):
     """A failed build of a variant."""
@@ -114,12 +120,6 @@ class AnswerError(MeasureError):
     """Two variants that did different work on the same input."""
 
     default_code = "BX210"
-
-    @property
-    def line(self) -> str:
-        """Return message and details in one line."""
-        cause = "; ".join(f"{name} {text}" for name, text in self.details)
-        return f"{self.message}{f' ({cause})' if cause else ''}"
 
 
 class MachineError(MeasureError):

@@ -344,10 +344,10 @@ class LineDisplay:
             case progress.Waiting():
                 clock = units.format_clock(update.elapsed_s)
                 self._seldom("wait", f"for {update.reason}: {clock} so far")
-            case progress.BuildStarted() if on_github() and not (self._grouped or self._host):
-                self._grouped = True
-                self._console.say("::group::builds")
             case progress.BuildStep():
+                if on_github() and not (self._grouped or self._host):
+                    self._grouped = True
+                    self._console.say("::group::builds")
                 clock = units.format_clock(update.elapsed_s)
                 self._seldom("build", f"{progress_of(update)}, {clock}")
             case progress.BuildFinished():

@@ -58,12 +58,14 @@ class Difference:
 
     def text(self) -> str:
         """Return the differing lines as a file."""
-        lines = [f"first difference: line {self.number}  (- baseline, + this cell)"]
-        for pair in self.pairs:
-            for sign, line in zip("-+", pair, strict=True):
-                if line is not None:
-                    lines.append(f"{sign} {line.decode(errors='replace').rstrip()}")
-        return "\n".join(lines) + "\n"
+        lines = [
+            f"{sign} {line.decode(errors='replace').rstrip()}\n"
+            for pair in self.pairs
+            for sign, line in zip("-+", pair, strict=True)
+            if line is not None
+        ]
+        head = f"first difference: line {self.number}  (- baseline, + this cell)\n"
+        return head + "".join(lines)
 
     def advice(self, *, varying: bool = False) -> str:
         """Return what differs and the form of `answer` that would ignore it; empty if unknown.
@@ -84,19 +86,23 @@ class Difference:
             return f"the outputs differ in keys of JSON: {_form(policy, 'json', ignored)}"
         short = max(len(text) for pair in texts for text in pair) <= _LONGEST_SEARCHED
         for name, pattern in _VARYING if short else ():
-            if all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts):
+            if _equal_without(pattern, texts):
                 return f"the lines differ in {name}: {_ignore(policy, pattern)}"
         for tolerance in _LAST_DIGITS:
             if all(_is_close(a, b, tolerance) for a, b in both):
                 form = _form(policy, "tolerance", f"{tolerance:g}")
                 return f"the lines differ in the last digits of numbers: {form}"
         pattern = _number_in_context(*texts[0]) if varying else ""
-        if pattern and all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts):
+        if pattern and _equal_without(pattern, texts):
             return f"the lines differ in a number: {_ignore(policy, pattern)}"
         return ""
 
 
 _TEXTS: Final = {"sorted-lines": "sorted outputs", "json": "indented JSON"}
+
+
+def _equal_without(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
+    return all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts)
 
 
 def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Difference | None:
@@ -105,13 +111,9 @@ def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Diffe
         return None
     with reference.open("rb") as expected, text.open("rb") as actual:
         same = _same(policy)
+        both: list[Iterable[bytes]] = [expected, actual]
         if policy.compare == "json":
-            both: tuple[Iterable[bytes], ...] = (
-                _indented(expected.read()),
-                _indented(actual.read()),
-            )
-        else:
-            both = expected, actual
+            both = [_indented(expected.read()), _indented(actual.read())]
         pairs = enumerate(itertools.zip_longest(*both), start=1)
         unequal = ((n, pair) for n, pair in pairs if not same(*pair))
         differing = list(itertools.islice(unequal, CONTEXT_LINES + 1))
@@ -136,15 +138,10 @@ def differing_share(policy: AnswerPolicy, reference: Path, text: Path) -> float:
     pairs = sum(not same(*pair) for pair in itertools.zip_longest(theirs, ours))
     count = pairs
     if pairs and policy.tolerated_share:
-        only = (_surplus(theirs, ours), _surplus(ours, theirs))
-        rest = (_without(theirs, only[0]), _without(ours, only[1]))
-        moved = sum(a != b for a, b in zip(*rest, strict=True))
-        count = min(pairs, max(only[0].total(), only[1].total()) + moved)
+        lost, added = Counter(theirs) - Counter(ours), Counter(ours) - Counter(theirs)
+        rest = zip(_without(theirs, lost), _without(ours, added), strict=True)
+        count = min(pairs, max(lost.total(), added.total()) + sum(a != b for a, b in rest))
     return count / max(len(theirs), len(ours), 1)
-
-
-def _surplus(lines: Sequence[bytes], others: Sequence[bytes]) -> Counter[bytes]:
-    return Counter(lines) - Counter(others)
 
 
 def _without(lines: Sequence[bytes], surplus: Counter[bytes]) -> list[bytes]:
@@ -219,7 +216,6 @@ def _ignore(policy: AnswerPolicy, pattern: str) -> str:
 
 
 def _form(policy: AnswerPolicy, key: str, value: str) -> str:
-    """Return a form of `answer` as a scenario writes it."""
     others = policy.edited or policy.file or policy.differs != "refuse" or policy.tolerance
     return f"set {key}: {value} under `answer`" if others else f"answer: {{{key}: {value}}}"
 

@@ -145,24 +145,22 @@ class AnswerReader:
         return replace(answer, digest=expected, differing=share)
 
     def _filter(self, target: Target, path: Path, edited: Path) -> None:
-        edited.unlink(missing_ok=True)
-        edited.touch()
+        edited.write_bytes(b"")
         # The launcher reads a pipe and checks the size of the file after each part of it.
-        limited = (str(edited), LARGEST_EDITED)
-        most = 2 * LARGEST_EDITED
+        limits: dict[str, Any] = {
+            "limited": (str(edited), LARGEST_EDITED),
+            "most_stdout": 2 * LARGEST_EDITED,
+        }
         argv = self.policy.filter
-        finished, words = self._run(
-            "filter", argv, target, path, stdout=str(edited), limited=limited, most_stdout=most
-        )
+        finished, words = self._run("filter", argv, target, path, stdout=str(edited), **limits)
         if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
             fix = "let it print less, such as a digest (sha256sum)"
-            raise _failed(
-                "filter", argv, f"it printed more than {format_size(LARGEST_EDITED)}", fix
-            )
+            cause = f"it printed more than {format_size(LARGEST_EDITED)}"
+            raise _failed("filter", argv, cause, fix)
         if not finished.ok:
-            raise _failed("filter", self.policy.filter, f"{finished.how}{words}")
+            raise _failed("filter", argv, f"{finished.how}{words}")
         if path.stat().st_size and not edited.stat().st_size:
-            raise _failed("filter", self.policy.filter, "it printed nothing")
+            raise _failed("filter", argv, "it printed nothing")
 
     def _search(self, target: Target, path: Path, edited: Path) -> None:
         """Write what `extract` and `ignore` leave of a file to `edited`."""
@@ -172,18 +170,14 @@ class AnswerReader:
         keys = [key.removeprefix("answer.") for key in dict(pairs)]
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
-            message = (
-                f"answer: {' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
-            )
+            message = f"{' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
             fix = f"correct the regular expression; {_SHOWS}"
-            raise AnswerError(message, code="BX218", details=(("output", words),), fix=fix)
+            raise _error("BX218", f"answer: {message}", fix, output=words)
         if finished.timed_out:
-            raise AnswerError(
-                f"{words} exceeded the time limit of {self.timeout_s:g} s",
-                code="BX218",
-                details=(("cause", "nested repetitions such as (a+)+ need exponential time"),),
-                fix="simplify the regular expression, or increase measure: {timeout: …}",
-            )
+            message = f"{words} exceeded the time limit of {self.timeout_s:g} s"
+            cause = "nested repetitions such as (a+)+ need exponential time"
+            fix = "simplify the regular expression, or increase measure: {timeout: …}"
+            raise _error("BX218", message, fix, cause=cause)
         if not finished.ok:
             raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
 
@@ -230,16 +224,15 @@ class AnswerReader:
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
-            command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
-            command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
-            command = replace(command, **more)
+            streams = (str(path), str(out), str(errors))
+            command = Command(argv, env, target.cwd, *streams, self.timeout_s)
+            command = replace(command, **{"most_stdout": MOST_CAPTURED, **more})
             try:
                 finished = self.launcher.run(command, self.launcher.check_stop)
             except MachineError as error:
                 if error.code != "BX231":
                     raise
-                cause = "; ".join((error.message, *(text for _, text in error.details)))
-                raise _failed(key, argv, cause) from error
+                raise _failed(key, argv, error.line) from error
             texts = map(text_of, (errors, out))
             lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
         if finished.killed:
@@ -262,22 +255,17 @@ def digest_file(path: Path, policy: AnswerPolicy, edited: Path | None = None) ->
         text = read_regular(path, _largest_text(policy))
     except OSError as error:
         raise _unreadable(path, str(error.strerror)) from error
-    text, count = _edit(text, policy)
+    count = None
+    if policy.compare == "json":
+        text = _canonical(text, frozenset(policy.json_ignore))
+    elif policy.compare == "sorted-lines":
+        # A missing newline at the end is not a difference.
+        lines = sorted(text.removesuffix(b"\n").split(b"\n"))
+        text, count = b"\n".join(lines), len(lines)
     if edited is not None:
         with writing(edited):
             edited.write_bytes(text)
     return Answer(hashlib.sha256(text).hexdigest(), count, source=source)
-
-
-def _edit(text: bytes, policy: AnswerPolicy) -> tuple[bytes, int | None]:
-    """Return the text in the form that is compared, and its number of lines if they are sorted."""
-    if policy.compare == "json":
-        return _canonical(text, frozenset(policy.json_ignore)), None
-    if policy.compare != "sorted-lines":
-        return text, None
-    # A missing newline at the end is not a difference.
-    lines = sorted(text.removesuffix(b"\n").split(b"\n"))
-    return b"\n".join(lines), len(lines)
 
 
 def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
@@ -298,29 +286,25 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
             lines = (line for line in text.splitlines() if line.strip())
             documents = [parse_json(line, members=members) for line in lines]
         except ValueError as error:
-            raise AnswerError(
-                "the output is not JSON",
-                code="BX216",
-                details=(("cause", str(error)), ("output", repr(text[:_EXCERPT]))),
-                fix="print JSON, or set answer: {compare: exact}",
-            ) from error
+            excerpt, fix = repr(text[:_EXCERPT]), "print JSON, or set answer: {compare: exact}"
+            reasons = {"cause": str(error), "output": excerpt}
+            raise _error("BX216", "the output is not JSON", fix, **reasons) from error
     left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
     if removed and not left.strip(b"[]{},"):
         message = "answer: {json: {ignore: […]}} leaves nothing to compare"
-        raise AnswerError(message, code="BX218", fix=f"ignore fewer keys; {_SHOWS}")
+        raise _error("BX218", message, f"ignore fewer keys; {_SHOWS}")
     return left
 
 
 def _unreadable(path: Path, cause: str) -> AnswerError:
     fix = "let the program write it, or correct answer: {file: …}"
-    message = f"the answer file {path} cannot be read"
-    return AnswerError(message, code="BX215", details=(("cause", cause),), fix=fix)
+    return _error("BX215", f"the answer file {path} cannot be read", fix, cause=cause)
 
 
 def _failed(key: str, argv: tuple[str, ...], cause: str, fix: str = "") -> AnswerError:
-    return AnswerError(
-        f"answer.{key} ({Path(argv[0]).name}) failed",
-        code="BX218",
-        details=(("cause", cause),),
-        fix=fix or "correct the command; it reads the output of the program from stdin",
-    )
+    fix = fix or "correct the command; it reads the output of the program from stdin"
+    return _error("BX218", f"answer.{key} ({Path(argv[0]).name}) failed", fix, cause=cause)
+
+
+def _error(code: str, message: str, fix: str, **details: str) -> AnswerError:
+    return AnswerError(message, code=code, details=tuple(details.items()), fix=fix)

@@ -4,7 +4,7 @@ import contextlib
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -40,16 +40,6 @@ SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class BlockPosition:
-    """Position of a block in a record."""
-
-    seq: int
-    round: int
-    position: int
-    warmup: bool
-
-
 class BlockRunner:
     """Runner of blocks that keeps its files open between them. A context manager."""
 
@@ -75,24 +65,21 @@ class BlockRunner:
 
     def __exit__(self, *_: object) -> None:
         self._answers.close()
-        self._gauge.__exit__()
+        self._gauge.close()
         self._exports.close()
 
     def sync(self) -> None:
         """Flush hyperfine's output to the disk. Call it before the journal is flushed."""
         self._exports.sync()
 
-    def run(self, target: Target, place: BlockPosition, runs: int) -> Block:
-        """Measure one block. A failure is the block's status, not an exception.
+    def run(self, target: Target, block: Block, runs: int) -> Block:
+        """Complete a block by measuring it. A failure is its status, not an exception.
 
         Raises:
             Interrupted: the user killed it; the block is dropped.
             MachineError: BX235, the record's disk is full or the record was removed; BX231,
                 hyperfine was removed.
         """
-        block = Block(
-            place.seq, place.round, place.position, target.cell.id, place.warmup, "ok", utc_now()
-        )
         if failed := run_setup(self._launcher, target, "prepare", self._timeout_s):
             return _failed(block, failed)
         if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
@@ -116,12 +103,9 @@ class BlockRunner:
         self._pages[key] = pages
         before_run = pagecache.set_state(pages, requested)
         block = self._run_timed(target, block, runs)
-        return replace(
-            block,
-            page_cache=pagecache.verify_state(
-                pages, requested, before_run, block.sensors.device_bytes
-            ),
-        )
+        read_bytes = block.sensors.device_bytes
+        state = pagecache.verify_state(pages, requested, before_run, read_bytes)
+        return replace(block, page_cache=state)
 
     def _run_timed(self, target: Target, block: Block, runs: int) -> Block:
         if target.binary is not None:
@@ -131,25 +115,20 @@ class BlockRunner:
         stored = self._stdout_is_answer or self._readings.needs_stdout
         discarded = "null" if self._policy.stdout == "null" else "pipe"
         output = str(self._raw.stdout) if stored else discarded
+        export = self._raw.export
         argv = self._tool.call(
-            target.argv, runs=runs, output=output, stdin=target.stdin, export=self._raw.export
+            target.argv, runs=runs, output=output, stdin=target.stdin, export=export
         )
         # If hyperfine fails, the JSON of the previous block must not be read.
-        with contextlib.suppress(FileNotFoundError):
-            self._raw.export.unlink()
+        export.unlink(missing_ok=True)
         with writing(self._log):
             log_start = self._log.stat().st_size
         timeout_s = runs * self._timeout_s + HYPERFINE_OVERHEAD_S
         # hyperfine itself opens the input.
         limited = (output, largest_answer(self._policy)) if stored else None
-        command = target.command(
-            self._answers.path,
-            timeout_s,
-            argv=argv,
-            stdin=None,
-            stderr=str(self._log),
-            limited=limited,
-        )
+        streams = {"stdin": None, "stderr": str(self._log)}
+        answers = self._answers.path
+        command = target.command(answers, timeout_s, argv=argv, limited=limited, **streams)
         self._answers.mark()
         self._readings.before = self.reader.mark()
         before = self._gauge.read(target.cpus)
@@ -175,7 +154,6 @@ class BlockRunner:
 
     @property
     def _stdout_is_answer(self) -> bool:
-        """True if the output of a program is stored and digested."""
         policy = self._policy
         stored = policy.stdout == "file" and policy.file is None
         return stored and not policy.contract and policy.compare != "none"
@@ -194,8 +172,8 @@ class BlockRunner:
             file.truncate(0)
             log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
         place = log.relative_to(self._raw.root.parent)
-        words = f"{how} ({format_size(printed)}, of which {place} contains both ends)"
-        return _failed(block, words)
+        size = format_size(printed)
+        return _failed(block, f"{how} ({size}, of which {place} contains both ends)")
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
@@ -224,12 +202,9 @@ class BlockRunner:
             if (measured["peak_rss_bytes"] or 0) < least:
                 measured |= {"peak_rss_bytes": None, "peak_rss_source": None}
         except (OSError, CellError) as error:
-            words = self._hyperfine_error(log_start) or (
-                f"hyperfine wrote no result ({finished.how})"
-                if isinstance(error, OSError)
-                else str(error)
-            )
-            return _failed(block, words)
+            missing = f"hyperfine wrote no result ({finished.how})"
+            words = missing if isinstance(error, OSError) else str(error)
+            return _failed(block, self._hyperfine_error(log_start) or words)
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         export = b"".join(stored.split(b"\n"))
         self._exports.append(b'{"seq":%d,"export":%s}\n' % (block.seq, export))
@@ -267,11 +242,9 @@ class BlockRunner:
     def _hyperfine_error(self, start: int) -> str | None:
         with self._log.open("rb") as file:
             file.seek(start)
-            text = file.read().decode(errors="replace")
-        lines = [
-            line.strip() for line in text.splitlines() if line.strip().lower().startswith("error: ")
-        ]
-        return lines[-1].partition(": ")[2] if lines else None
+            lines = (line.strip() for line in file.read().decode(errors="replace").splitlines())
+        errors = [line for line in lines if line.lower().startswith("error: ")]
+        return errors[-1].partition(": ")[2] if errors else None
 
 
 def _failed(block: Block, message: str) -> Block:

@@ -12,7 +12,7 @@ from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
 from bench_framework.execution.answer_differences import Difference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
-from bench_framework.execution.input_progress import InputProgress
+from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Block, Event
@@ -64,7 +64,9 @@ class BlockChecks:
         self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         if block.status == "other-output":
-            return block, state.new_event(_refused_event(target, block))
+            advice = "correct the program, or the command of answer: {check: …}"
+            event = _other_work(block, f"{target.cell.label}: {block.message}", advice)
+            return block, state.new_event(event)
         if block.answer is None:
             return block, []
         verify = self._verify_bound if target.cell.role.separate else self._verify_answer
@@ -98,9 +100,8 @@ class BlockChecks:
             event = varying_answer_event(baseline, event, difference)
         if warn:
             ignoring = "set answer: {compare: none}" if plan.scenario_path else "--ignore-output"
-            advice = (difference.advice(varying=True) if difference is not None else "") or (
-                f"check both outputs; to ignore them: {ignoring}"
-            )
+            advice = difference.advice(varying=True) if difference is not None else ""
+            advice = advice or f"check both outputs; to ignore them: {ignoring}"
             event = replace(
                 event,
                 code="BX334",
@@ -116,10 +117,8 @@ class BlockChecks:
         """Return the event of an answer that differs in a tolerated share of its lines."""
         if not answer.differing or (block.cell_id, "BX335") in state.noted:
             return []
-        share, limit = (
-            format_percent(float(f"{part:.2g}"))
-            for part in (answer.differing, self.reader.policy.tolerated_share)
-        )
+        parts = (answer.differing, self.reader.policy.tolerated_share)
+        share, limit = (format_percent(float(f"{part:.2g}")) for part in parts)
         base = self.record.plan.cell(state.reference_id).label
         event = Event(
             "BX335",
@@ -153,11 +152,10 @@ class BlockChecks:
 
     def _difference(self, target: Target) -> Difference | None:
         """Return the first difference of the compared text from its reference, and save it."""
-        raw = self.record.raw
-        policy, reference = self.reader.policy, raw.reference(target.cell)
+        raw, policy = self.record.raw, self.reader.policy
         if policy.contract:
             return None
-        difference = first_difference(policy, reference, self._compared())
+        difference = first_difference(policy, raw.reference(target.cell), self._compared())
         if difference is not None:
             path = raw.diff(target.cell.id)
             with writing(path):
@@ -189,7 +187,7 @@ def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
         finished = reader.launcher.run(target.command(answers, reader.timeout_s, stderr=str(log)))
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     except MeasureError as error:
-        return "; ".join((error.message, *(text for _, text in error.details))), ""
+        return error.line, ""
     except OSError as error:
         return f"its stderr could not be stored: {error.strerror}", ""
     finally:
@@ -214,24 +212,26 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         # If it succeeded before too, the failure is in its answer and this detail says nothing.
         if how != SUCCEEDED_AGAIN or not block.exit_codes or bad_end:
             details.append(("second run", how))
-    round_name = f"warm-up round {block.round}" if block.warmup else f"round {block.round}"
+    others = "all other configurations are measured"
+    if target.cell.role is Role.BASELINE:
+        others = "no variant can be compared with the baseline"
+    advice = "run the command by itself; it must exit with 0"
+    if plan.scenario_path:
+        advice = f"reproduce: {reproduction(plan, target.cell)}"
     return Event(
         "BX201",
-        f"{target.cell.label} failed in {round_name} ({block.message})",
+        f"{target.cell.label} failed in {_place(block)} ({block.message})",
         "error",
         block.cell_id,
         block.round,
-        effect="its failed rounds are left out of comparisons; "
-        + (
-            "no variant can be compared with the baseline"
-            if target.cell.role is Role.BASELINE
-            else "all other configurations are measured"
-        ),
-        help=f"reproduce: {reproduction(plan, target.cell)}"
-        if plan.scenario_path
-        else "run the command by itself; it must exit with 0",
+        effect=f"its failed rounds are left out of comparisons; {others}",
+        help=advice,
         details=tuple(details),
     )
+
+
+def _place(block: Block) -> str:
+    return f"{'warm-up ' if block.warmup else ''}round {block.round}"
 
 
 def reproduction(plan: Plan, cell: Cell) -> str:
@@ -241,13 +241,8 @@ def reproduction(plan: Plan, cell: Cell) -> str:
     if variant.experiment:
         terms.insert(0, _term("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
-    words = iter(plan.asked)
-    settings = [
-        word
-        for option, value in zip(words, words, strict=False)
-        if option == "-S"
-        for word in (option, value)
-    ]
+    pairs = zip(plan.asked[::2], plan.asked[1::2], strict=False)
+    settings = [word for pair in pairs if pair[0] == "-S" for word in pair]
     return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
 
 
@@ -265,26 +260,27 @@ def _term(name: str, value: str) -> str:
 def cache_event(target: Target, block: Block) -> Event | None:
     """Return the event BX341 or BX342 if the requested page cache was not confirmed, or `None`."""
     requested, actual = target.cell.cache, block.page_cache
-    if (
-        block.status in {"failed", "timeout"}
-        or actual is None
-        or requested in {"unknown", actual.state}
-    ):
+    if block.status in schedule.VOID or actual is None or requested in {"unknown", actual.state}:
         return None
-    cold = requested == "cold"
-    place = f"{'warm-up ' if block.warmup else ''}round {block.round}"
+    effect = "the round does not count for this configuration; "
+    effect += "it is not compared if more than 5 % of its rounds are lost"
+    if requested == "cold":
+        code = "BX341"
+        advice = (
+            "store the input on a local disk, in files that you own and no other program uses, "
+        )
+        advice += "and run as root"
+    else:
+        code, effect = "BX342", f"in a comparison with cold runs, {effect}"
+        advice = "choose an input that fits into memory, or set `cache: unknown`"
+    where = f"{target.cell.label} in {_place(block)}"
     return Event(
-        "BX341" if cold else "BX342",
-        f"page cache not verified to be {requested}: {target.cell.label} in {place}: {actual.why}",
+        code,
+        f"page cache not verified to be {requested}: {where}: {actual.why}",
         cell_id=block.cell_id,
         round=block.round,
-        effect=("" if cold else "in a comparison with cold runs, ")
-        + "the round does not count for this configuration; "
-        "it is not compared if more than 5 % of its rounds are lost",
-        help="store the input on a local disk, in files that you own and no other program uses, "
-        "and run as root"
-        if cold
-        else "choose an input that fits into memory, or set `cache: unknown`",
+        effect=effect,
+        help=advice,
         details=(("input", str(target.input_path)),),
     )
 
@@ -313,30 +309,19 @@ def other_output_event(
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
+    details += _lines(target, reference_label, difference)
     advice = difference.advice() if difference is not None else ""
-    return Event(
-        "BX210",
-        f"{target.cell.label} prints a different result from {reference_label}",
-        "error",
-        block.cell_id,
-        block.round,
-        effect="its times are in runs.csv (comparable=false) but not compared",
-        help=f"correct the program{f'; {advice}' if advice else ', or change `answer`'}",
-        details=(*details, *_lines(target, reference_label, difference)),
-    )
+    advice = f"; {advice}" if advice else ", or change `answer`"
+    message = f"{target.cell.label} prints a different result from {reference_label}"
+    return _other_work(block, message, f"correct the program{advice}", tuple(details))
 
 
-def _refused_event(target: Target, block: Block) -> Event:
-    """Return the event BX210 of an answer that the scenario's check refused."""
-    return Event(
-        "BX210",
-        f"{target.cell.label}: {block.message}",
-        "error",
-        block.cell_id,
-        block.round,
-        effect="its times are in runs.csv (comparable=false) but not compared",
-        help="correct the program, or the command of answer: {check: …}",
-    )
+def _other_work(
+    block: Block, message: str, advice: str, details: tuple[tuple[str, str], ...] = ()
+) -> Event:
+    effect = "its times are in runs.csv (comparable=false) but not compared"
+    place = (block.cell_id, block.round)
+    return Event("BX210", message, "error", *place, effect=effect, help=advice, details=details)
 
 
 def _lines(

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -63,26 +64,20 @@ class Readings:
         """Return the block with the metrics of its last run and the reasons for missing ones."""
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
-        texts: dict[str, str | Missing] = {}
-        matches: dict[str, Mapping[str, Matches] | Missing] = {}
+        # Each text is read and searched once.
+        text_of, matches_of = cache(self._text), cache(partial(self._matches, target))
         for metric in self.declared:
             if metric.source == "worker":
                 continue
-            if metric.source not in texts:
-                texts[metric.source] = self._text(metric.source)
             try:
-                text = texts[metric.source]
-                if isinstance(text, Missing):
+                if isinstance(text := text_of(metric.source), Missing):
                     raise text
                 if not metric.regex:
                     values[metric.name] = _number_at(_document(text), metric.path, metric)
                     continue
-                if metric.source not in matches:
-                    matches[metric.source] = self._matches(target, metric.source)
-                several = matches[metric.source]
-                if isinstance(several, Missing):
-                    raise several
-                values[metric.name] = _number_of(several[metric.name], metric)
+                if isinstance(matches := matches_of(metric.source), Missing):
+                    raise matches
+                values[metric.name] = _number_of(matches[metric.name], metric)
             except Missing as reason:
                 missing[metric.name] = str(reason)
         if values or missing:
@@ -105,8 +100,7 @@ class Readings:
             except AnswerError as error:
                 return Missing(error.line)
             if finished.timed_out:
-                limit = f"exceeded the time limit of {self.reader.timeout_s:g} s"
-                return Missing(f"{words} {limit}")
+                return Missing(f"{words} exceeded the time limit of {self.reader.timeout_s:g} s")
             if not finished.ok:
                 return Missing(f"{words}: {finished.how}")
             groups = parse_json(edited.read_bytes())
@@ -167,9 +161,8 @@ def _document(text: str) -> Any:
     try:
         return parse_json(lines[-1], members=_members) if lines else None
     except ValueError as error:
-        raise Missing(
-            f"neither the whole text nor its last line is JSON: {_excerpt(lines[-1])}"
-        ) from error
+        last = _excerpt(lines[-1])
+        raise Missing(f"neither the whole text nor its last line is JSON: {last}") from error
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -196,8 +189,7 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
 
 
 def _finite(value: float, metric: DeclaredMetric) -> float:
-    scaled = value * metric.scale
-    if not math.isfinite(scaled):
+    if not math.isfinite(scaled := value * metric.scale):
         raise Missing(f"{value} is not a finite number")
     return scaled
 

@@ -8,13 +8,13 @@ import re
 import shlex
 import shutil
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import CellError, MachineError
-from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.host import cache_root, seconds, version_of
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.foreign import parse_json, text_of
@@ -84,27 +84,38 @@ def _unreadable(cause: str) -> CellError:
     return CellError(message, code="BX233", details=(("cause", cause),), fix=fix)
 
 
+def installed(launcher: Launcher, env: Mapping[str, str]) -> Iterator[Hyperfine]:
+    """Yield ``BENCHCTL_HYPERFINE``, or those on PATH and in the cache, of any version."""
+    paths = (shutil.which("hyperfine", path=env.get("PATH")), str(cached_path(env)))
+    if configured := env.get("BENCHCTL_HYPERFINE"):
+        paths = (configured, "")
+    for path in filter(None, paths):
+        if (version := probe(launcher, env, path)) is not None:
+            yield Hyperfine(str(Path(path).absolute()), version)
+
+
 def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hyperfine:
     """Find hyperfine: ``BENCHCTL_HYPERFINE``, PATH, the cache, or installed there with cargo.
 
     Raises `MachineError` (BC403): none was found and none could be installed, or
     ``BENCHCTL_HYPERFINE`` is not hyperfine or too old.
     """
+    too_old = []
+    for tool in installed(launcher, env):
+        if tool.version >= MINIMUM:
+            return tool
+        too_old.append(tool)
     if configured := env.get("BENCHCTL_HYPERFINE"):
-        return _configured(launcher, env, configured)
-    rejected: list[tuple[str, str]] = []
-    cached = cached_path(env)
-    for path in (shutil.which("hyperfine", path=env.get("PATH")), str(cached)):
-        version = path and probe(launcher, env, path)
-        if path and version:
-            if version >= MINIMUM:
-                return Hyperfine(str(Path(path).absolute()), version)
-            rejected.append(("found", f"{path} {'.'.join(map(str, version))}, too old"))
-    log = install(launcher, env, cached.parent.parent, progress)
-    version = probe(launcher, env, str(cached))
+        state = f"{too_old[0].name}, too old" if too_old else "not a working hyperfine"
+        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
+        raise _missing((), f"BENCHCTL_HYPERFINE is {configured}, which is {state}", fix)
+    path = cached_path(env)
+    log = install(launcher, env, path.parent.parent, progress)
+    version = probe(launcher, env, str(path))
     if version is None:
+        rejected = (("found", f"{tool.path}, which is {tool.name}, too old") for tool in too_old)
         raise _missing((*rejected, ("cargo", log)))
-    return Hyperfine(str(cached), version)
+    return Hyperfine(str(path), version)
 
 
 def cached_path(env: Mapping[str, str]) -> Path:
@@ -114,14 +125,9 @@ def cached_path(env: Mapping[str, str]) -> Path:
 
 def probe(launcher: Launcher, env: Mapping[str, str], path: str) -> Version | None:
     """Return the version of a hyperfine; `None` if the program is not hyperfine."""
-    if not Path(path).is_file():
-        return None
-    try:
-        output = launcher.capture([path, "--version"], env, timeout_s=20)
-    except MachineError:
-        return None
-    match = _VERSION.search(output.stdout)
-    return (int(match[1]), int(match[2]), int(match[3])) if output.ok and match else None
+    text = version_of(launcher, path, env) if Path(path).is_file() else None
+    match = _VERSION.search(text or "")
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def run_install(
@@ -129,10 +135,12 @@ def run_install(
 ) -> Finished:
     """Run cargo, which builds a tool, and report the progress. Raises as `Launcher.run`."""
     start = seconds()
-    progress.notify(ToolInstall(name, version, 0.0))
-    return launcher.run(
-        command, lambda: progress.notify(ToolInstall(name, version, seconds() - start))
-    )
+
+    def report() -> None:
+        progress.notify(ToolInstall(name, version, seconds() - start))
+
+    report()
+    return launcher.run(command, report)
 
 
 def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer) -> str:
@@ -146,21 +154,8 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
         run_install(launcher, command, "hyperfine", INSTALLED, progress)
     except MachineError as error:
         return next((text for name, text in error.details if name == "cause"), error.message)
-    lines = text_of(log).strip().splitlines()
-    return next(
-        (line for line in reversed(lines) if line.startswith("error")), lines[-1] if lines else ""
-    )
-
-
-def _configured(launcher: Launcher, env: Mapping[str, str], path: str) -> Hyperfine:
-    version = probe(launcher, env, path)
-    if version is None or version < MINIMUM:
-        state = "is not a working hyperfine"
-        if version is not None:
-            state = f"is {'.'.join(map(str, version))}, too old"
-        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
-        raise _missing((), f"BENCHCTL_HYPERFINE is {path}, which {state}", fix)
-    return Hyperfine(str(Path(path).absolute()), version)
+    lines = text_of(log).strip().splitlines() or [""]
+    return next((line for line in reversed(lines) if line.startswith("error")), lines[-1])
 
 
 def _missing(
@@ -168,10 +163,6 @@ def _missing(
     message: str = "hyperfine 1.20 or newer was not found, and cargo could not install it",
     fix: str | None = None,
 ) -> MachineError:
-    return MachineError(
-        message,
-        code="BC403",
-        details=details,
-        effect="nothing was measured",
-        fix=fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE",
-    )
+    fix = fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE"
+    effect = "nothing was measured"
+    return MachineError(message, code="BC403", details=details, effect=effect, fix=fix)

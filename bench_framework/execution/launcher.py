@@ -68,23 +68,14 @@ class Lines:
     def wait(self) -> dict[str, Any] | None:
         """Return the next object; `None` at the end of the input."""
         while b"\n" not in self._buffer:
-            if not self._fill():
+            if not self.fill():
                 return None
         line, _, self._buffer = self._buffer.partition(b"\n")
         request: dict[str, Any] = json.loads(line)
         return request
 
-    def kill_requested(self) -> bool:
-        """Read the available input. Return True if it requests a kill or has ended."""
-        if not self._fill():
-            return True
-        requested = False
-        while b"\n" in self._buffer:
-            line, _, self._buffer = self._buffer.partition(b"\n")
-            requested = requested or bool(json.loads(line).get("kill"))
-        return requested
-
-    def _fill(self) -> bool:
+    def fill(self) -> bool:
+        """Read the available input, or wait for some. Return False at its end."""
         part = os.read(STDIN, 1 << 16)
         self.ended = not part
         self._buffer += part
@@ -95,28 +86,26 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     """Run one command to its end and send the result. Return True if benchctl is still alive."""
     start = time.monotonic()
     excerpts: dict[str, Excerpt] = {}
+    failure = None
     try:
         for name, most in (request.get("most") or {}).items():
             excerpts[name] = Excerpt(request[name], most)
-        pid, failure = spawn(request, {name: e.writer for name, e in excerpts.items()})
+        pid = spawn(request, {name: e.writer for name, e in excerpts.items()})
     except OSError as error:
-        pid, failure = None, (error.errno or 0, f"{error.strerror}: {error.filename}")
+        failure = {"error": text_of(error), "errno": error.errno or 0}
     for excerpt in excerpts.values():
         os.close(excerpt.writer)
     if failure is not None:
-        if pid is not None:
-            os.waitpid(pid, 0)
         for excerpt in excerpts.values():
             excerpt.close()
-        send({"error": failure[1], "errno": failure[0]})
+        send(failure)
         return True
-    assert pid is not None
     send({"pid": pid})
     end = watch(pid, request, lines, list(excerpts.values()))
     if end:
         kill_group(pid)
     counters = request.get("observe") or []
-    storage = storage_of(pid, counters) if counters else {}
+    storage = storage_of(pid, counters)
     _, status, used = os.wait4(pid, 0)
     seconds = time.monotonic() - start
     kill_group(pid)
@@ -138,15 +127,10 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
             "read_bytes": used.ru_inblock * 512,
             "cpu_s": used.ru_utime + used.ru_stime + left_s,
-            "used": {**counts_of(used, counters), **storage},
+            "used": {n: getattr(used, n) for n in counters if hasattr(used, n)} | storage,
         }
     )
     return not lines.ended
-
-
-def counts_of(used: Any, names: list[str]) -> dict[str, int]:
-    """Return the named fields of getrusage(2) for a process and all children that it waited for."""
-    return {name: getattr(used, name) for name in names if hasattr(used, name)}
 
 
 def storage_of(pid: int, names: list[str]) -> dict[str, int]:
@@ -238,7 +222,8 @@ def watch(pid: int, request: dict[str, Any], lines: Lines, excerpts: list[Excerp
                 return "timed_out"
             if limited and size_of(limited[0]) > limited[1]:
                 return "overflowed"
-            if STDIN in ready and lines.kill_requested():
+            if STDIN in ready:  # no other request comes before the answer to this one
+                lines.fill()
                 return "killed"
             for excerpt in excerpts:
                 if excerpt.reader in ready and not excerpt.read():
@@ -255,8 +240,14 @@ def size_of(path: str) -> int:
         return 0
 
 
-def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[int, str] | None]:
-    """Fork and exec. Return the process id, or errno and message; `pipes` replace paths."""
+def text_of(error: OSError) -> str:
+    """Return the message of an error, with the file if it has one."""
+    place = f": {os.fsdecode(error.filename)}" if error.filename else ""
+    return f"{error.strerror}{place}"
+
+
+def spawn(request: dict[str, Any], pipes: dict[str, int]) -> int:
+    """Fork and exec. Return the process id. Raises `OSError`; `pipes` replace paths."""
     report, reporter = os.pipe()
     parent = os.getpid()
     pid = os.fork()
@@ -264,10 +255,7 @@ def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[in
         try:
             exec_program(request, pipes, parent)
         except OSError as error:
-            text = str(error.strerror)
-            if error.filename:
-                text += f": {os.fsdecode(error.filename)}"
-            os.write(reporter, json.dumps([error.errno or 0, text]).encode())
+            os.write(reporter, json.dumps([error.errno or 0, text_of(error)]).encode())
         finally:
             os._exit(127)
     os.close(reporter)
@@ -275,10 +263,10 @@ def spawn(request: dict[str, Any], pipes: dict[str, int]) -> tuple[int, tuple[in
     while part := os.read(report, 4096):
         failure += part
     os.close(report)
-    if not failure:
-        return pid, None
-    number, text = json.loads(failure)
-    return pid, (int(number), str(text))
+    if failure:
+        os.waitpid(pid, 0)
+        raise OSError(*json.loads(failure))
+    return pid
 
 
 def exec_program(request: dict[str, Any], pipes: dict[str, int], parent: int) -> None:

@@ -11,7 +11,6 @@ import subprocess  # noqa: TID251 -- only this module starts processes
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -134,8 +133,8 @@ class Launcher:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._buffer = b""
-        # The command's process id, which also names its session and group.
-        self._running: int | None = None
+        self.running: int | None = None
+        """Process id of the running command, which also names its session and group."""
 
     def __enter__(self) -> Self:
         return self
@@ -147,11 +146,6 @@ class Launcher:
     def pid(self) -> int | None:
         """Return the process id of the launcher; `None` before the first command."""
         return self._process.pid if self._process else None
-
-    @property
-    def running(self) -> int | None:
-        """Return the process id of the running command, which leads a session of its own."""
-        return self._running
 
     def run(
         self, command: Command, on_poll: Callable[[], None] | None = None, poll_s: float = POLL_S
@@ -165,13 +159,10 @@ class Launcher:
             self._send(_request(command))
             first = self._answer(None)
             if "error" in first:
-                raise MachineError(
-                    f"cannot start {command.argv[0]}",
-                    code="BX231",
-                    details=(("cause", str(first["error"])),),
-                    fix="check that the program exists and is executable",
-                )
-            self._running = int(first["pid"])
+                message, details = f"cannot start {command.argv[0]}", (("cause", first["error"]),)
+                fix = "check that the program exists and is executable"
+                raise MachineError(message, code="BX231", details=details, fix=fix)
+            self.running = int(first["pid"])
             try:
                 last = self._answer(on_poll, poll_s)
             except BaseException:
@@ -182,7 +173,7 @@ class Launcher:
                         self._answer(None)
                 raise
             finally:
-                self._running = None
+                self.running = None
         if "error" in last:
             message = f"the output of {command.argv[0]} cannot be stored: {last['error']}"
             effect = "what was measured before is kept"
@@ -217,7 +208,7 @@ class Launcher:
 
     def kill_now(self) -> None:
         """Kill the running command with all its processes; `run` then returns with `killed` set."""
-        if self._running is None or self._process is None or self._process.stdin is None:
+        if self.running is None or self._process is None or self._process.stdin is None:
             return
         with contextlib.suppress(BrokenPipeError, ValueError):
             os.write(self._process.stdin.fileno(), b'{"kill": true}\n')
@@ -236,19 +227,16 @@ class Launcher:
             process.kill()
             process.wait()
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(  # noqa: S603 -- a script of this package
-            script("launcher.py"),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            # Ctrl-C goes to the foreground group and must not reach a timed process.
-            start_new_session=True,
-        )
-
     def _send(self, request: bytes) -> None:
         if self._process is None:
-            self._process = self._start()
+            self._process = subprocess.Popen(  # noqa: S603 -- a script of this package
+                script("launcher.py"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                # Ctrl-C goes to the foreground group and must not reach a timed process.
+                start_new_session=True,
+            )
         pipe = _open(self._process.stdin)
         view = memoryview(request)
         try:
@@ -261,11 +249,8 @@ class Launcher:
         assert self._process is not None
         pipe = _open(self._process.stdout)
         while b"\n" not in self._buffer:
-            if on_poll is not None:
-                next_poll = time.monotonic() + poll_s
-                while not select.select([pipe], [], [], max(0.0, next_poll - time.monotonic()))[0]:
-                    on_poll()
-                    next_poll = time.monotonic() + poll_s
+            while on_poll is not None and not select.select([pipe], [], [], poll_s)[0]:
+                on_poll()
             part = pipe.read(1 << 16)
             if not part:
                 self._handle_death()
@@ -276,10 +261,10 @@ class Launcher:
 
     def _handle_death(self) -> None:
         """Kill the command's group after the launcher died; PDEATHSIG kills only the command."""
-        if self._running is not None:
+        if self.running is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._running, signal.SIGKILL)
-        self._running = None
+                os.killpg(self.running, signal.SIGKILL)
+        self.running = None
         self._buffer = b""
         self.close()
         message = "benchctl's launcher process was killed"

@@ -39,10 +39,6 @@ class Waiting(Update):
     elapsed_s: float
 
 
-class BuildStarted(Update):
-    """cargo has started a build that is not fresh."""
-
-
 class BuildStep(Update):
     """Progress of cargo: number of crates that are ready, and seconds since the start.
 

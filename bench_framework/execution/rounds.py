@@ -5,24 +5,23 @@ nothing. See docs/method.md#schedule.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
-from bench_framework.execution.block import BlockPosition, BlockRunner
+from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.hyperfine import Hyperfine
-from bench_framework.execution.input_progress import InputProgress
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.schedule import REASONS, Looker, drop_pending
+from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
 from bench_framework.model.looks import LAST_LOOK, Looks, decidable, limit_of_rounds, looks_of
 from bench_framework.model.plan import Input, Plan
-from bench_framework.model.run import Build, Event, Look, PreparedInput
+from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 
@@ -45,10 +44,14 @@ def measure(
         Interrupted: a stop was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
+    contents = record.contents
+    if contents.complete:
+        return
+    guard = folders.Guard({item.input_id: item for item in contents.inputs}, contents.builds)
     with BlockRunner(session.launcher, hyperfine, record) as runner:
-        began = seconds() - record.contents.elapsed_s
+        began = seconds() - contents.elapsed_s
         try:
-            Measuring(record, session, runner, looker, decides, began, enough).run()
+            Measuring(record, session, runner, looker, decides, began, guard, enough).run()
         finally:
             runner.sync()
             record.sync()
@@ -65,6 +68,7 @@ class Measuring:
     decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
+    guard: folders.Guard
     enough: str = ""
     """Reason why one round of each input is enough, or empty."""
 
@@ -80,37 +84,27 @@ class Measuring:
 
     def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
-        contents = self.record.contents
-        if contents.complete:
-            return
-        builds = {build.id: build for build in contents.builds}
-        inputs = {item.input_id: item for item in contents.inputs}
-        guard = folders.Guard(inputs, contents.builds)
         drop_pending(self.plan, self.record)
-        states = [
-            state
-            for item in self.plan.inputs
-            if (state := self._prepare_input(item, builds, inputs)) is not None
-        ]
-        self._warm_up(states, guard)
-        self._measure(states, guard)
-        for event in guard.digests():
+        states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
+        self._warm_up(states)
+        self._measure(states)
+        for event in self.guard.digests():
             self._add_event(event)
-        if (replaced := guard.replaced()) is not None:
+        if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
-    def _warm_up(self, states: list[InputProgress], guard: folders.Guard) -> None:
+    def _warm_up(self, states: list[InputProgress]) -> None:
         for number in range(1, self._warmup_rounds + 1):
             for state in states:
                 if state.warmups < number and not state.rounds and not state.stopped:
-                    self._round(state, number, guard, warmup=True)
+                    self._round(state, number, warmup=True)
         for state in states:
             self._set_repeats(state)
         if self.plan.measure.by_budget:
             rounds = limit_of_rounds(self.plan, self._affordable_rounds(states), self.decides)
             self.record.append(lines.Limit(rounds))
-        self.session.observer.notify(progress.LimitKnown(self.plan.measure.rounds_max))
+        self._notify(progress.LimitKnown(self.plan.measure.rounds_max))
 
     def _affordable_rounds(self, states: Sequence[InputProgress]) -> float:
         """Return how many rounds of all inputs fit into the rest of the budget.
@@ -128,13 +122,13 @@ class Measuring:
         )
         return max(0.0, budget - self.elapsed_s) / round_s if round_s else math.inf
 
-    def _measure(self, states: list[InputProgress], guard: folders.Guard) -> None:
+    def _measure(self, states: list[InputProgress]) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
         looks = looks_of(self.plan)
         for number in range(1, self.plan.measure.rounds_max + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
-                    self._round(state, number, guard, warmup=False)
+                    self._round(state, number, warmup=False)
                 self._analyze(state, states, looks)
             if all(state.stopped for state in states):
                 break
@@ -143,24 +137,21 @@ class Measuring:
     def _warmup_rounds(self) -> int:
         # Round 1 has a random order and needs a reference answer. Without warm-up rounds the
         # reference cell runs once before it.
+        least = 0 if self.plan.answer.compare == "none" else 1
         requested = self.plan.measure.warmup_rounds
-        requested = min(1, requested) if self.enough else requested
-        return max(1, requested) if self.plan.answer.compare != "none" else requested
+        return max(least, min(1, requested) if self.enough else requested)
 
-    def _prepare_input(
-        self, item: Input, builds: Mapping[str, Build], inputs: Mapping[str, PreparedInput]
-    ) -> InputProgress | None:
-        contents = self.record.contents
-        targets = {}
+    def _prepare_input(self, item: Input) -> InputProgress | None:
+        contents, targets = self.record.contents, {}
+        builds = {build.id: build for build in contents.builds}
+        prepared = next((given for given in contents.inputs if given.input_id == item.id), None)
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
             build = builds.get(self.plan.variant(cell.variant_id).build_id)
             if cell.id in contents.dropped or build is None or not build.ok:
                 continue
             try:
-                targets[cell.id] = target_of(
-                    cell, build, inputs.get(item.id), self.session.env, tuning
-                )
+                targets[cell.id] = target_of(cell, build, prepared, self.session.env, tuning)
             except CellError as error:
                 self._add_event(Event(error.code, error.message, "error", cell.id, help=error.fix))
         if not targets:
@@ -174,18 +165,16 @@ class Measuring:
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
         return state
 
-    def _round(
-        self, state: InputProgress, number: int, guard: folders.Guard, *, warmup: bool
-    ) -> None:
+    def _round(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         order = self._order(state, number, warmup=warmup)
-        if event := guard.changed(state.input.id) or guard.replaced():
+        if event := self.guard.changed(state.input.id) or self.guard.replaced():
             self._add_event(event)
             state.stopped = True
             return
-        self.session.observer.notify(progress.RoundStarted(state.input.id, number, warmup))
+        self._notify(progress.RoundStarted(state.input.id, number, warmup))
         for position, cell_id in enumerate(order):
             self.session.stop.check()
-            self._block(state, cell_id, number, position, guard, warmup=warmup)
+            self._block(state, cell_id, number, position, warmup=warmup)
             if state.stopped:
                 return
         if warmup:
@@ -197,42 +186,32 @@ class Measuring:
         self._drop_failed(state, number, warmup=warmup)
         self.runner.sync()
         self.record.sync()
-        self.session.observer.notify(
-            progress.RoundFinished(state.input.id, number, warmup, elapsed)
-        )
+        self._notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
 
     def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
         if warmup and self.plan.measure.warmup_rounds == 0:
             return [state.reference_id]
-        order = schedule.order_of(
-            self.plan.measure.seed, state.input.id, number, state.targets, warmup=warmup
-        )
+        seed, cells = self.plan.measure.seed, state.targets
+        order = schedule.order_of(seed, state.input.id, number, cells, warmup=warmup)
         if warmup and number == 1 and state.reference_id in state.targets:
             # Warm-up rounds are in no statistic, so the reference cell may come first, and then
             # its control: a program whose answers vary is found before they are compared.
             control = self.plan.control_cell(state.input.id)
-            known = [state.reference_id, *([control.id] if control is not None else [])]
-            first = [cell_id for cell_id in known if cell_id in order]
-            order = [*first, *(cell_id for cell_id in order if cell_id not in first)]
+            first = [state.reference_id, control.id if control is not None else ""]
+            order.sort(key=lambda id_: first.index(id_) if id_ in first else len(first))
         return order
 
     def _block(
-        self,
-        state: InputProgress,
-        cell_id: str,
-        number: int,
-        position: int,
-        guard: folders.Guard,
-        *,
-        warmup: bool,
+        self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
     ) -> None:
         target = state.targets[cell_id]
         began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
-        place = BlockPosition(len(self.record.contents.blocks), number, position, warmup)
-        self.session.observer.notify(progress.BlockStarted())
-        block = self.runner.run(target, place, runs)
+        seq = len(self.record.contents.blocks)
+        block = Block(seq, number, position, cell_id, warmup, "ok", utc_now())
+        self._notify(progress.BlockStarted())
+        block = self.runner.run(target, block, runs)
         block, events = BlockChecks(self.record, self.runner.reader).check(state, target, block)
-        if events and (changed := guard.changed(state.input.id)):  # the cause of other answers
+        if events and (changed := self.guard.changed(state.input.id)):  # the cause of other answers
             events, state.stopped = [changed], True
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
@@ -240,10 +219,9 @@ class Measuring:
             self._add_event(event)
         if warmup:
             state.warmup_s[cell_id] = seconds() - began
-        self.session.observer.notify(progress.BlockFinished(block))
+        self._notify(progress.BlockFinished(block))
 
     def _runs(self, state: InputProgress, cell_id: str) -> int:
-        """Return the runs in a measured block of a cell."""
         # Only the first run of a block is cold or follows `prepare`.
         cold = any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
         return 1 if cold or state.targets[cell_id].prepare else state.repeats.get(cell_id, 1)
@@ -252,14 +230,14 @@ class Measuring:
         """Drop the cells that failed too often or did other work."""
         over = warmup and number >= self.plan.measure.warmup_rounds > 0
         for cell_id in list(state.targets):
+            place = (cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
-                last = blocks[-1].message or "failed"
-                self._drop(state, cell_id, number, "failed", last, warmup=warmup)
+                self._drop(state, lines.Dropped(*place, "failed", blocks[-1].message or "failed"))
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
                 words = blocks[-1].message or "its output differs from the baseline's"
                 if cell_id != state.reference_id or self.plan.answer.check:
-                    self._drop(state, cell_id, number, "other-output", words, warmup=warmup)
+                    self._drop(state, lines.Dropped(*place, "other-output", words))
         state.stopped = state.stopped or not self._comparable(state)
 
     def _comparable(self, state: InputProgress) -> bool:
@@ -268,21 +246,10 @@ class Measuring:
         active = sum(cell.id in state.targets for cell in cells)
         return active > 1 or not any(cell.id in failed for cell in cells)
 
-    def _drop(
-        self,
-        state: InputProgress,
-        cell_id: str,
-        number: int,
-        kind: lines.DropState,
-        reason: str,
-        *,
-        warmup: bool,
-    ) -> None:
-        del state.targets[cell_id]
-        self.record.append(lines.Dropped(cell_id, state.input.id, number, warmup, kind, reason))
-        self.session.observer.notify(
-            progress.CellDropped(cell_id, number, reason, raced=kind in REASONS)
-        )
+    def _drop(self, state: InputProgress, line: lines.Dropped) -> None:
+        del state.targets[line.cell_id]
+        self.record.append(line)
+        self._notify(progress.CellDropped(line.cell_id, line.round, line.reason, raced=line.left))
         if not state.targets:
             state.stopped = True
 
@@ -291,11 +258,7 @@ class Measuring:
         if state.repeats:
             return
         walls = [
-            [
-                wall
-                for block in blocks
-                if block.warmup and block.status == "ok" and (wall := block.wall)
-            ]
+            [b.wall for b in blocks if b.warmup and b.status == "ok" and b.wall]
             for blocks in state.blocks.values()
         ]
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
@@ -314,29 +277,24 @@ class Measuring:
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).
         last = spent or number == rounds[-1]
         index = len(rounds) - 1 if last else rounds.index(number)
-        if any(
-            look.input_id == here and look.index == index for look in self.record.contents.looks
-        ):
+        if (here, index) in {(look.input_id, look.index) for look in self.record.contents.looks}:
             return
         decision = self.looker(here, index, number)
-        reason = decision.reason
-        if self.enough:
-            reason = self.enough
-        elif last and (not decision.stop or (spent and reason == LAST_LOOK)):
+        reason = self.enough or decision.reason
+        if not self.enough and last and (not decision.stop or (spent and reason == LAST_LOOK)):
             reason = "the time budget is used up" if spent else "the last round is measured"
-        look = Look(
-            here, index, number, decision.stop or last, reason, decision.trailing, decision.idle
-        )
+        stop, trailing, idle = decision.stop or last, decision.trailing, decision.idle
+        look = Look(here, index, number, stop, reason, trailing, idle)
         leaving = self._leaving(look, states)
         look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))
         state.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
-                kind = leaving[cell_id]
-                self._drop(other, cell_id, other.rounds, kind, REASONS[kind], warmup=False)
+                place = (cell_id, other.input.id, other.rounds)
+                self._drop(other, schedule.dropped_line(*place, leaving[cell_id]))
         self.record.sync()
-        self.session.observer.notify(progress.LookTaken(look))
+        self._notify(progress.LookTaken(look))
 
     def _leaving(self, look: Look, states: Sequence[InputProgress]) -> dict[str, race.DropReason]:
         """Return the cells that leave after this analysis, of inputs that continue."""
@@ -350,12 +308,14 @@ class Measuring:
         return race.leaving(self.plan, looks, measured, self._failed())
 
     def _failed(self) -> set[str]:
-        """Return the cells that were dropped because of a failure or other output."""
         return {id_ for id_, line in self.record.contents.dropped.items() if not line.left}
 
     def _add_event(self, event: Event) -> None:
         if self.record.note(event):
-            self.session.observer.notify(progress.Remark(event))
+            self._notify(progress.Remark(event))
+
+    def _notify(self, update: progress.Update) -> None:
+        self.session.observer.notify(update)
 
 
 def _fastest(state: InputProgress, cell_id: str) -> float:

@@ -1,15 +1,21 @@
-"""The order within rounds, runs per block, and cells that leave (docs/method.md#schedule)."""
+"""Progress of inputs, the order within rounds, runs per block, and cells that leave.
+
+See docs/method.md#schedule.
+"""
 
 import math
 import random
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from bench_framework.execution.target import Target
 from bench_framework.model import race
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block
+from bench_framework.model.plan import Input, Plan
+from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store import lines
+from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
 
 SHORTEST_BLOCK_S: Final = 0.020
@@ -19,6 +25,55 @@ FAILURES_IN_A_ROW: Final = 3
 TIMEOUTS_IN_A_ROW: Final = 2
 """Fewer than failures, because a program that hangs takes its whole timeout each time."""
 VOID: Final = frozenset({"failed", "timeout"})
+
+
+@dataclass(slots=True)
+class InputProgress:
+    """Progress of one input."""
+
+    input: Input
+    targets: dict[str, Target]
+    """Active cells by id; a dropped cell is removed."""
+    reference_id: str
+    """Cell that gives the reference answer: the baseline, or else the first."""
+    warmups: int = 0
+    rounds: int = 0
+    stopped: bool = False
+    reference: Answer | None = None
+    repeats: Mapping[str, int] = field(default_factory=dict)
+    blocks: dict[str, list[Block]] = field(default_factory=dict)
+    """Blocks of this input per cell, without skipped ones."""
+    warmup_s: dict[str, float] = field(default_factory=dict)
+    """Seconds that the newest warm-up block of a cell took with everything around it, by cell id.
+    It is not known of rounds before a resumption."""
+    noted: set[tuple[str, str]] = field(default_factory=set)
+    """Cell id and code of the events so far."""
+
+    def resume(self, contents: Contents, cell_ids: Collection[str]) -> None:
+        """Restore the progress from the journal of a record."""
+        here = self.input.id
+        self.warmups = contents.warmups.get(here, 0)
+        self.rounds = contents.rounds.get(here, 0)
+        self.stopped = contents.stopped(here)
+        self.repeats = contents.repeats.get(here, {})
+        for block in contents.blocks:
+            if block.cell_id in cell_ids and block.status != "skipped":
+                self.blocks.setdefault(block.cell_id, []).append(block)
+        self.reference = self.first_answer(self.reference_id)
+        self.noted = {(event.cell_id or "", event.code) for event in contents.events}
+
+    def first_answer(self, cell_id: str) -> Answer | None:
+        """Return the answer of the first good block of a cell."""
+        blocks = self.blocks.get(cell_id, ())
+        return next((b.answer for b in blocks if b.status == "ok" and b.answer), None)
+
+    def new_event(self, event: Event) -> list[Event]:
+        """Return the event, unless its cell already has one with this code."""
+        key = (event.cell_id or "", event.code)
+        if key in self.noted:
+            return []
+        self.noted.add(key)
+        return [event]
 
 
 def order_of(
@@ -42,9 +97,7 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     `walls` are the times of the warm-up runs in seconds, per cell. The fastest of each is used,
     because the first run reads the program from the disk.
     """
-    fastest = [min(times) for times in walls if times]
-    if not fastest:
-        return 1
+    fastest = [min(times) for times in walls if times] or [math.inf]
     middle = statistics.median(fastest)
     if middle <= 0:
         return MOST_REPEATS
@@ -58,11 +111,8 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     if warmup_over and all(block.status in VOID for block in blocks):
         return True
     last = [block.status for block in blocks[-FAILURES_IN_A_ROW:]]
-    if len(last) == FAILURES_IN_A_ROW and all(status in VOID for status in last):
-        return True
-    return len(last) >= TIMEOUTS_IN_A_ROW and all(
-        status == "timeout" for status in last[-TIMEOUTS_IN_A_ROW:]
-    )
+    failed = len(last) == FAILURES_IN_A_ROW and VOID.issuperset(last)
+    return failed or last[-TIMEOUTS_IN_A_ROW:] == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
 REASONS: Final[Mapping[str, str]] = {
@@ -94,10 +144,13 @@ def drop_pending(plan: Plan, record: Record) -> None:
     for look in contents.looks:
         for cell_id in [c for c in look.dropped if c not in contents.dropped]:
             here = plan.cell(cell_id).input_id
-            kind: race.DropReason = (
-                "raced" if any(cell_id in other.trailing for other in contents.looks) else "idle"
-            )
+            raced = any(cell_id in other.trailing for other in contents.looks)
+            kind: race.DropReason = "raced" if raced else "idle"
             number = contents.rounds.get(here, 0)
-            record.append(
-                lines.Dropped(cell_id, here, number, warmup=False, state=kind, reason=REASONS[kind])
-            )
+            record.append(dropped_line(cell_id, here, number, kind))
+
+
+def dropped_line(cell_id: str, input_id: str, number: int, kind: race.DropReason) -> lines.Dropped:
+    """Return the line of a cell that leaves after an interim analysis."""
+    warmup = False
+    return lines.Dropped(cell_id, input_id, number, warmup, kind, REASONS[kind])

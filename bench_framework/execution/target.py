@@ -74,35 +74,44 @@ def target_of(
 
     Raises `CellError` (BX202): a slot has no value.
     """
-    binary = None
-    if build is not None:
-        binary = (
-            build.control_path if cell.role is Role.CONTROL and build.control_path else build.path
-        )
+    binary, preload = (build.path, build.preload) if build is not None else (None, None)
+    if build is not None and cell.role is Role.CONTROL:
+        binary = build.control_path or binary
     path, files = (prepared.path, prepared.files) if prepared else (None, ())
     slots = {"bin": binary, "input": path, "tuning": tuning}
-    many = shlex.join(files)
+
+    def fill_part(part: str | Slot, *, quote: bool) -> str:
+        if isinstance(part, str):
+            return part
+        if files and part == INPUT:  # in a shell command
+            return shlex.join(files)
+        value = slots[part.slot]
+        if value is None:
+            words = f"contains {{{part.slot}}}, but the scenario has none"
+            message = f"the command of {cell.label} {words}"
+            fix = f"declare {_NEEDS[part.slot]} in the scenario"
+            raise CellError(message, code="BX202", fix=fix)
+        return shlex.quote(value) if quote else value
 
     def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
-        return tuple(
-            text
-            for word in words
-            for text in (
-                files
-                if files and word == (INPUT,)
-                else ("".join(_fill(part, slots, cell, many, quote=quote) for part in word),)
-            )
-        )
+        texts: list[str] = []
+        for word in words:
+            filled = "".join(fill_part(part, quote=quote) for part in word)
+            texts += files if files and word == (INPUT,) else [filled]
+        return tuple(texts)
 
     # The plan has quoted the values in the shell text; paths are quoted here.
     argv = fill(cell.command, quote=cell.shell)
     if cell.shell:
         # Not hyperfine's --shell: it takes 100 ms per call to calibrate the start of the shell.
         argv = ("/bin/sh", "-c", " ".join(argv))
+    env = {**env, **dict(cell.env)}
+    if preload is not None:  # before other libraries that the scenario preloads
+        env["LD_PRELOAD"] = ":".join(filter(None, (preload.path, env.get("LD_PRELOAD"))))
     return Target(
         cell,
         argv,
-        _environment({**env, **dict(cell.env)}, build),
+        env,
         cell.cwd or (path if files else str(Path(path).parent) if path else None),
         fill((cell.stdin,))[0] if cell.stdin else None,
         parse_cpus(cell.cpus or ""),
@@ -111,15 +120,8 @@ def target_of(
         tuple(fill(words) for words in cell.cleanup),
         binary,
         files,
-        build.preload if build is not None else None,
+        preload,
     )
-
-
-def _environment(env: dict[str, str], build: Build | None) -> dict[str, str]:
-    """Add the preloaded allocator before other libraries that the scenario preloads."""
-    if build is not None and build.preload is not None:
-        env["LD_PRELOAD"] = ":".join(filter(None, (build.preload.path, env.get("LD_PRELOAD"))))
-    return env
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
@@ -130,35 +132,28 @@ def parse_cpus(text: str) -> tuple[int, ...]:
             first, _, last = part.partition("-")
             cpus.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
-        raise CellError(
-            f"{text!r} is not a list of CPUs", code="BX203", fix="write it as 0-1 or 0,2"
-        ) from error
+        message = f"{text!r} is not a list of CPUs"
+        raise CellError(message, code="BX203", fix="write it as 0-1 or 0,2") from error
     return tuple(sorted(cpus))
 
 
-def _fill(
-    part: str | Slot, slots: Mapping[str, str | None], cell: Cell, many: str, *, quote: bool
-) -> str:
-    if isinstance(part, str):
-        return part
-    if many and part == INPUT:  # in a shell command
-        return many
-    value = slots[part.slot]
-    if value is None:
-        message = f"the command of {cell.label} contains {{{part.slot}}}, but the scenario has none"
-        raise CellError(message, code="BX202", fix=f"declare {_NEEDS[part.slot]} in the scenario")
-    return shlex.quote(value) if quote else value
+def format_cpus(numbers: Iterable[int]) -> str:
+    """Return a list of CPUs such as ``0-2,5``."""
+    ranges: list[list[int]] = []
+    for number in sorted(numbers):
+        if ranges and number == ranges[-1][-1] + 1:
+            ranges[-1][1:] = [number]
+        else:
+            ranges.append([number])
+    return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that the CPUs of every `cpus` are available. Raises `MachineError` (BX238)."""
-    lists = dict.fromkeys(cell.cpus for cell in cells if cell.cpus)
-    if not lists:
-        return
-    usable = available_cpus() if usable is None else usable
-    for text in lists:
+    for text in dict.fromkeys(cell.cpus for cell in cells if cell.cpus):
         labels = dict.fromkeys(cell.label for cell in cells if cell.cpus == text)
-        require_usable(text, usable, (("cells", ", ".join(labels)),))
+        some = available_cpus() if usable is None else usable
+        require_usable(text, some, (("cells", ", ".join(labels)),))
 
 
 def require_usable(
@@ -167,13 +162,11 @@ def require_usable(
     """Check that the CPUs of a list are available. Raises `MachineError` (BX238)."""
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:
-        raise MachineError(
-            f"`cpus: {text}` contains {_numbers(missing)}, which cannot be used on this machine",
-            code="BX238",
-            details=(*details, ("available", _numbers(sorted(usable)))),
-            effect="nothing was measured",
-            fix="use available CPUs; a container or cpuset may exclude some of the machine's CPUs",
-        )
+        cpus = f"`cpus: {text}` contains CPU {format_cpus(missing)}"
+        message, effect = f"{cpus}, which cannot be used on this machine", "nothing was measured"
+        details = (*details, ("available", format_cpus(usable)))
+        fix = "use available CPUs; a container or cpuset may exclude some of the machine's CPUs"
+        raise MachineError(message, code="BX238", details=details, effect=effect, fix=fix)
 
 
 def available_cpus() -> frozenset[int]:
@@ -192,11 +185,3 @@ def available_cpus() -> frozenset[int]:
     thread.start()
     thread.join()
     return frozenset(usable)
-
-
-def _numbers(cpus: Collection[int]) -> str:
-    """Return text such as ``CPU 2`` or ``CPUs 0, 1``; a long list is cut."""
-    most = 16
-    first = ", ".join(map(str, list(cpus)[:most]))
-    more = f" and {len(cpus) - most} more" if len(cpus) > most else ""
-    return f"CPU{'s' if len(cpus) > 1 else ''} {first}{more}"

@@ -36,7 +36,7 @@ def tune(record: Record, session: Session) -> None:
     build_id = plan.variant(cell.variant_id).build_id
     build = next((b for b in contents.builds if b.id == build_id and b.ok), None)
     if build is None:
-        raise _failed(("{bin}",), "the baseline's program could not be built", None)
+        raise _failed(("{bin}",), "failed: the baseline's program could not be built")
     prepared = next((item for item in contents.inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, command=plan.tuning, stdin=None, prepare=(), cleanup=(), shell=False)
     target = target_of(bare, build, prepared, session.env)
@@ -45,26 +45,17 @@ def tune(record: Record, session: Session) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         for path in (output, errors):
             path.unlink(missing_ok=True)
-    finished = session.launcher.run(
-        Command(
-            target.argv,
-            target.env,
-            target.cwd,
-            stdout=str(output),
-            stderr=str(errors),
-            timeout_s=plan.measure.timeout_s,
-            cpus=target.cpus,
-            most_stdout=LARGEST_BYTES,
-        )
-    )
+    streams = (None, str(output), str(errors))
+    timeout_s, cpus = plan.measure.timeout_s, target.cpus
+    command = Command(target.argv, target.env, target.cwd, *streams, timeout_s, cpus)
+    finished = session.launcher.run(replace(command, most_stdout=LARGEST_BYTES))
     session.stop.check()
     if finished.exit_code != 0:
-        raise _failed(target.argv, finished.how, errors)
+        raise _failed(target.argv, f"failed: {finished.how}", errors)
     text = output.read_bytes()[: LARGEST_BYTES + 1]
     if len(text) > LARGEST_BYTES or not is_object(text):
-        raise _failed(
-            target.argv, f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB", errors
-        )
+        what = f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB"
+        raise _failed(target.argv, what, errors)
     layout.write_whole(record.path / layout.TUNING, text)
 
 
@@ -76,6 +67,7 @@ def is_done(record: Record) -> bool:
 def is_object(text: bytes) -> bool:
     """Check if a text is one JSON object that every JSON reader accepts."""
     try:
+        # Whole numbers must fit into a float, because a report scales them.
         document = parse_json(text, whole=_whole)
         json.dumps(document, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
@@ -84,21 +76,15 @@ def is_object(text: bytes) -> bool:
 
 
 def _whole(digits: str) -> int:
-    """Parse a whole number that fits into a float: a report scales it."""
     if not math.isfinite(float(digits)):
         raise ValueError(digits)
     return int(digits)
 
 
-def _failed(argv: tuple[str, ...], how: str, errors: Path | None) -> CellError:
+def _failed(argv: tuple[str, ...], what: str, errors: Path | None = None) -> CellError:
     lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
-    return CellError(
-        f"the command under `tuning` {how}"
-        if how.startswith("printed")
-        else f"the command under `tuning` failed: {how}",
-        code="BX204",
-        details=(("command", " ".join(argv)), *details),
-        effect="nothing was measured",
-        fix="correct the command and run again",
-    )
+    details = (("command", " ".join(argv)), *details)
+    message, effect = f"the command under `tuning` {what}", "nothing was measured"
+    fix = "correct the command and run again"
+    return CellError(message, code="BX204", details=details, effect=effect, fix=fix)

@@ -20,6 +20,8 @@ ANSWERS: Final = "BENCHCTL_ANSWERS"
 LARGEST_COUNT: Final = (1 << 63) - 1
 MOST_ANSWERS: Final = 64 << 20
 """Bytes that the worker's answers of one block may have."""
+_INVALID = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
+"""Errors of `parse_reply` for a line that is not of the protocol."""
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
 
@@ -79,9 +81,8 @@ def answer_lines(path: Path) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise AnswerError(
-            f"the file in ${ANSWERS} cannot be read: {error.strerror}", code="BX211"
-        ) from error
+        message = f"the file in ${ANSWERS} cannot be read: {error.strerror}"
+        raise AnswerError(message, code="BX211") from error
     return [line for line in text.split(b"\n") if line.strip()]
 
 
@@ -90,9 +91,8 @@ def parse_reply(line: bytes) -> Reply:
     try:
         reply = parse_json(line, members=_members)
         if reply["protocol"] != PROTOCOL:
-            raise _invalid_line(
-                line, f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
-            )
+            cause = f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
+            raise _invalid_line(line, cause)
         answer = reply["answer"]
         if not isinstance(answer["digest"], str):
             raise _invalid_line(line, "answer.digest is not a string")
@@ -101,9 +101,7 @@ def parse_reply(line: bytes) -> Reply:
         return Reply(
             Answer(answer["digest"], _count(answer, "count"), _count(answer, "distinct"), "worker"),
             Receipt(
-                effective={
-                    str(key): str(value) for key, value in (reply.get("effective") or {}).items()
-                },
+                effective={str(k): str(v) for k, v in (reply.get("effective") or {}).items()},
                 phases_s=_numbers(reply.get("phases_s"), least=0.0),
                 metrics=_numbers(reply.get("metrics")),
                 notes=tuple(map(str, reply.get("notes") or ())),
@@ -117,14 +115,7 @@ def parse_reply(line: bytes) -> Reply:
             ),
             reply.get("iteration"),
         )
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-        OverflowError,
-    ) as error:
+    except _INVALID as error:
         raise _invalid_line(line, f"{type(error).__name__}: {error}") from error
 
 
@@ -136,35 +127,31 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
     """
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
-        raise AnswerError(
-            f"the worker answered {len(replies)} times in {counted(runs, 'run')}",
-            code="BX213",
-            fix=f"append exactly one line per run to the file in ${ANSWERS}, or remove "
-            "`contract: true` under `worker`",
-        )
+        message = f"the worker answered {len(replies)} times in {counted(runs, 'run')}"
+        fix = f"append exactly one line per run to the file in ${ANSWERS}, or remove "
+        fix += "`contract: true` under `worker`"
+        raise AnswerError(message, code="BX213", fix=fix)
     for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
         if timed and reply.iteration != str(number):
-            cause = (
-                f"iteration is {reply.iteration!r}, HYPERFINE_ITERATION of the run was '{number}'"
-            )
-            raise _invalid_line(line, cause)
+            was = f"HYPERFINE_ITERATION of the run was '{number}'"
+            raise _invalid_line(line, f"iteration is {reply.iteration!r}, {was}")
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
-        raise AnswerError(
-            f"the same command gave {len(digests)} different answers in {runs} runs",
-            code="BX214",
-            details=tuple(("digest", digest) for digest in sorted(digests)[:3]),
-            effect="the variant is not compared, because its runs do different work",
-            fix="make the program deterministic, or set answer: {compare: none}",
-        )
+        message = f"the same command gave {len(digests)} different answers in {runs} runs"
+        details = tuple(("digest", digest) for digest in sorted(digests)[:3])
+        effect = "the variant is not compared, because its runs do different work"
+        fix = "make the program deterministic, or set answer: {compare: none}"
+        raise AnswerError(message, code="BX214", details=details, effect=effect, fix=fix)
     return replies
 
 
 def _count(reply: Mapping[str, Any], key: str) -> int | None:
     value = reply.get(key)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{key} is {value!r}, not a whole number")
-    if value is not None and not 0 <= value <= LARGEST_COUNT:
+    if not 0 <= value <= LARGEST_COUNT:
         raise ValueError(f"{key} is {'negative' if value < 0 else 'larger than 64 bits'}")
     return value
 
@@ -183,20 +170,17 @@ def _number(key: str, value: object, least: float) -> float:
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build a JSON object. Raises `ValueError` for a duplicate key: readers differ about it."""
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        names = [key for key, _ in pairs]
-        raise ValueError(
-            f"{next(key for key in names if names.count(key) > 1)!r} is a duplicate key"
-        )
+    members: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in members:
+            raise ValueError(f"{key!r} is a duplicate key")
+        members[key] = value
     return members
 
 
 def _invalid_line(line: bytes, cause: str) -> AnswerError:
     text = re.sub(r"[^\x20-\x7e]", "·", line[:_EXCERPT].decode("utf-8", errors="replace"))
-    return AnswerError(
-        "the worker's answer is not a valid line of protocol 1",
-        code="BX211",
-        details=(("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else ""))),
-        fix="correct the worker; docs/reference/worker-protocol.md describes the line",
-    )
+    details = (("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else "")))
+    message = "the worker's answer is not a valid line of protocol 1"
+    fix = "correct the worker; docs/reference/worker-protocol.md describes the line"
+    return AnswerError(message, code="BX211", details=details, fix=fix)

@@ -45,9 +45,8 @@ def build(repository: Path, binary: str, tags: Sequence[str]) -> list[Build]:
     env = {**host.environment(), "BENCHCTL_CACHE": str(cache), "RUSTC_WRAPPER": ""}
     specs = [BuildSpec(str(repository), binary, revision=tag) for tag in tags]
     with Launcher() as launcher:
-        builds = cargo.build_all(
-            specs, launcher, env, SilentObserver(), repository.parent, contract=False
-        )
+        given = (launcher, env, SilentObserver())
+        builds = cargo.Builder(*given, contract=False, place=repository.parent).build_all(specs)
     shutil.rmtree(cache)
     for failed in (build for build in builds if not build.ok):
         raise SystemExit(failed.message)

@@ -16,7 +16,7 @@ from bench_framework.execution import (
     worker,
 )
 from bench_framework.execution.block import KEPT_BYTES
-from bench_framework.execution.build import cargo
+from bench_framework.execution.build import messages
 from bench_framework.masking import SHORTEST
 from bench_framework.scenario import document
 from bench_framework.scenario.checks.matrix import MAX_PRODUCT
@@ -50,7 +50,7 @@ ROWS = dict(
         ("limits of the shell", f"{LEAST['RLIMIT_AS'][0] // GIB} GiB"),
         ("output of `describe`", f"{process.MOST_CAPTURED // MIB} MiB"),
         ("output of `describe`", f"last {launcher.TAIL_BYTES // KIB} KiB"),
-        ("output of cargo", f"{cargo.MOST_MESSAGES // MIB} MiB"),
+        ("output of cargo", f"{messages.MOST_MESSAGES // MIB} MiB"),
         ("output of `tuning`", f"{tuning.LARGEST_BYTES // MIB} MiB"),
         ("stdout of a timed run that is", f"{answers.LARGEST_ANSWER // GIB} GiB"),
         ("stdout of a timed run that is", f"last {KEPT_BYTES // KIB} KiB"),

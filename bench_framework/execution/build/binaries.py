@@ -10,15 +10,17 @@ import os
 import shlex
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.answers import AnswerReader, largest_answer
-from bench_framework.execution.machine.host import cache_root
-from bench_framework.execution.process import Launcher, scratch_folder
-from bench_framework.execution.target import Target, run_setup, target_of
+from bench_framework.errors import AnswerError, BuildError, MachineError
+from bench_framework.execution.answers import AnswerReader
+from bench_framework.execution.counting.single_run import SingleRunner
+from bench_framework.execution.machine.host import cache_root, existing
+from bench_framework.execution.process import Finished, Launcher, scratch_folder
+from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan import PROGRAM, Plan
@@ -65,16 +67,12 @@ def store(root: Path, source: Path, name: str) -> Stored:
     return Stored(digest, path, control, size)
 
 
-@dataclass(frozen=True, slots=True)
-class Stripped:
-    """Size and digest of a program without symbols, build id and compiler's comment."""
+def without_symbols(
+    stored: Stored, launcher: Launcher, env: Mapping[str, str]
+) -> tuple[int | None, str | None]:
+    """Return size and digest of a program without symbols, build id and compiler's comment.
 
-    size_bytes: int
-    sha256: str
-
-
-def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> Stripped | None:
-    """Strip a copy of a program; `None` if ``strip`` is not installed. The result is cached.
+    Both are `None` if ``strip`` is not installed. The result is cached.
 
     Equal digests mean equal code: builds with other features differ in symbol names, which contain
     a hash of the features. Different digests do not mean different code: the compiler may have
@@ -82,20 +80,21 @@ def without_symbols(stored: Stored, launcher: Launcher, env: Mapping[str, str]) 
     """
     note = stored.folder / "without-symbols.json"
     if note.is_file():
-        return Stripped(**json.loads(note.read_text(encoding="utf-8")))
+        known = json.loads(note.read_text(encoding="utf-8"))
+        return known["size_bytes"], known["sha256"]
     copy = part_of(stored.folder / "stripped")
     argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(stored.path)]
     try:
         output = launcher.capture(argv, env)
         if not output.ok:
-            return None
-        stripped = Stripped(copy.stat().st_size, sha256_of(copy))
+            return None, None
+        size, digest = copy.stat().st_size, sha256_of(copy)
     except (MachineError, OSError):
-        return None
+        return None, None
     finally:
         copy.unlink(missing_ok=True)
-    write_whole(note, json.dumps(asdict(stripped)) + "\n")
-    return stripped
+    write_whole(note, json.dumps({"size_bytes": size, "sha256": digest}) + "\n")
+    return size, digest
 
 
 def describe(
@@ -108,31 +107,20 @@ def describe(
 
     Raises `BuildError` (BX221): the answer does not follow docs/reference/worker-protocol.md.
     """
-    cwd = next(
-        folder for folder in (place.absolute(), *place.absolute().parents) if folder.is_dir()
-    )
-    output = launcher.capture([*argv, "describe"], env, cwd=str(cwd), timeout_s=DESCRIBE_TIMEOUT_S)
-    description = _object(output.stdout) if output.ok else None
-    if description is None or description.get("protocol") != PROTOCOL:
+    cwd, limit = str(existing(place)), DESCRIBE_TIMEOUT_S
+    output = launcher.capture([*argv, "describe"], env, cwd=cwd, timeout_s=limit)
+    cause, description = output.finished.how, None
+    if output.ok:
         cause = f"it printed no JSON object with protocol {PROTOCOL}"
-        cause = cause if output.ok else output.finished.how
-        raise BuildError(
-            f"{Path(argv[0]).name} gives no valid answer to `describe`",
-            code="BX221",
-            details=(("cause", cause), ("stderr", output.stderr.strip()[-500:])),
-            effect="its receipts are not trusted, and it is not measured",
-            fix="correct the worker; for a program without the worker protocol, remove "
-            "`contract: true` under `worker`",
-        )
+        with suppress(ValueError):
+            description = parse_json(output.stdout)
+    if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
+        message = f"{Path(argv[0]).name} gives no valid answer to `describe`"
+        details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
+        effect = "its receipts are not trusted, and it is not measured"
+        fix = "correct the worker; a program without the worker protocol needs no `contract: true`"
+        raise BuildError(message, code="BX221", details=details, effect=effect, fix=fix)
     return description
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        document = parse_json(text)
-    except ValueError:
-        return None
-    return document if isinstance(document, dict) else None
 
 
 COPIED: Final = (b"\x7fELF", b"#!")
@@ -148,28 +136,19 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         place = "scenario" if scenario_path else "current folder"
-        raise _unfit(
-            f"the program {name} does not exist",
-            f"give an absolute path, a path relative to the {place}, or a name on PATH",
-        )
+        fix = f"give an absolute path, a path relative to the {place}, or a name on PATH"
+        raise _unfit(f"the program {name} does not exist", fix)
     file = Path(path)
     if not file.is_file():
         raise _unfit(f"the program {path} is not a file", "give the path of an executable file")
-    if not os.access(path, os.X_OK):
-        raise _unfit(f"the program {path} is not executable", f"chmod +x {shlex.quote(path)}")
-    if not os.access(path, os.R_OK):
-        raise _unfit(
-            f"the program {path} cannot be read to compute its digest",
-            f"chmod +r {shlex.quote(path)}",
-        )
-    return Build(
-        PROGRAM,
-        ok=True,
-        sha256=sha256_of(file),
-        path=path,
-        size_bytes=file.stat().st_size,
-        cached=True,
-    )
+    for mode, flag, state in (
+        (os.X_OK, "x", "is not executable"),
+        (os.R_OK, "r", "cannot be read to compute its digest"),
+    ):
+        if not os.access(path, mode):
+            raise _unfit(f"the program {path} {state}", f"chmod +{flag} {shlex.quote(path)}")
+    size = file.stat().st_size
+    return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
 
 
 def _unfit(message: str, fix: str) -> MachineError:
@@ -232,37 +211,30 @@ def _same_result(
     env: Mapping[str, str],
 ) -> bool:
     """Compare one run of the program and of its copy on the first input that has both."""
+    limit = plan.measure.timeout_s
+    reader = AnswerReader(launcher, plan.answer, limit)
+    runner = SingleRunner(launcher, plan.answer, limit)
+
+    def run_once(target: Target, reference: Path) -> tuple[object, ...]:
+        def read(folder: Path, finished: Finished) -> tuple[object, ...]:
+            try:
+                digest = reader.read_run(target, folder, reference).digest
+            except AnswerError:
+                return ()
+            with suppress(FileNotFoundError):  # a worker's answer has no text
+                shutil.copyfile(reader.compared(folder / "stdout", folder / "edited"), reference)
+            return finished.exit_code, digest
+
+        run = runner.run(target, None, limit, read=read)
+        return run.output if run.status == "ok" else ()
+
     for item in plan.inputs:
         baseline, control = plan.baseline_cell(item.id), plan.control_cell(item.id)
         if baseline is None or control is None:
             continue
-        prepared = inputs.get(item.id)
-        reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
-        with scratch_folder() as folder:
-            target = target_of(baseline, both[0], prepared, env)
-            first = _run_once(target, reader, Path(folder, "first"))
-            text = reader.compared(Path(folder, "first/stdout"), Path(folder, "first/edited"))
-            target = target_of(control, both[1], prepared, env)
-            second = _run_once(target, reader, Path(folder, "second"), text)
-        return first is not None and first == second
+        cells = zip((baseline, control), both, strict=True)
+        targets = [target_of(cell, build, inputs.get(item.id), env) for cell, build in cells]
+        with scratch_folder() as scratch:
+            first, second = (run_once(target, Path(scratch, "text")) for target in targets)
+        return first == second != ()
     return True
-
-
-def _run_once(
-    target: Target, reader: AnswerReader, folder: Path, reference: Path | None = None
-) -> tuple[int | None, int | None, str] | None:
-    """Return exit code, signal and answer of one run in a new folder; `None` if the run failed."""
-    launcher, timeout_s, out = reader.launcher, reader.timeout_s, folder / "stdout"
-    folder.mkdir()
-    try:
-        run_setup(launcher, target, "prepare", timeout_s)
-        limited = (str(out), largest_answer(reader.policy))
-        command = target.command(folder / "answers", timeout_s, stdout=str(out), limited=limited)
-        before = reader.mark()
-        finished = launcher.run(command)
-        reader.require_written(before)
-        run_setup(launcher, target, "cleanup", timeout_s)
-        digest = reader.read_run(target, folder, reference).digest
-    except MeasureError:
-        return None
-    return finished.exit_code, finished.signal, digest

@@ -13,27 +13,28 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, registry, revisions, sharing, symbols
+from bench_framework.execution.build import binaries, revisions, sharing, sources, symbols
 from bench_framework.execution.build.configuration import (
     Wrapper,
     extended_flags,
     find_wrapper,
     lockfile_of,
 )
-from bench_framework.execution.build.derived import derive, versions_in
 from bench_framework.execution.build.messages import (
+    MOST_MESSAGES,
     Messages,
     Steps,
     direct_dependencies,
     failure_text,
     read_messages,
 )
-from bench_framework.execution.machine.host import cache_root, seconds
+from bench_framework.execution.machine.host import cache_root, seconds, version_of
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
@@ -43,8 +44,6 @@ from bench_framework.model.run import Build
 from bench_framework.store.layout import writing
 
 BUILD_TIMEOUT_S: Final = 7200.0
-MOST_MESSAGES: Final = 64 << 20
-"""Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
 BUILTIN: Final = "builtin"
 _BUILD_VARIABLE: Final = re.compile(
     r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
@@ -82,6 +81,37 @@ class Builder:
         """Return the root of the cache."""
         return cache_root(self.env)
 
+    def build_all(
+        self, specs: Sequence[BuildSpec], after_first: Callable[[Build], None] = lambda _: None
+    ) -> tuple[Build, ...]:
+        """Run builds in the given order. A failed build affects only its own variants.
+
+        `after_first` is called with the first build; no other is started if it raises.
+
+        Raises `MachineError` (BX231): cargo is not installed.
+        """
+        if specs:
+            symbols.require_linkers(specs, self.env)
+            try:
+                self.launcher.capture(["cargo", "--version"], self.env)
+            except MachineError as error:
+                message = "cargo cannot be started, but this scenario builds a crate"
+                advice = "install Rust from https://rustup.rs, or add cargo to PATH"
+                raise MachineError(
+                    message,
+                    code="BX231",
+                    details=error.details,
+                    effect="nothing was built or measured",
+                    fix=f"{advice}; `benchctl doctor` checks it",
+                ) from error
+        programs = tuple(dict.fromkeys(spec.program for spec in specs))
+        built: dict[BuildSpec, Build] = {}
+        for index, program in enumerate(programs, start=1):
+            built[program] = self.build(program, index, len(programs))
+            if index == 1:
+                after_first(replace(built[program], id=specs[0].id))
+        return tuple(replace(built[spec.program], id=spec.id) for spec in specs)
+
     def build(self, spec: BuildSpec, index: int, total: int) -> Build:
         """Run one build. A failure is in its `message`, not an exception."""
         label = label_of(spec)
@@ -101,7 +131,7 @@ class Builder:
             (released.folder, spec.version, None) if released else self._source(spec)
         )
         if spec.patches or spec.dependencies:
-            crate = derive(spec, crate, self.cache, self.launcher, self.env)
+            crate = sources.derive(spec, crate, self.cache, self.launcher, self.env)
         folder = sharing.folder_of(revisions.Git(self.launcher, self.env), self.cache, crate)
         with writing(folder.lock):
             folder.lock.parent.mkdir(parents=True, exist_ok=True)
@@ -114,11 +144,11 @@ class Builder:
             build = replace(build, source=released.source, source_sha256=released.checksum)
         return build
 
-    def _fetch(self, spec: BuildSpec) -> registry.Released:
+    def _fetch(self, spec: BuildSpec) -> sources.Released:
         root, name, version = self.cache / "registry", spec.registry, spec.version
-        if not registry.note_of(root, name, version).is_file():
+        if not sources.note_of(root, name, version).is_file():
             self.observer.notify(Message(f"fetching the sources of {name} {version}"))
-        return registry.fetch(self.launcher, self.env, root, name, version)
+        return sources.fetch(self.launcher, self.env, root, name, version)
 
     def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
         """Run cargo for the crate in a folder, with the build directory `units`."""
@@ -133,53 +163,19 @@ class Builder:
                 path.unlink(missing_ok=True)
         steps = Steps(messages, self.observer, place, total, wrapper.name)
         start = seconds()
-        finished = self.launcher.run(
-            Command(
-                arguments(spec, crate),
-                env,
-                str(crate),
-                stdout=str(messages),
-                stderr=str(log),
-                timeout_s=BUILD_TIMEOUT_S,
-                most_stdout=MOST_MESSAGES,
-                most_stderr=MOST_MESSAGES,
-            ),
-            steps.poll,
-        )
+        streams = (None, str(messages), str(log))
+        command = Command(arguments(spec, crate), env, str(crate), *streams, BUILD_TIMEOUT_S)
+        command = replace(command, most_stdout=MOST_MESSAGES, most_stderr=MOST_MESSAGES)
+        finished = self.launcher.run(command, steps.poll)
         taken = seconds() - start
         artifacts = read_messages(messages, spec.bin)
         if not finished.ok or artifacts.executable is None:
-            words = failure_text(text_of(log))
-            return Build(
-                spec.id,
-                ok=False,
-                build_s=taken,
-                rustc=self._version(spec, crate),
-                message=words or f"cargo: {finished.how}",
-                log=str(log),
-            )
-        build = self._stored(spec, crate, artifacts)
-        return replace(
-            build,
-            wrapper=wrapper.name or None,
-            linker=symbols.linker_of(
-                Path(str(build.path)), spec.rustflags, self.launcher, self.env
-            ),
-            remarks=_unused_versions(spec, artifacts)
-            + symbols.unused_features(
-                spec,
-                lambda spec: self._linked(spec, crate, env),
-                Path(str(build.path)),
-                artifacts.files,
-                self.launcher,
-                env,
-                log.with_suffix(".features.json"),
-            ),
-            direct_dependencies=direct_dependencies(self._tree(spec, crate, env, "depth")),
-            build_s=None if artifacts.fresh else taken,
-            cached=artifacts.fresh,
-            log=str(log),
-        )
+            words = failure_text(text_of(log)) or f"cargo: {finished.how}"
+            rustc = self._version(spec, crate)
+            return Build(spec.id, ok=False, build_s=taken, rustc=rustc, message=words, log=str(log))
+        build = self._stored(spec, crate, artifacts, env, log)
+        taken_s = None if artifacts.fresh else taken
+        return replace(build, wrapper=wrapper.name or None, build_s=taken_s, log=str(log))
 
     def _count_crates(
         self, spec: BuildSpec, crate: Path, env: Mapping[str, str], messages: Path, place: str
@@ -191,32 +187,37 @@ class Builder:
         if (earlier := read_messages(messages, spec.bin).dependencies) is not None:
             return earlier + 1
         argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal,build", "--prefix=none"]
-        output = self.launcher.capture(
-            argv,
-            env,
-            cwd=str(crate),
-            timeout_s=BUILD_TIMEOUT_S,
-            on_poll=Steps(messages, self.observer, place).poll,
-        )
+        poll, limit = Steps(messages, self.observer, place).poll, BUILD_TIMEOUT_S
+        output = self.launcher.capture(argv, env, cwd=str(crate), timeout_s=limit, on_poll=poll)
         crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
         return len(crates) if output.ok else 0
 
-    def _linked(self, spec: BuildSpec, crate: Path, env: Mapping[str, str]) -> frozenset[str]:
-        """Return the names of the packages that a build links; none if cargo reports an error."""
-        lines = self._tree(spec, crate, env, "none").splitlines()
+    def _linked(self, crate: Path, env: Mapping[str, str], spec: BuildSpec) -> frozenset[str]:
+        lines = self._tree(crate, env, spec, "none").splitlines()
         return frozenset(line.split()[0] for line in lines if line.strip())
 
-    def _tree(self, spec: BuildSpec, crate: Path, env: Mapping[str, str], prefix: str) -> str:
-        """Return the packages that a build links as cargo prints them; none if it fails."""
+    def _tree(self, crate: Path, env: Mapping[str, str], spec: BuildSpec, prefix: str) -> str:
         argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal", f"--prefix={prefix}"]
         output = self.launcher.capture(argv, env, cwd=str(crate))
         return output.stdout if output.ok else ""
 
-    def _stored(self, spec: BuildSpec, crate: Path, artifacts: Messages) -> Build:
-        assert artifacts.executable is not None
-        stored = binaries.store(self.cache / "binaries", Path(artifacts.executable), spec.bin)
+    def _stored(
+        self, spec: BuildSpec, crate: Path, artifacts: Messages, env: Mapping[str, str], log: Path
+    ) -> Build:
+        launcher, executable = self.launcher, Path(str(artifacts.executable))
+        stored = binaries.store(self.cache / "binaries", executable, spec.bin)
         lock = lockfile_of(crate)
-        stripped = binaries.without_symbols(stored, self.launcher, self.env)
+        stripped_bytes, code = binaries.without_symbols(stored, launcher, self.env)
+        linked, note = partial(self._linked, crate, env), log.with_suffix(".features.json")
+        unused = [
+            f"the dependency {name} {version} is not compiled into the binary"
+            for name, version in spec.dependencies
+            if name not in artifacts.files
+        ]
+        unused += symbols.unused_features(
+            spec, linked, stored.path, artifacts.files, launcher, env, note
+        )
+        given = ([str(stored.path)], launcher, self.env, self.place)
         return Build(
             spec.id,
             ok=True,
@@ -224,16 +225,18 @@ class Builder:
             path=str(stored.path),
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
-            stripped_bytes=stripped.size_bytes if stripped else None,
-            code_sha256=stripped.sha256 if stripped else None,
+            stripped_bytes=stripped_bytes,
+            code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
-            describe=binaries.describe([str(stored.path)], self.launcher, self.env, self.place)
-            if self.contract
-            else None,
+            describe=binaries.describe(*given) if self.contract else None,
             dependencies=artifacts.dependencies,
-            versions=versions_in(lock, (name for name, _ in spec.dependencies)),
+            versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
+            linker=symbols.linker_of(stored.path, spec.rustflags, launcher, self.env),
+            remarks=tuple(unused),
+            direct_dependencies=direct_dependencies(self._tree(crate, env, spec, "depth")),
+            cached=artifacts.fresh,
         )
 
     def _source(self, spec: BuildSpec) -> tuple[Path, str | None, bool | None]:
@@ -263,7 +266,6 @@ class Builder:
         return env
 
     def _flags(self, spec: BuildSpec, crate: Path) -> dict[str, str]:
-        """Return cargo's variable for the flags of a spec, after those of the configuration."""
         added = (*spec.rustflags, *self.flags)
         if not added:
             return {}
@@ -281,21 +283,8 @@ class Builder:
         key = (spec.toolchain, crate)
         if key not in self._rustc:
             env = self._environment(spec, crate)
-            try:
-                output = self.launcher.capture(["rustc", "-vV"], env, cwd=str(crate))
-                lines = output.stdout.splitlines() if output.ok else []
-            except MachineError:
-                lines = []
-            self._rustc[key] = lines[0] if lines else None
+            self._rustc[key] = version_of(self.launcher, "rustc", env, str(crate))
         return self._rustc[key]
-
-
-def _unused_versions(spec: BuildSpec, artifacts: Messages) -> tuple[str, ...]:
-    return tuple(
-        f"the dependency {name} {version} is not compiled into the binary"
-        for name, version in spec.dependencies
-        if name not in artifacts.files
-    )
 
 
 def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict[str, str]:
@@ -308,47 +297,6 @@ def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict
         "CARGO_TERM_PROGRESS_WHEN": "never",
         "CARGO_INCREMENTAL": "0",
     }
-
-
-def build_all(
-    specs: Sequence[BuildSpec],
-    launcher: Launcher,
-    env: Mapping[str, str],
-    observer: Observer,
-    place: Path,
-    *,
-    contract: bool,
-    make: Callable[..., Builder] = Builder,
-    after_first: Callable[[Build], None] = lambda _: None,
-) -> tuple[Build, ...]:
-    """Run builds in the given order. A failed build affects only its own variants.
-
-    `place` is the folder in which the binaries will work, as `describe` checks it. `after_first`
-    is called with the first build; no other is started if it raises. `make` returns the builder.
-
-    Raises `MachineError` (BX231): cargo is not installed.
-    """
-    if specs:
-        symbols.require_linkers(specs, env)
-        try:
-            launcher.capture(["cargo", "--version"], env)
-        except MachineError as error:
-            raise MachineError(
-                "cargo cannot be started, but this scenario builds a crate",
-                code="BX231",
-                details=error.details,
-                effect="nothing was built or measured",
-                fix="install Rust from https://rustup.rs, or add cargo to PATH; "
-                "`benchctl doctor` checks it",
-            ) from error
-    builder = make(launcher, env, observer, contract, place)
-    programs = tuple(dict.fromkeys(spec.program for spec in specs))
-    built: dict[BuildSpec, Build] = {}
-    for index, program in enumerate(programs, start=1):
-        built[program] = builder.build(program, index, len(programs))
-        if index == 1:
-            after_first(replace(built[program], id=specs[0].id))
-    return tuple(replace(built[spec.program], id=spec.id) for spec in specs)
 
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:

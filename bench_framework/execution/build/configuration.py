@@ -55,7 +55,7 @@ def lockfile_of(crate: Path) -> Path | None:
         if (folder / "Cargo.lock").is_file():
             return folder / "Cargo.lock"
         if (folder / ".git").exists():
-            return None
+            break
     return None
 
 
@@ -67,10 +67,8 @@ def cargo_home(env: Mapping[str, str]) -> Path:
 def configuration_files(crate: Path) -> Iterator[Path]:
     """Yield cargo's configuration files in the folder of a crate and in its parents."""
     folder = crate.resolve()
-    for parent in (folder, *folder.parents):
-        for name in CARGO:
-            if os.access(parent / name, os.R_OK):
-                yield parent / name
+    paths = (parent / name for parent in (folder, *folder.parents) for name in CARGO)
+    yield from (path for path in paths if os.access(path, os.R_OK))
 
 
 def names_within(inner: Path) -> tuple[Path, ...]:
@@ -111,12 +109,11 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             files = (folder / name for name in names if folder not in shared)
             folders += [folder] * any(file.is_file() and file.parent != user for file in files)
         if names is CARGO and len(folders) > 1:
-            raise BuildError(
-                f"several folders above {root} configure cargo, and copies of the sources can have "
-                "the configuration of one of them only",
-                details=tuple(("folder", str(folder)) for folder in folders),
-                fix="put the configuration into one of them",
-            )
+            message = f"several folders above {root} configure cargo, and copies of the sources "
+            message += "can have the configuration of one of them only"
+            details = tuple(("folder", str(folder)) for folder in folders)
+            fix = "put the configuration into one of them"
+            raise BuildError(message, details=details, fix=fix)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)
@@ -144,19 +141,17 @@ def extended_flags(
     """
     if not all((root / name).is_file() for name in _FLAGS_PACKAGE):
         write_all(root, _FLAGS_PACKAGE)
-    argv = ["cargo", "check", "--quiet", "--message-format=json"]
-    argv += ["--manifest-path", str(root / "Cargo.toml")]
-    output = launcher.capture(argv, env, cwd=str(crate))
+    argv = ["cargo", "check", "--quiet", "--message-format=json", "--manifest-path"]
+    output = launcher.capture([*argv, str(root / "Cargo.toml")], env, cwd=str(crate))
     for line in output.stdout.splitlines() if output.ok else ():
         message = parse_json(line)
         if message["reason"] == "build-script-executed":
             configured = dict(message["env"])["FLAGS"]
             return {_FLAGS: SEPARATOR.join(filter(None, (configured, *flags)))}
-    raise BuildError(
-        f"cargo cannot read the flags of its configuration for {crate}",
-        details=(("cargo", failure_text(output.stderr) or output.finished.how),),
-        fix="correct the configuration of cargo: .cargo/config.toml",
-    )
+    message = f"cargo cannot read the flags of its configuration for {crate}"
+    details = (("cargo", failure_text(output.stderr) or output.finished.how),)
+    fix = "correct the configuration of cargo: .cargo/config.toml"
+    raise BuildError(message, details=details, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Messages of cargo: the binary and the crates of a build, its progress, and its errors."""
+"""Output of cargo: messages, progress and errors of a build, and the packages of a workspace."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,13 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.execution.machine.host import seconds
-from bench_framework.execution.progress import BuildStarted, BuildStep, Observer
+from bench_framework.errors import MachineError, UsageError
+from bench_framework.execution.machine.host import environment, require_linux, seconds
+from bench_framework.execution.process import Launcher
+from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import parse_json
 
 _TREE_LINE: Final = re.compile(
     r"(?P<depth>\d+)(?P<name>[A-Za-z_][\w-]*) v(?P<version>\S+)(?P<folder> \(/.*\))?"
 )
+MOST_MESSAGES: Final = 64 << 20
+"""Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
 LEAST_COMPILED: Final = 5
 """Crates that must be compiled before the remaining time is estimated."""
 SHOWN_LINES: Final = 60
@@ -38,25 +42,17 @@ def read_messages(file: Path, name: str) -> Messages:
     """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
     lines = file.read_bytes().splitlines() if file.is_file() else []
     artifacts = [message for line in lines if (message := _artifact(line)) is not None]
-    binaries = [
-        message
-        for message in artifacts
-        if message.get("executable") and message["target"]["name"] == name
-    ]
+    binaries = [m for m in artifacts if m.get("executable") and m["target"]["name"] == name]
     if not binaries:
         return Messages()
-    packages = {message["package_id"] for message in artifacts}
+    packages = {message["package_id"] for message in artifacts} - {binaries[-1]["package_id"]}
+    fresh = all(message.get("fresh") for message in artifacts)
     files: dict[str, tuple[str, ...]] = {}
     for message in artifacts:
         package = package_of(message["package_id"])
         if built := message.get("filenames"):
             files[package] = (*files.get(package, ()), *built)
-    return Messages(
-        binaries[-1]["executable"],
-        all(message.get("fresh") for message in artifacts),
-        len(packages - {binaries[-1]["package_id"]}),
-        files,
-    )
+    return Messages(binaries[-1]["executable"], fresh, len(packages), files)
 
 
 def package_of(package_id: str) -> str:
@@ -71,19 +67,16 @@ def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:
 
     A crate in a folder, such as one of the same workspace, is replaced by its own dependencies.
     """
-    packages: dict[tuple[str, str], None] = {}
+    packages: set[tuple[str, str]] = set()
     followed = 0
     """Depth down to which the packages above the current line are crates in folders."""
-    for line in tree.splitlines():
-        match = _TREE_LINE.match(line)
-        if match is None or int(match["depth"]) > followed:
-            continue
+    for match in filter(None, map(_TREE_LINE.match, tree.splitlines())):
         depth = int(match["depth"])
-        if match["folder"]:
-            followed = depth + 1
-        else:
-            followed = depth
-            packages[match["name"], match["version"]] = None
+        if depth > followed:
+            continue
+        followed = depth + 1 if match["folder"] else depth
+        if not match["folder"]:
+            packages.add((match["name"], match["version"]))
     return tuple(sorted(packages))
 
 
@@ -111,13 +104,9 @@ class Steps:
     _offset: int = 0
     _crates: dict[str, bool] = field(default_factory=dict)
     """True for a crate that was compiled, False for one that existed already."""
-    _started: bool = False
 
     def poll(self) -> None:
         """Read new messages. A fresh build ends before the first call."""
-        if not self._started:
-            self._started = True
-            self.observer.notify(BuildStarted())
         for line in self._lines():
             message = _artifact(line)
             if message is not None and "custom-build" not in message["target"].get("kind", ()):
@@ -148,3 +137,70 @@ def _artifact(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return message
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A package of a workspace, or a crate that is in none."""
+
+    name: str
+    version: str
+    folder: Path
+    root: Path
+    """Folder of the workspace."""
+    default: bool
+    """True for a default member of the workspace."""
+    bins: Mapping[str, tuple[str, ...]]
+    """Names of the binary targets, each with its required features."""
+    default_run: str | None
+    features: Mapping[str, tuple[str, ...]]
+    """Each feature with what it enables: features, ``dep:NAME`` and ``NAME/FEATURE``."""
+    dependencies: tuple[str, ...]
+    """Names of the direct dependencies without which it cannot be built."""
+    rust_version: str | None
+
+
+def read_packages(folder: Path) -> tuple[Package, ...]:
+    """Run ``cargo metadata --no-deps`` in a crate's folder. It needs no network.
+
+    Raises:
+        UsageError: BX124, cargo cannot read the crate.
+        MachineError: BX231, cargo cannot be started; BC410, this is not Linux.
+    """
+    require_linux()
+    argv = ["cargo", "metadata", "--format-version", "1", "--no-deps"]
+    with Launcher() as launcher:
+        try:
+            output = launcher.capture(argv, environment(), cwd=str(folder), most=MOST_MESSAGES)
+        except MachineError as error:
+            error.effect = "nothing was written"
+            error.fix = "install Rust from https://rustup.rs, or add cargo to PATH"
+            raise
+    try:
+        if output.ok:
+            data = parse_json(output.stdout)
+            return tuple(_package(item, data) for item in data["packages"])
+        text = failure_text(output.stderr) or output.finished.how
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        text = f"its output is not that of cargo metadata: {error!r}"
+    message, details = f"cargo cannot read the crate in {folder}", (("cargo", text),)
+    fix = "correct the crate until `cargo metadata --no-deps` succeeds in this folder"
+    effect = "nothing was written"
+    raise UsageError(message, code="BX124", details=details, effect=effect, fix=fix)
+
+
+def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:
+    targets = [target for target in item["targets"] if "bin" in target["kind"]]
+    needed = [part for part in item["dependencies"] if not part["optional"]]
+    return Package(
+        item["name"],
+        item["version"],
+        Path(item["manifest_path"]).parent,
+        Path(data["workspace_root"]),
+        item["id"] in data.get("workspace_default_members", ()),
+        {target["name"]: tuple(target.get("required-features", ())) for target in targets},
+        item.get("default_run"),
+        {name: tuple(enabled) for name, enabled in item["features"].items()},
+        tuple(part["name"] for part in needed if part["kind"] is None),
+        item.get("rust_version"),
+    )

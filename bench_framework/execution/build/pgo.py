@@ -22,7 +22,7 @@ from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of, text_of
 from bench_framework.model.plan import BuildSpec, Input, Plan
 from bench_framework.model.run import Build, PreparedInput, Training
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.layout import write_whole
 
 INSTRUMENT: Final = ("-Cprofile-generate=/dev/null",)
 """Flags of the instrumented build. Processes without ``LLVM_PROFILE_FILE`` write no profile."""
@@ -103,13 +103,9 @@ def _find_tool(
         version = dict(re.findall(r"^(.+): (.+)$", call("rustc", "-vV").stdout, re.MULTILINE))
         rustc = f"rustc {version.get('release', '')} (LLVM {version.get('LLVM version', '?')})"
         if not raw.is_file():
-            raise MachineError(
-                f"{rustc} cannot instrument programs for PGO",
-                code="BX246",
-                details=(("rustc", _first_line(built)),),
-                effect="nothing was built or measured",
-                fix="use a toolchain of rustup, whose compiler has the profiler runtime",
-            )
+            details = (("rustc", _first_line(built)),)
+            fix = "use a toolchain of rustup, whose compiler has the profiler runtime"
+            raise _unfit(f"{rustc} cannot instrument programs for PGO", details, fix)
         tried: list[tuple[str, str]] = []
         libraries = call("rustc", "--print=target-libdir").stdout.strip()
         for path in candidates(Path(libraries).parent / "bin", env):
@@ -121,14 +117,15 @@ def _find_tool(
                 return Tool(path, f"LLVM {line[1]}" if line else Path(path).name)
             tried.append((path, _first_line(outcome)))
     major = version.get("LLVM version", "").partition(".")[0]
-    raise MachineError(
-        f"no llvm-profdata is installed that reads the profiles of {rustc}",
-        code="BX246",
-        details=tuple(tried),
-        effect="nothing was built or measured",
-        fix=f"run `rustup component add llvm-tools`, or install LLVM {major} so that "
-        f"llvm-profdata-{major} is on PATH",
-    )
+    message = f"no llvm-profdata is installed that reads the profiles of {rustc}"
+    fix = "run `rustup component add llvm-tools`, or install LLVM "
+    fix += f"{major} so that llvm-profdata-{major} is on PATH"
+    raise _unfit(message, tuple(tried), fix)
+
+
+def _unfit(message: str, details: tuple[tuple[str, str], ...], fix: str) -> MachineError:
+    effect = "nothing was built or measured"
+    return MachineError(message, code="BX246", details=details, effect=effect, fix=fix)
 
 
 def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:
@@ -137,12 +134,9 @@ def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:
     names = {path.name for folder in folders for path in folder.glob("llvm-profdata-*")}
     versions = {int(match[1]): name for name in names if (match := _VERSIONED.fullmatch(name))}
     ordered = [versions[number] for number in sorted(versions, reverse=True)]
-    for name, path in (
-        ("llvm-profdata", str(sysroot)),
-        *((name, env.get("PATH")) for name in ("llvm-profdata", *ordered)),
-    ):
-        if (program := shutil.which(name, path=path)) is not None:
-            yield program
+    programs = [shutil.which("llvm-profdata", path=str(sysroot))]
+    programs += [shutil.which(n, path=env.get("PATH")) for n in ("llvm-profdata", *ordered)]
+    yield from filter(None, programs)
 
 
 def _first_line(output: Captured) -> str:
@@ -171,11 +165,8 @@ class Trainer:
         Raises `BuildError` (BX247): every command failed or timed out, or none wrote a profile.
         """
         earlier = self.earlier.get(spec.id)
-        if (
-            earlier is not None
-            and Path(earlier.path).is_file()
-            and sha256_of(Path(earlier.path)) == earlier.sha256
-        ):
+        profile = Path(earlier.path if earlier is not None else "")
+        if earlier is not None and profile.is_file() and sha256_of(profile) == earlier.sha256:
             builder.observer.notify(Message(f"keeping the profile of {label_of(spec)}"))
             return earlier
         tool, commands, skipped = self.tools[source_of(spec)], list[str](), list[BuildError]()
@@ -183,9 +174,8 @@ class Trainer:
             folder, merged = Path(scratch, "counts"), Path(scratch, "merged.profdata")
             folder.mkdir()
             for number, target in enumerate(self._targets(spec, instrumented, builder.env)):
-                command = shlex.join(
-                    Path(word).name if word == target.binary else word for word in target.argv
-                )
+                words = (Path(w).name if w == target.binary else w for w in target.argv)
+                command = shlex.join(words)
                 builder.observer.notify(Message(f"training for {label_of(spec)}: {command}"))
                 try:
                     self._run(target, folder / f"{number}-%m-%p.profraw", command, builder.launcher)
@@ -203,22 +193,16 @@ class Trainer:
             digest = sha256_of(merged)
             profile = builder.cache / "builds" / f"{spec.id}-{digest[:12]}.profdata"
             if not profile.is_file() or sha256_of(profile) != digest:
-                with writing(profile):
-                    profile.parent.mkdir(parents=True, exist_ok=True)
                 write_whole(profile, merged.read_bytes())
         summary = builder.launcher.capture([tool.path, "show", str(profile)], builder.env).stdout
         counts = {name: int(number) for name, number in _COUNT.findall(summary)}
         functions, largest = counts.get("Total functions", 0), counts.get(_LARGEST, 0)
         if not (functions and largest):
             raise _failed(commands, "counted no function of the program", _NO_PROFILE)
+        left_out = tuple((error.details[0][1], error.message) for error in skipped)
+        counted = (functions, largest)
         return Training(
-            tuple(commands),
-            str(profile),
-            digest,
-            functions,
-            largest,
-            tool.version,
-            skipped=tuple((error.details[0][1], error.message) for error in skipped),
+            tuple(commands), str(profile), digest, *counted, tool.version, skipped=left_out
         )
 
     def _targets(self, spec: BuildSpec, build: Build, env: Mapping[str, str]) -> list[Target]:
@@ -229,10 +213,10 @@ class Trainer:
         folder = str(Path(self.plan.scenario_path).absolute().parent)
         targets = dict[object, Target]()
         for run in runs:
-            trained = replace(run.cell, command=spec.train, shell=False, cwd=folder)
-            target = target_of(
-                trained if spec.train else run.cell, build, inputs.get(run.input.id), env
-            )
+            cell = run.cell
+            if spec.train:
+                cell = replace(cell, command=spec.train, shell=False, cwd=folder)
+            target = target_of(cell, build, inputs.get(run.input.id), env)
             setup = (target.prepare, target.cleanup)
             same = (target.argv, run.cell.env, target.cwd, target.stdin, setup, target.cpus)
             targets.setdefault(same, target)
@@ -259,20 +243,13 @@ class Trainer:
         output = builder.launcher.capture(argv, builder.env, timeout_s=MERGE_TIMEOUT_S)
         if not output.ok:
             line = _first_line(output)
-            raise _failed(
-                commands,
-                f"wrote a profile that {tool.path} cannot merge: {line}",
-                _INSTALL if "version" in line else _NO_PROFILE,
-            )
+            what = f"wrote a profile that {tool.path} cannot merge: {line}"
+            raise _failed(commands, what, _INSTALL if "version" in line else _NO_PROFILE)
 
 
 def _failed(commands: Sequence[str], what: str, fix: str) -> BuildError:
-    return BuildError(
-        f"the training {what}",
-        code="BX247",
-        details=tuple(("command", c) for c in commands),
-        fix=fix,
-    )
+    details = tuple(("command", c) for c in commands)
+    return BuildError(f"the training {what}", code="BX247", details=details, fix=fix)
 
 
 @dataclass(slots=True)
@@ -296,11 +273,10 @@ class TrainingBuilder(Builder):
         log = text_of(Path(str(build.log)))
         # The time of one half is not that of the build.
         first_s, second_s = instrumented.build_s, build.build_s
+        missing = len(_MISSING.findall(log))
         return replace(
             build,
-            training=replace(
-                training, mismatches=log.count(MISMATCH), missing=len(_MISSING.findall(log))
-            ),
+            training=replace(training, mismatches=log.count(MISMATCH), missing=missing),
             build_s=None if first_s is None or second_s is None else first_s + second_s,
             cached=instrumented.cached and build.cached,
         )

@@ -25,7 +25,7 @@ from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
 from bench_framework.foreign import sha256_of, text_of
 from bench_framework.model.run import Build, Preload
-from bench_framework.store.layout import writing
+from bench_framework.store.layout import write_all, writing
 
 BUILD_TIMEOUT_S: Final = 1800.0
 PEAK_MARGIN: Final = 4 / 3
@@ -43,10 +43,9 @@ class Library:
     prefix: str
 
 
+_THREADS: Final = "background_threads_runtime_support"
 LIBRARIES: Final[Mapping[str, Library]] = {
-    "jemalloc": Library(
-        "tikv-jemalloc-sys", "0.7.1", "background_threads_runtime_support", "_rjem"
-    ),
+    "jemalloc": Library("tikv-jemalloc-sys", "0.7.1", _THREADS, "_rjem"),
     "mimalloc": Library("libmimalloc-sys", "0.1.49", "", "mi"),
     "snmalloc": Library("snmalloc-sys", "0.7.6", "libc-api", "sn"),
 }
@@ -81,10 +80,9 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     if (kind := LIBRARIES.get(name)) is None:
         path = Path(name).resolve()  # the paths in /proc/PID/maps have no symbolic links
         if not path.is_file():
+            message = f"the library {path} does not exist"
             fix = "correct `preload-allocator`; paths are relative to the scenario"
-            raise MachineError(
-                f"the library {path} does not exist", code="BX245", effect=NOTHING, fix=fix
-            )
+            raise MachineError(message, code="BX245", effect=NOTHING, fix=fix)
         return Preload(path.name, str(path), sha256_of(path))
     source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
     source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")
@@ -94,10 +92,7 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     key = hashlib.sha256((manifest + source).encode()).hexdigest()[:8]
     path = cache_root(env) / "tools" / f"{name}-{kind.version}-{key}" / f"lib{name}.so"
     if not path.is_file():
-        with writing(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            (path.parent / "Cargo.toml").write_text(manifest, encoding="utf-8")
-            (path.parent / "lib.rs").write_text(source, encoding="utf-8")
+        write_all(path.parent, {"Cargo.toml": manifest, "lib.rs": source})
         _build(path, kind, launcher, env, observer)
     return Preload(name, str(path), sha256_of(path), f"{kind.crate} {kind.version}")
 
@@ -109,19 +104,17 @@ def _build(
     target = folder / "target"
     log.unlink(missing_ok=True)
     environment = build_environment(env, target, target)
-    command = Command(["cargo", "build", "--release"], environment, str(folder))
-    command = replace(command, stderr=str(log), timeout_s=BUILD_TIMEOUT_S)
+    streams = (None, None, str(log))
+    argv = ["cargo", "build", "--release"]
+    command = Command(argv, environment, str(folder), *streams, BUILD_TIMEOUT_S)
     finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
-        text = failure_text(text_of(log))
-        raise MachineError(
-            f"the library {path.name} cannot be built from {kind.crate} {kind.version}",
-            code="BX245",
-            details=(("cargo", text or finished.how), ("log", str(log))),
-            effect=NOTHING,
-            fix="connect to the network once, or give the path of a library: "
-            "preload-allocator: /usr/lib/libNAME.so",
-        )
+        message = f"the library {path.name} cannot be built from {kind.crate} {kind.version}"
+        cause = failure_text(text_of(log)) or finished.how
+        details = (("cargo", cause), ("log", str(log)))
+        fix = "connect to the network once, or give the path of a library: "
+        fix += "preload-allocator: /usr/lib/libNAME.so"
+        raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
     with writing(path):
         (target / "release" / path.name).replace(path)
     shutil.rmtree(target, ignore_errors=True)
@@ -210,18 +203,16 @@ def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
         return "it is setuid or setgid, so the loader ignores LD_PRELOAD", "measure a plain copy"
     known = symbols.defined(path, launcher, env)
-    for name in (text for symbol, text in COMPILED_IN.items() if symbol in known):
-        fix = f"build it without {name}, or remove `preload-allocator`"
-        return f"it contains its own allocator, {name}, which LD_PRELOAD does not replace", fix
-    return None
+    name = next((text for symbol, text in COMPILED_IN.items() if symbol in known), None)
+    if name is None:
+        return None
+    fix = f"build it without {name}, or remove `preload-allocator`"
+    return f"it contains its own allocator, {name}, which LD_PRELOAD does not replace", fix
 
 
 def _refused(target: Target, preload: Preload, reason: str, fix: str) -> MachineError:
-    return MachineError(
-        f"{preload.name} cannot be preloaded into {Path(str(target.binary)).name}: {reason}",
-        code="BX227",
-        details=(("program", str(target.binary)), ("library", preload.path)),
-        effect=NOTHING,
-        fix=fix
-        or "use the default allocator in the program, and a library that the loader accepts",
-    )
+    program = str(target.binary)
+    message = f"{preload.name} cannot be preloaded into {Path(program).name}: {reason}"
+    details = (("program", program), ("library", preload.path))
+    fix = fix or "use the default allocator in the program, and a library that the loader accepts"
+    return MachineError(message, code="BX227", details=details, effect=NOTHING, fix=fix)

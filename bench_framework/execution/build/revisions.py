@@ -51,13 +51,10 @@ class Git:
         """Return a runner that logs in with user and password of a URL, which git does not store."""
         if without_userinfo(url) == url:
             return self
-        number = int(self.env.get("GIT_CONFIG_COUNT") or 0)
-        config = {
-            "GIT_CONFIG_COUNT": str(number + 1),
-            f"GIT_CONFIG_KEY_{number}": f"url.{url}.insteadOf",
-            f"GIT_CONFIG_VALUE_{number}": without_userinfo(url),
-        }
-        return Git(self._launcher, {**self.env, **config})
+        n = int(self.env.get("GIT_CONFIG_COUNT") or 0)
+        key, value = f"url.{url}.insteadOf", without_userinfo(url)
+        config = {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+        return Git(self._launcher, {**self.env, **config, "GIT_CONFIG_COUNT": str(n + 1)})
 
     def try_run(self, *words: str) -> str | None:
         """Return the output of git; `None` if it fails."""
@@ -114,9 +111,13 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = _commit(git, repository, revision)
     if commit is None:
         message = f"there is no revision {revision} in {url or repository}"
-        effect = "nothing was built or measured"
-        raise BuildError(message, code="BX225", effect=effect, fix=_how_to_fetch(git, repository))
+        raise _missing(message, _how_to_fetch(git, repository))
     return commit
+
+
+def _missing(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> BuildError:
+    effect = "nothing was built or measured"
+    return BuildError(message, code="BX225", details=details, effect=effect, fix=fix)
 
 
 def commits_between(
@@ -143,10 +144,8 @@ def commits_between(
     given, last = (_resolve(git, repository, url, revision) for revision in ends)
     first = git.try_run(*words, "merge-base", given, last)
     log = (*words, "log", "--no-show-signature", f"--format={_LOG}")
-    order = ("--first-parent",) if first_parent else ("--topo-order",)
-    text = ""
-    if first is not None:
-        text = git.run(*log, "--reverse", *order, f"{first}..{last}")
+    order = "--first-parent" if first_parent else "--topo-order"
+    text = git.run(*log, "--reverse", order, f"{first}..{last}") if first is not None else ""
     if text and first_parent:
         # A commit is the change from its own parent, which the given end need not be.
         first = next(iter(text.split(_SEPARATOR, 2)[1].split()), None)
@@ -170,18 +169,13 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _commit(git, repository, b)), None)
     if main is None:
-        raise BuildError(
-            f"there is no main branch in {repository}",
-            code="BX225",
-            details=(("tried", ", ".join(branches)),),
-            effect="nothing was built or measured",
-            fix=f"set --base to a revision; {_how_to_fetch(git, repository)}",
-        )
+        fix = f"set --base to a revision; {_how_to_fetch(git, repository)}"
+        details = (("tried", ", ".join(branches)),)
+        raise _missing(f"there is no main branch in {repository}", fix, details)
     commit = git.try_run("-C", str(repository), "merge-base", main, head)
     if commit is None:
         message = f"{main} and {head} have no common commit in {repository}"
-        effect = "nothing was built or measured"
-        raise BuildError(message, code="BX225", effect=effect, fix=_how_to_fetch(git, repository))
+        raise _missing(message, _how_to_fetch(git, repository))
     return commit
 
 
@@ -193,13 +187,11 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     if top is None:
         git.run("--version")  # another error if git is missing
         message = f"{crate} is in no git repository, so it has no revision {revision}"
-        fix = "run `git init` and commit, or measure without revisions"
-        raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
+        raise _missing(message, "run `git init` and commit, or measure without revisions")
     if cache.resolve().is_relative_to(Path(top).resolve()):
         # cargo and rustup would find the working tree's configuration above the other revision.
         message = f"benchctl's cache {cache} is inside the repository {top}"
-        fix = "set BENCHCTL_CACHE to a folder outside of it"
-        raise BuildError(message, code="BX225", effect="nothing was built or measured", fix=fix)
+        raise _missing(message, "set BENCHCTL_CACHE to a folder outside of it")
     return Path(top)
 
 
@@ -246,9 +238,8 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
         with whole(folder) as part:
             git.run(*words, str(part), timeout_s=CLONE_TIMEOUT_S)
         return folder
-    known = _commit(git, folder, revision)
     # A commit id is fixed; a branch or tag may have moved.
-    if known is None or known != revision:
+    if _commit(git, folder, revision) != revision:
         with locked(folder):  # git fails if two processes fetch the same references
             git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
     return folder
@@ -258,23 +249,16 @@ def clone(git: Git, repository: Path, part: Path, commit: str) -> None:
     """Check out a commit of a local repository into a new folder, which shares its objects."""
     if _is_shallow(git, repository):
         # A clone of a shallow repository would contain only the commits of its branches and tags.
-        _borrow(git, repository, part)
+        words = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+        common = git.run("-C", str(repository), *words)
+        git.run("init", "--quiet", str(part))
+        with writing(part):
+            alternates = part / ".git" / "objects" / "info" / "alternates"
+            alternates.write_text(f"{common}/objects\n", encoding="utf-8")
+            shutil.copyfile(Path(common) / "shallow", part / ".git" / "shallow")
     else:
         git.run("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
     git.run("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
-
-
-def _borrow(git: Git, repository: Path, part: Path) -> None:
-    """Create a repository with the objects and the shallow commits of a shallow one."""
-    common = git.run(
-        "-C", str(repository), "rev-parse", "--path-format=absolute", "--git-common-dir"
-    )
-    git.run("init", "--quiet", str(part))
-    with writing(part):
-        (part / ".git" / "objects" / "info" / "alternates").write_text(
-            f"{common}/objects\n", encoding="utf-8"
-        )
-        shutil.copyfile(Path(common) / "shallow", part / ".git" / "shallow")
 
 
 def key_of(text: str) -> str:

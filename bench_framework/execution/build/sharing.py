@@ -144,8 +144,8 @@ def _configuration(crate: Path, top: Path) -> Iterator[str]:
 
 def _move(source: Path, target: Path, packages: set[str] | None = None) -> int:
     """Move the units of packages, or all units, to another directory; return their number."""
-    patterns = (f"{parents}/{kind}/*" for kind in KINDS for parents in ("*", "*/*"))
-    paths = [path for pattern in patterns for path in source.glob(pattern)]
+    parents = [*source.glob("*"), *source.glob("*/*")]
+    paths = [path for parent in parents for kind in KINDS for path in parent.glob(f"{kind}/*")]
     if packages is not None:
         paths = _local(paths, packages)
     for path in paths:

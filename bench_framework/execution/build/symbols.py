@@ -65,9 +65,9 @@ def loader_of(path: Path) -> str | None:
         file.seek(offset)
         table = file.read(size * count)
         for start in range(0, len(table) - size + 1, size or 1):
-            if struct.unpack_from("<I", table, start)[0] == INTERPRETER:
-                (place,) = struct.unpack_from("<Q", table, start + 8)
-                (length,) = struct.unpack_from("<Q", table, start + 32)
+            # Type, flags, offset, virtual and physical address, size in the file.
+            kind, _, place, _, _, length = struct.unpack_from("<IIQQQQ", table, start)
+            if kind == INTERPRETER:
                 file.seek(place)
                 return file.read(length).rstrip(b"\0").decode(errors="replace")
     return ""
@@ -81,12 +81,9 @@ def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:
     for name in dict.fromkeys(requested(spec.rustflags) for spec in specs):
         if name in {"", "lld"} or shutil.which(f"ld.{name}", path=env.get("PATH")):
             continue
-        raise MachineError(
-            f"the linker {name} is not installed: ld.{name} is not on PATH",
-            code="BX228",
-            effect="nothing was built or measured",
-            fix=f"install {name}, or remove the value from the axis",
-        )
+        message = f"the linker {name} is not installed: ld.{name} is not on PATH"
+        effect, fix = "nothing was built or measured", f"install {name}, or remove it from the axis"
+        raise MachineError(message, code="BX228", effect=effect, fix=fix)
 
 
 def requested(rustflags: Sequence[str]) -> str:
@@ -112,11 +109,9 @@ def linker_of(
     traces = (match[1] for trace in TRACES if (match := trace.search(text)))
     name, request = next(traces, GNU), requested(rustflags)
     if request and not name.startswith(LINKER_NAMES.get(request, request)):
-        raise BuildError(
-            f"the linker {request} was requested, but the binary was linked by {name}",
-            code="BX229",
-            fix="remove flags that select a linker from the crate's .cargo/config.toml",
-        )
+        message = f"the linker {request} was requested, but the binary was linked by {name}"
+        fix = "remove flags that select a linker from the crate's .cargo/config.toml"
+        raise BuildError(message, code="BX229", fix=fix)
     return name
 
 
@@ -146,18 +141,15 @@ def unused_features(
     everything = linked(spec) if names else frozenset[str]()
     for feature in spec.features if names else ():
         without = replace(spec, features=tuple(f for f in spec.features if f != feature))
-        brought = {
-            package: frozenset[str]().union(
-                *(
-                    defined(Path(file), launcher, env)
-                    for file in libraries.get(package, ())
-                    if file.endswith(".rlib")
-                )
-            )
-            for package in sorted(everything - linked(without))
-        }
-        listed = [package for package in brought if brought[package]]
-        if listed and not any(_is_used(package, brought[package], names) for package in listed):
+        brought: dict[str, set[str]] = {}
+        for package in sorted(everything - linked(without)):
+            files = [Path(file) for file in libraries.get(package, ()) if file.endswith(".rlib")]
+            if symbols := set().union(*(defined(file, launcher, env) for file in files)):
+                brought[package] = symbols
+        listed = list(brought)
+        if listed and not any(
+            _is_used(package, symbols, names) for package, symbols in brought.items()
+        ):
             more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
             one = "its" if len(listed) == 1 else "their"
             remarks.append(
@@ -168,7 +160,7 @@ def unused_features(
     return tuple(remarks)
 
 
-def _is_used(package: str, defined: frozenset[str], names: frozenset[str]) -> bool:
+def _is_used(package: str, defined: set[str], names: frozenset[str]) -> bool:
     # A generic function is compiled in the crate that uses it; its mangled name has the crate.
     mangled = f"{len(package)}{package.replace('-', '_')}"
     return bool(defined & names) or any(mangled in name for name in names)

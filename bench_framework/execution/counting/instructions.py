@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from bench_framework.errors import MachineError, MeasureError
+from bench_framework.errors import MachineError
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
-from bench_framework.execution.machine.host import utc_now
-from bench_framework.execution.process import Finished, Launcher
+from bench_framework.execution.machine.host import utc_now, version_of
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
+from bench_framework.foreign import text_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
 
@@ -47,70 +48,45 @@ class Counter:
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     """Return the requested counter, tested. Raises `MachineError` (BX250): it cannot count here."""
-    program = shutil.which(policy.tool, path=env.get("PATH"))
+    tool = policy.tool
+    program = shutil.which(tool, path=env.get("PATH"))
     if program is None:
-        raise _cannot(
-            f"{policy.tool} is not installed", f"install the package of {policy.tool}, {_WITHOUT}"
-        )
-    if policy.tool == "perf":
+        raise _cannot(f"{tool} is not installed", f"install the package of {tool}")
+    if tool == "perf":
         return _perf(program, launcher, env)
-    try:
-        output = launcher.capture([program, "--version"], env)
-    except MeasureError as error:
-        raise _cannot(
-            f"{program} cannot be started", f"repair the installation of valgrind, {_WITHOUT}"
-        ) from error
-    if not output.ok:
-        raise _cannot(
-            f"{program} --version: {output.finished.how}",
-            f"repair the installation of valgrind, {_WITHOUT}",
-        )
+    version = version_of(launcher, program, env)
+    if version is None:
+        raise _cannot(f"{program} --version fails", "repair the installation of valgrind")
 
     def under(folder: Path) -> Sequence[str]:
-        return [
-            program,
-            "--tool=callgrind",
-            "--trace-children=yes",
-            f"--callgrind-out-file={folder}/counts.%p",
-            f"--log-file={folder}/valgrind.%p",
-        ]
+        files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
+        return [program, "--tool=callgrind", "--trace-children=yes", *files]
 
-    return Counter(output.stdout.strip(), under, read_valgrind)
-
-
-_WITHOUT: Final = "or remove `instructions` from `judge`, `metrics` and `gate`"
+    return Counter(version, under, read_valgrind)
 
 
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    version = (
-        launcher.capture([program, "--version"], env)
-        .stdout.strip()
-        .replace("perf version", "perf")
-        .strip()
-    )
-    output = launcher.capture(
-        [program, "stat", "-x", ",", "-e", "instructions:u", "--", "true"], env
-    )
+    version = version_of(launcher, program, env) or "perf"
+    stat = [program, "stat", "-x", ",", "-e", "instructions:u"]
+    output = launcher.capture([*stat, "--", "true"], env)
     counted = parse_perf(output.stderr)
     if not output.ok or isinstance(counted, str):
         reason = counted if isinstance(counted, str) else output.finished.how
-        advice = f"set metrics: {{instructions: {{tool: valgrind}}}}, {_WITHOUT}"
-        raise _cannot(f"perf cannot count instructions on this machine: {reason}", advice)
+        message = f"perf cannot count instructions on this machine: {reason}"
+        raise _cannot(message, "set metrics: {instructions: {tool: valgrind}}")
 
     def under(folder: Path) -> Sequence[str]:
-        return [program, "stat", "-x", ",", "-e", "instructions:u", "-o", f"{folder}/perf", "--"]
+        return [*stat, "-o", f"{folder}/perf", "--"]
 
     def read(folder: Path) -> int | str:
-        path = folder / "perf"
-        if path.is_file():
-            return parse_perf(path.read_text(errors="replace"))
-        return "perf wrote no counts"
+        return parse_perf(text_of(folder / "perf"))
 
-    return Counter(version, under, read)
+    return Counter(version.replace("perf version", "perf"), under, read)
 
 
 def _cannot(message: str, advice: str) -> MachineError:
-    return MachineError(message, code="BX250", effect="nothing was measured", fix=advice)
+    fix = f"{advice}, or remove `instructions` from `judge`, `metrics` and `gate`"
+    return MachineError(message, code="BX250", effect="nothing was measured", fix=fix)
 
 
 def count(
@@ -130,44 +106,39 @@ def count(
     Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
-    counted: list[int | str] = []
-
-    def read(folder: Path, _: Finished) -> None:
-        counted.append(used.read(folder))
-
-    run_outcome = runner.run(target, expected, policy.timeout_s, under=used.under, read=read)
-    result = counted[0] if counted else "nothing was counted"
-    reason = _rejection(run_outcome, result, ran, policy)
-    observation = Observation(target.cell.id, "instructions", run, started, used.tool)
-    if reason is None and isinstance(result, int):
-        return replace(observation, values={"instructions": float(result)})
-    status: Literal["timeout", "failed"] = (
-        "timeout" if run_outcome.status == "timeout" else "failed"
+    outcome = runner.run(
+        target,
+        expected,
+        policy.timeout_s,
+        under=used.under,
+        read=lambda folder, _: used.read(folder),
     )
+    reason = _rejection(outcome, ran, policy)
+    observation = Observation(target.cell.id, "instructions", run, started, used.tool)
+    if reason is None:
+        return replace(observation, values={"instructions": float(outcome.output)})
+    status: Literal["timeout", "failed"] = "timeout" if outcome.status == "timeout" else "failed"
     return replace(observation, status=status, message=reason)
 
 
-def _rejection(
-    run_outcome: SingleRun, count: int | str, ran: Mapping[str, str], policy: InstructionPolicy
-) -> str | None:
+def _rejection(outcome: SingleRun, ran: Mapping[str, str], policy: InstructionPolicy) -> str | None:
     """Return the reason why a count cannot be used; `None` if it can."""
+    count: int | str | None = outcome.output
     if count == _TOO_NEW:
         return _TOO_NEW
-    if run_outcome.status == "timeout":
+    if outcome.status == "timeout":
         advice = "set metrics: {instructions: {timeout: …}} to a longer time"
         return f"it took longer than {policy.timeout_s:g} s under {policy.tool}; {advice}"
-    if run_outcome.status != "ok":
-        return f"under {policy.tool}: {run_outcome.message}"
+    if outcome.status != "ok":
+        return f"under {policy.tool}: {outcome.message}"
     if isinstance(count, str):
         return count
-    effective = run_outcome.receipt.effective if run_outcome.receipt else {}
-    other = [
-        f"{axis}: {ran[axis]} → {value}"
-        for axis, value in effective.items()
-        if ran.get(axis, value) != value
-    ]
-    reason = f"under {policy.tool} it runs another mode than in the timed runs ({'; '.join(other)})"
-    return reason if other else None
+    effective = outcome.receipt.effective if outcome.receipt else {}
+    changed = [axis for axis, value in effective.items() if ran.get(axis, value) != value]
+    if not changed:
+        return None
+    modes = "; ".join(f"{axis}: {ran[axis]} → {effective[axis]}" for axis in changed)
+    return f"under {policy.tool} it runs another mode than in the timed runs ({modes})"
 
 
 def read_valgrind(folder: Path) -> int | str:
@@ -185,10 +156,8 @@ def read_valgrind(folder: Path) -> int | str:
 
 
 def _last_line(logs: Mapping[str, bytes]) -> str:
-    lines = [
-        line.partition(b"== ")[2].strip() for text in logs.values() for line in text.splitlines()
-    ]
-    texts = [line.decode(errors="replace") for line in lines if line]
+    lines = b"\n".join(logs.values()).decode(errors="replace").splitlines()
+    texts = [text for line in lines if (text := line.partition("== ")[2].strip())]
     return f": {texts[-1]}" if texts else ""
 
 

@@ -49,31 +49,8 @@ def observe_cells(plan: Plan, record: Record, session: Session) -> None:
     counting = CountingRuns(plan, record, session)
     counting.count_kernel(targets)
     if plan.instructions is not None and targets:
-        used = _counter(plan.instructions, record, session)
-        if used is not None:
-            counting.count_instructions(targets, used)
+        counting.count_instructions(targets, plan.instructions)
     record.sync()
-
-
-def _counter(
-    policy: InstructionPolicy, record: Record, session: Session
-) -> instructions.Counter | None:
-    """Return the counter of instructions.
-
-    `None` if none works and only the gate needs it; then an event is added.
-
-    Raises `MachineError` (BX250): none works, and the scenario requests it.
-    """
-    try:
-        return instructions.counter(policy, session.launcher, session.env)
-    except MachineError as error:
-        if not policy.optional:
-            raise
-        effect = "the gate cannot judge instructions"
-        event = Event("BX250", error.message, "warning", effect=effect, help=error.fix)
-        if record.note(event):
-            session.observer.notify(progress.Remark(event))
-        return None
 
 
 def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
@@ -83,9 +60,8 @@ def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> T
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and not dropped.left):
         return None
-    build = next(
-        (b for b in contents.builds if b.id == plan.variant(cell.variant_id).build_id), None
-    )
+    build_id = plan.variant(cell.variant_id).build_id
+    build = next((b for b in contents.builds if b.id == build_id), None)
     prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None
     try:
@@ -104,12 +80,8 @@ class CountingRuns:
 
     @property
     def _runner(self) -> SingleRunner:
-        return SingleRunner(
-            self.session.launcher,
-            self.plan.answer,
-            self.plan.measure.timeout_s,
-            self.record.raw,
-        )
+        limit = self.plan.measure.timeout_s
+        return SingleRunner(self.session.launcher, self.plan.answer, limit, self.record.raw)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
@@ -119,14 +91,24 @@ class CountingRuns:
             self.session.stop.check()
             self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = expected_answer(self.record, target.cell.id)
-            self._append(
-                observe_kernel(self._runner, target, expected, self.plan.measure.timeout_s)
-            )
+            limit = self.plan.measure.timeout_s
+            self._append(observe_kernel(self._runner, target, expected, limit))
 
-    def count_instructions(self, targets: list[Target], used: instructions.Counter) -> None:
-        """Count instructions in repeated runs of every cell; a failure ends those of its cell."""
-        policy = self.plan.instructions
-        assert policy is not None
+    def count_instructions(self, targets: list[Target], policy: InstructionPolicy) -> None:
+        """Count instructions in repeated runs of every cell; a failure ends those of its cell.
+
+        If they cannot be counted and only the gate needs them, an event is added.
+
+        Raises `MachineError` (BX250): they cannot be counted, and the scenario requests it.
+        """
+        try:
+            used = instructions.counter(policy, self.session.launcher, self.session.env)
+        except MachineError as error:
+            if not policy.optional:
+                raise
+            effect = "the gate cannot judge instructions"
+            self._add(Event("BX250", error.message, "warning", effect=effect, help=error.fix))
+            return
         for number, target in enumerate(targets, start=1):
             done = self._done(target, "instructions")
             for run in range(len(done) + 1, policy.runs + 1):
@@ -134,49 +116,40 @@ class CountingRuns:
                     break
                 self.session.stop.check()
                 what = f"instructions with {used.tool}"
-                self.session.observer.notify(
-                    progress.Counting(what, number, len(targets), run, policy.runs)
-                )
+                step = progress.Counting(what, number, len(targets), run, policy.runs)
+                self.session.observer.notify(step)
+                expected = expected_answer(self.record, target.cell.id)
+                ran = self._actual_modes(target)
                 observation = instructions.count(
-                    self._runner,
-                    target,
-                    expected_answer(self.record, target.cell.id),
-                    used,
-                    policy,
-                    run,
-                    self._actual_modes(target),
+                    self._runner, target, expected, used, policy, run, ran
                 )
                 self._append(observation)
                 done.append(observation)
-                if observation.status != "ok":
-                    self._add_failure(target, observation, policy)
+            if done and done[-1].status != "ok":
+                label, message = target.cell.label, done[-1].message
+                event = Event(
+                    "BX251",
+                    f"the instructions of {label} could not be counted: {message}",
+                    "warning" if policy.optional else "error",
+                    target.cell.id,
+                    effect="its instructions are not compared; its other metrics are",
+                    help="correct the cause, or remove `instructions` from the scenario",
+                )
+                self._add(event)
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations
         return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
 
     def _actual_modes(self, target: Target) -> Mapping[str, str]:
-        """Return the actual modes of the cell's last timed run."""
-        blocks = [
-            b for b in self.record.contents.blocks if b.cell_id == target.cell.id and b.receipts
-        ]
-        return blocks[-1].receipts[-1].effective if blocks else {}
+        receipts = (b.receipts for b in self.record.contents.blocks if b.cell_id == target.cell.id)
+        return next((r[-1].effective for r in reversed([*receipts]) if r), {})
 
     def _append(self, observation: Observation) -> None:
         self.record.append(lines.Counted(observation))
         self.record.sync()
 
-    def _add_failure(
-        self, target: Target, observation: Observation, policy: InstructionPolicy
-    ) -> None:
-        event = Event(
-            "BX251",
-            f"the instructions of {target.cell.label} could not be counted: {observation.message}",
-            "warning" if policy.optional else "error",
-            target.cell.id,
-            effect="its instructions are not compared; its other metrics are",
-            help="correct the cause, or remove `instructions` from the scenario",
-        )
+    def _add(self, event: Event) -> None:
         if self.record.note(event):
             self.session.observer.notify(progress.Remark(event))
 
@@ -203,9 +176,8 @@ def observe_kernel(
     values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
     if near and ended is not None:
         values |= memory.parts()
-    return Observation(
-        target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
-    )
+    end = (outcome.status, values, outcome.message)
+    return Observation(target.cell.id, "observed", 1, started, TOOL, *end)
 
 
 PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}

@@ -1,9 +1,9 @@
 """Untimed single runs of a cell's command, checked like any other run."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
@@ -34,6 +34,8 @@ class SingleRun:
     finished: Finished | None = None
     message: str | None = None
     receipt: Receipt | None = None
+    output: Any = None
+    """Result of the callback `read`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class SingleRunner:
         timeout_s: float,
         *,
         under: Callable[[Path], Sequence[str]] = lambda _: (),
-        read: Callable[[Path, Finished], None] = lambda _folder, _finished: None,
+        read: Callable[[Path, Finished], Any] = lambda _folder, _finished: None,
         poll: Callable[[int], None] | None = None,
     ) -> SingleRun:
         """Prepare, run, check, clean up.
@@ -75,10 +77,10 @@ class SingleRunner:
                 return SingleRun("failed", message=failed)
             outcome = self._run_command(target, expected, timeout_s, folder, under(folder), poll)
             if outcome.finished is not None:
-                read(folder, outcome.finished)
+                outcome = replace(outcome, output=read(folder, outcome.finished))
             failed = run_setup(self.launcher, target, "cleanup", self.setup_timeout_s)
             if failed and outcome.status == "ok":
-                return SingleRun("failed", outcome.finished, failed)
+                return replace(outcome, status="failed", message=failed)
             return outcome
 
     def _run_command(
@@ -109,43 +111,30 @@ class SingleRunner:
         except MeasureError as error:
             if error.code == "BX232":
                 raise
-            return SingleRun(
-                "failed", message="; ".join((error.message, *(text for _, text in error.details)))
-            )
+            return SingleRun("failed", message=error.line)
         if finished.killed:
             raise Interrupted("interrupted", effect="the run in flight is dropped")
         if finished.timed_out:
             return SingleRun("timeout", finished, f"timed out after {timeout_s:g} s")
         if finished.exit_code not in self.policy.exit_codes:
             return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
+        receipt, digest = None, expected
         try:
             reader.require_written(before)
-            return self._check_answer(reader, target, finished, expected, folder)
+            if self.policy.contract:
+                lines = worker.answer_lines(answers)
+                reply = worker.read_replies(lines, 1, timed=False)[0]
+                receipt, digest = reply.receipt, reply.answer.digest
+            elif expected is not None:
+                reference = self.raw.reference(target.cell) if self.raw is not None else None
+                digest = reader.read_run(target, folder, reference).digest
         except AnswerError as error:
             return SingleRun("failed", finished, error.line)
-
-    def _check_answer(
-        self,
-        reader: AnswerReader,
-        target: Target,
-        finished: Finished,
-        expected: str | None,
-        folder: Path,
-    ) -> SingleRun:
-        receipt = None
-        digest = expected
-        if self.policy.contract:
-            reply = worker.read_replies(worker.answer_lines(folder / "answers"), 1, timed=False)[0]
-            receipt, digest = reply.receipt, reply.answer.digest
-        elif expected is not None:
-            reference = self.raw.reference(target.cell) if self.raw is not None else None
-            digest = reader.read_run(target, folder, reference).digest
         if expected is not None and digest != expected:
-            words = (
-                f"its answer {(digest or '')[:12]} differs from {expected[:12]} of the timed runs"
-            )
+            other = (digest or "")[:12]
+            words = f"its answer {other} differs from {expected[:12]} of the timed runs"
             return SingleRun("failed", finished, words, receipt)
-        return SingleRun("ok", finished, None, receipt)
+        return SingleRun("ok", finished, receipt=receipt)
 
 
 def expected_answer(record: Record, cell_id: str) -> str | None:
@@ -157,6 +146,5 @@ def expected_answer(record: Record, cell_id: str) -> str | None:
 
 
 def _last_lines(errors: Path) -> str:
-    """Return the last lines of a failed program's stderr for a message."""
     lines = [line.strip() for line in text_of(errors).splitlines() if line.strip()]
     return f": {' / '.join(lines[-STDERR_LINES:])}" if lines else ""

@@ -1,6 +1,6 @@
 """Inputs on disk: generated datasets and outputs of commands, which are reused, and user files.
 
-Of `execution`, only this module and `profiling.samples` import the extension `_native`.
+Of `execution`, only this module and `profiling.samplers` import the extension `_native`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders, user_inputs
-from bench_framework.execution.machine.host import cache_root, seconds
-from bench_framework.execution.machine.mounts import filesystem_of, free_bytes
+from bench_framework.execution.machine.host import cache_root, filesystem_of, free_bytes, seconds
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
 from bench_framework.units import format_size
@@ -65,38 +64,32 @@ def prepare_inputs(
     if missing:
         free = free_bytes(folder)
         if free < missing + ROOM_LEFT_BYTES:
-            raise MachineError(
-                f"the inputs need {format_size(missing)} in {folder}, "
-                f"but only {format_size(free)} are free",
-                code="BC401",
-                effect="nothing was generated or measured",
-                fix="free some space (`benchctl clean`), or set another `data-dir`",
-            )
-    prepared: dict[str, PreparedInput] = {}
+            need = f"the inputs need {format_size(missing)} in {folder}"
+            message = f"{need}, but only {format_size(free)} are free"
+            effect = "nothing was generated or measured"
+            fix = "free some space (`benchctl clean`), or set another `data-dir`"
+            raise MachineError(message, code="BC401", effect=effect, fix=fix)
+    by_dataset: dict[str, PreparedInput] = {}
     prepared_inputs = []
     for item in inputs:
-        if item.dataset is None:
+        dataset = item.dataset
+        if dataset is None:
             prepared_inputs.append(PreparedInput(item.id, None, None, None, None, None))
             continue
-        key = item.dataset.id
-        if key not in prepared:
-            prepared[key] = _prepare(item, item.dataset, folder, session)
-        _require_digest(item.dataset, prepared[key])
-        prepared_inputs.append(replace(prepared[key], input_id=item.id))
+        if dataset.id not in by_dataset:
+            by_dataset[dataset.id] = _prepare(item, dataset, folder, session)
+        prepared = by_dataset[dataset.id]
+        if dataset.sha256 not in {None, prepared.sha256}:
+            digests = {"expected": dataset.sha256, "found": prepared.sha256}
+            raise MachineError(
+                f"the input {prepared.path} is not the one that the scenario expects",
+                code="BC412",
+                details=tuple((name, f"sha256 {digest}") for name, digest in digests.items()),
+                effect="nothing was measured",
+                fix="get the right files, or correct `input.sha256`",
+            )
+        prepared_inputs.append(replace(prepared, input_id=item.id))
     return tuple(prepared_inputs)
-
-
-def _require_digest(dataset: Dataset, prepared: PreparedInput) -> None:
-    """Raise `MachineError`, BC412, unless the input has the digest that the scenario expects."""
-    if dataset.sha256 in {None, prepared.sha256}:
-        return
-    raise MachineError(
-        f"the input {prepared.path} is not the one that the scenario expects",
-        code="BC412",
-        details=(("expected", f"sha256 {dataset.sha256}"), ("found", f"sha256 {prepared.sha256}")),
-        effect="nothing was measured",
-        fix="get the right files, or correct `input.sha256`",
-    )
 
 
 def generated_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
@@ -180,12 +173,10 @@ def _write_dataset(dataset: Dataset, path: Path, step: Callable[[int], None]) ->
         digest: str = write(path, dataset.family, dataset.size_bytes, dataset.seed or 0, step)
     except ValueError as error:
         kinds = (*_native().text_kinds(), *_native().session_profiles())
-        raise MachineError(
-            f"the generator has no kind {dataset.family!r}",
-            code="BC408",
-            details=(("kinds", ", ".join(name for name, _ in kinds)),),
-            fix="use one of these kinds in the scenario's input",
-        ) from error
+        message = f"the generator has no kind {dataset.family!r}"
+        details = (("kinds", ", ".join(name for name, _ in kinds)),)
+        fix = "use one of these kinds in the scenario's input"
+        raise MachineError(message, code="BC408", details=details, fix=fix) from error
     return digest
 
 
@@ -205,12 +196,9 @@ def _written(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        raise MachineError(
-            f"the input {path.name} could not be written",
-            code="BC407",
-            details=(("cause", str(error)),),
-            fix="free some space, or set another `data-dir`",
-        ) from error
+        message, details = f"the input {path.name} could not be written", (("cause", str(error)),)
+        fix = "free some space, or set another `data-dir`"
+        raise MachineError(message, code="BC407", details=details, fix=fix) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
@@ -243,10 +231,8 @@ def _native() -> ModuleType:
         # `plan` and `report` do not need it.
         from bench_framework import _native as native  # noqa: PLC0415
     except ImportError as error:
-        raise MachineError(
-            "the input generator (bench_framework._native) is not installed",
-            code="BC405",
-            details=(("cause", str(error)),),
-            fix="install benchctl from a wheel, or run `maturin develop --release` in a checkout",
-        ) from error
+        message = "the input generator (bench_framework._native) is not installed"
+        fix = "install benchctl from a wheel, or run `maturin develop --release` in a checkout"
+        details = (("cause", str(error)),)
+        raise MachineError(message, code="BC405", details=details, fix=fix) from error
     return native

@@ -5,6 +5,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,10 @@ def stored_digest(note: Path, path: Path, chosen: Sequence[str] = ()) -> str | N
     try:
         stored: dict[str, Any] = parse_json(note.read_text(encoding="utf-8"))
         current = _size_and_time(path, chosen)
-        if current == {key: stored[key] for key in current}:
-            return str(stored["sha256"])
+        unchanged = current == {key: stored[key] for key in current}
+        return str(stored["sha256"]) if unchanged else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    return None
 
 
 def store_digest(note: Path, digest: str, path: Path, chosen: Sequence[str] = ()) -> None:
@@ -113,19 +113,15 @@ class Guard:
 
     def digests(self) -> Iterator[Event]:
         """Digest every file again at the end: a file may change without its size and mtime."""
-        digests: dict[tuple[str, tuple[str, ...]], str] = {}
+        digest_once = cache(_digest)
         for item in self._inputs.values():
-            if item.path is None or item.sha256 is None:
+            if (
+                item.path is None
+                or item.sha256 is None
+                or (item.path, item.files) in self._reported
+            ):
                 continue
-            both = (item.path, item.files)
-            if both in self._reported:
-                continue
-            if both not in digests:
-                try:
-                    digests[both] = digest(Path(item.path), item.files)
-                except OSError as error:
-                    digests[both] = str(error.strerror)
-            if digests[both] != item.sha256:
+            if digest_once(item.path, item.files) != item.sha256:
                 yield _event(item.path, "digest")
 
 
@@ -136,16 +132,12 @@ def require_unchanged(builds: Iterable[Build]) -> None:
     """
     for path, expected in _programs(builds).items():
         if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
-            raise MachineError(
-                f"{path} changed before the measurement began",
-                code="BX420",
-                effect="nothing was measured",
-                fix="repeat the command when nothing builds this file",
-            )
+            message, effect = f"{path} changed before the measurement began", "nothing was measured"
+            fix = "repeat the command when nothing builds this file"
+            raise MachineError(message, code="BX420", effect=effect, fix=fix)
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:
-    """Return the digests of the programs and preloaded libraries by path."""
     digests: dict[str, str | None] = {}
     for build in builds:
         files = [(build.path, build.sha256), (build.control_path, build.sha256)]
@@ -160,6 +152,13 @@ def _stamp(path: str | None, chosen: Sequence[str] = ()) -> str | None:
         return None
     try:
         return stamp(Path(path), chosen)
+    except OSError:
+        return None
+
+
+def _digest(path: str, chosen: Sequence[str]) -> str | None:
+    try:
+        return digest(Path(path), chosen)
     except OSError:
         return None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine import mounts
+from bench_framework.execution.machine import host
 from bench_framework.model.plan import CacheState
 from bench_framework.model.run import PageCache
 from bench_framework.units import format_percent, format_size
@@ -87,7 +87,7 @@ class InputPages:
                 os.close(fd)
         if self.resident() == 0 or "drop" in self._without_effect:
             return
-        if mounts.filesystem_of(self.path) in mounts.IN_MEMORY:
+        if host.filesystem_of(self.path) in host.IN_MEMORY:
             self._without_effect.add("drop")
             return
         # This also empties the cache of all other programs, so it is used only if the advice was
@@ -113,19 +113,18 @@ class InputPages:
     def resident(self) -> float | None:
         """Return the share in memory, 0 to 1; `None` if unknown. Raises `OSError`: unreadable."""
         page = os.sysconf("SC_PAGE_SIZE")
-        all_pages = sum(-(-size // page) for _, size in self._files)
-        in_memory = 0
+        all_pages, in_memory = 0, 0
         for name, size in self._files:
-            count = resident_pages(name, size, page)
-            if count is None:
+            if (count := resident_pages(name, size, page)) is None:
                 return None
             in_memory += count
+            all_pages += -(-size // page)
         return in_memory / all_pages if all_pages else 0.0
 
     def reason_resident(self) -> str:
         """Return the likely reason for pages that stay in memory after `drop`."""
-        kind = mounts.filesystem_of(self.path)
-        if kind in mounts.IN_MEMORY:
+        kind = host.filesystem_of(self.path)
+        if kind in host.IN_MEMORY:
             return f"{kind} keeps its files in memory"
         if "drop" in self._without_effect and os.geteuid() != 0:
             return "another process maps or reads it, and only root may drop all caches"
@@ -156,8 +155,11 @@ def verify_state(
         return before_run
     before = before_run.resident_before
     if requested == "warm":
-        reason = _not_warm(before)
-        return PageCache("unknown" if reason else "warm", before, why=reason)
+        if before is not None and before >= WARM_SHARE:
+            return PageCache("warm", before)
+        share = "" if before is None else format_percent(before, decimals=0)
+        reason = f"only {share} of it was in memory" if share else NOT_REPORTED
+        return PageCache("unknown", before, why=reason)
     try:
         after = pages.resident()
     except OSError:
@@ -166,14 +168,6 @@ def verify_state(
     if before is not None and before > COLD_SHARE:
         reason += f": {pages.reason_resident()}"
     return PageCache("unknown" if reason else "cold", before, after, reason)
-
-
-def _not_warm(before: float | None) -> str:
-    if before is None:
-        return NOT_REPORTED
-    if before >= WARM_SHARE:
-        return ""
-    return f"only {format_percent(before, decimals=0)} of it was in memory"
 
 
 def _not_cold(

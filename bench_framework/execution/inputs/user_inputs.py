@@ -9,13 +9,14 @@ import hashlib
 import os
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.build.binaries import find_program
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine.mounts import filesystem_of
+from bench_framework.execution.machine.host import filesystem_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
 from bench_framework.foreign import fault_of, matching_files, sha256_of, text_of
 from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id
@@ -61,17 +62,8 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
     except OSError as error:
         message = f"the input file {error.filename or path} cannot be read: {error.strerror}"
         raise _unfit(message, "make it readable, or choose another input") from error
-    return PreparedInput(
-        input_id,
-        str(path),
-        size,
-        digest,
-        dataset.family,
-        None,
-        filesystem=filesystem_of(path),
-        files=files,
-        file_count=count,
-    )
+    prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
+    return replace(prepared, filesystem=filesystem_of(path), files=files, file_count=count)
 
 
 def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
@@ -85,18 +77,16 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:
-        raise MachineError(
-            f"the names of the {counted(len(files), 'file')} of the input are too long for a "
-            f"command: {format_size(words)}, at most {format_size(MOST_WORDS)}",
-            code="BC413",
-            effect="nothing was measured",
-            fix="use `input: {folder: …}`, or a shorter pattern",
-        )
+        names = f"the names of the {counted(len(files), 'file')} of the input"
+        sizes = f"{format_size(words)}, at most {format_size(MOST_WORDS)}"
+        message = f"{names} are too long for a command: {sizes}"
+        fix = "use `input: {folder: …}`, or a shorter pattern"
+        raise _unfit(message, fix, "BC413")
     return tuple(files)
 
 
-def _unfit(message: str, fix: str) -> MachineError:
-    return MachineError(message, code="BC406", effect="nothing was measured", fix=fix)
+def _unfit(message: str, fix: str, code: str = "BC406") -> MachineError:
+    return MachineError(message, code=code, effect="nothing was measured", fix=fix)
 
 
 def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
@@ -149,11 +139,8 @@ def write_output(
 
     with scratch_folder() as scratch:
         log = Path(scratch, "stderr")
-        output = str(target) if prints else None
-        command = Command(
-            argv, env, dataset.path, stdout=output, stderr=str(log), timeout_s=TIMEOUT_S
-        )
-        finished = launcher.run(command, step)
+        streams = (None, str(target) if prints else None, str(log))
+        finished = launcher.run(Command(argv, env, dataset.path, *streams, TIMEOUT_S), step)
         if finished.killed:
             raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
         if not finished.ok:
@@ -171,10 +158,6 @@ def write_output(
 def _command_failed(
     dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
 ) -> MachineError:
-    return MachineError(
-        f"the command of the input {what}",
-        code="BC411",
-        details=(("command", dataset.command_line), *((("stderr", stderr),) if stderr else ())),
-        effect="nothing was measured",
-        fix=fix,
-    )
+    details = (("command", dataset.command_line), *((("stderr", stderr),) if stderr else ()))
+    message, effect = f"the command of the input {what}", "nothing was measured"
+    return MachineError(message, code="BC411", details=details, effect=effect, fix=fix)

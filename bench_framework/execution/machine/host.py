@@ -8,15 +8,16 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+import re
+import shutil
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine.mounts import filesystem_of
 from bench_framework.foreign import text_of
 from bench_framework.model.machine import variables_of
 from bench_framework.model.run import Host
@@ -28,12 +29,16 @@ if TYPE_CHECKING:
 PYTHON: Final = "BENCHCTL_PYTHON"
 """Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
-_FEATURES: Final = {"flags", "Features"}
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
 HYPERVISORS: Final = ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google")
+MOUNTINFO: Final = Path("/proc/self/mountinfo")
+MOUNT_FIELDS: Final = 5
+"""Number of fields up to the mount point, in the part before the dash."""
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs"})
+"""Types of file systems whose files are in memory."""
 
 
 def utc_now() -> str:
@@ -94,13 +99,12 @@ def facts(
 ) -> Host:
     """Return the contents of env.json; without `builds`, rustc and cargo are not run (0.2 s)."""
     env = environment() if env is None else env
-    cpu, cores, ram = cpu_model(), os.cpu_count() or 1, ram_bytes()
     return Host(
         host_id=this_host_id(),
         boot_id=_read(BOOT_ID) or "",
-        cpu=cpu,
-        cores=cores,
-        ram_bytes=ram,
+        cpu=cpu_model(),
+        cores=os.cpu_count() or 1,
+        ram_bytes=ram_bytes(),
         kernel=platform.release(),
         os=os_name(),
         governor=_read(GOVERNOR),
@@ -129,10 +133,12 @@ def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | None:
+def version_of(
+    launcher: Launcher, tool: str, env: Mapping[str, str], cwd: str | None = None
+) -> str | None:
     """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails."""
     try:
-        output = launcher.capture([tool, "--version"], env, timeout_s=20)
+        output = launcher.capture([tool, "--version"], env, cwd=cwd, timeout_s=20)
     except MachineError:
         return None
     lines = (output.stdout or output.stderr).strip().splitlines()
@@ -141,17 +147,18 @@ def version_of(launcher: Launcher, tool: str, env: Mapping[str, str]) -> str | N
 
 def cpu_model(text: str | None = None) -> str:
     """Return the name of the CPU, or the architecture where the kernel gives no name (ARM)."""
-    for line in (text if text is not None else _read(CPUINFO) or "").splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() in {"model name", "Model", "cpu model"} and value.strip():
-            return value.strip()
-    return platform.machine()
+    return _cpu_field({"model name", "Model", "cpu model"}, text) or platform.machine()
 
 
 def cpu_features() -> str:
     """Return the features of the CPU, as the kernel names them."""
-    lines = (line.partition(":") for line in (_read(CPUINFO) or "").splitlines())
-    return next((text.strip() for name, _, text in lines if name.strip() in _FEATURES), "")
+    return _cpu_field({"flags", "Features"})
+
+
+def _cpu_field(names: Collection[str], text: str | None = None) -> str:
+    lines = (text if text is not None else _read(CPUINFO) or "").splitlines()
+    pairs = (line.partition(":") for line in lines)
+    return next((v.strip() for name, _, v in pairs if name.strip() in names and v.strip()), "")
 
 
 def ram_bytes() -> int:
@@ -180,6 +187,47 @@ def virtualisation() -> str | None:
     if " hypervisor" in (_read(CPUINFO) or ""):
         return "hypervisor"
     return None
+
+
+def kind_of(path: Path, text: str) -> str | None:
+    """Return the type of the filesystem of an absolute, resolved path, from a mountinfo text (proc(5)).
+
+    The longest mount point counts. A later mount covers an earlier one.
+    """
+    longest, kind = 0, None
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        left, right = before.split(), after.split()
+        if len(left) >= MOUNT_FIELDS and right:
+            at = unescaped(left[4])
+            if path.is_relative_to(at) and len(at) >= longest:
+                longest, kind = len(at), right[0]
+    return kind
+
+
+def unescaped(name: str) -> str:
+    """Return a name of the kernel, in which spaces and backslashes are octal numbers, as it is."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), name)
+
+
+def filesystem_of(path: Path) -> str | None:
+    """Return the type of the filesystem of a path, which need not exist."""
+    try:
+        text = MOUNTINFO.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    return kind_of(path.resolve(), text)
+
+
+def existing(path: Path) -> Path:
+    """Return the path itself, or the nearest folder above it that exists."""
+    path = path.absolute()
+    return next(folder for folder in (path, *path.parents) if folder.exists())
+
+
+def free_bytes(path: Path) -> int:
+    """Return the free space of the filesystem of a path, which need not exist."""
+    return shutil.disk_usage(existing(path)).free
 
 
 def _read(path: Path) -> str | None:

@@ -9,7 +9,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
@@ -29,6 +29,7 @@ _OWNER_LENGTH: Final = 400
 _PROCESS: Final = re.compile(r"\(process (\d+), since ")
 
 
+@dataclass
 class MachineLock:
     """The lock during builds or a measurement; a context manager.
 
@@ -37,58 +38,47 @@ class MachineLock:
 
     Every user of the machine must be able to take it, so the file is writable for all. It is never
     removed: otherwise a third benchctl could lock a new file while the old one is locked.
+
+    `what` describes the work to waiting processes. `observer` receives the current owners every
+    0.2 s. With `shared`, other processes can take the lock shared at the same time.
     """
 
-    def __init__(
-        self,
-        what: str,
-        observer: Observer,
-        stop: Stop | None = None,
-        path: Path | None = None,
-        *,
-        shared: bool = False,
-    ) -> None:
-        """Prepare to take the lock.
-
-        `what` describes the work to waiting processes. `observer` receives the current owners
-        every 0.2 s. With `shared`, other processes can take the lock shared at the same time.
-        """
-        self._what = what
-        self._observer = observer
-        self._stop = stop
-        self._path = path or lock_path()
-        self._mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-        self._fd = -1
+    what: str
+    observer: Observer
+    stop: Stop | None = None
+    path: Path | None = None
+    shared: bool = field(default=False, kw_only=True)
+    _fd: int = field(default=-1, init=False)
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as opened:
-            self._fd = _open(self._path)
+            path = self.path or lock_path()
+            self._fd = _open(path)
             opened.callback(os.close, self._fd)
             # Who waits has the turn. Otherwise builds that overlap could keep out a measurement.
-            turn = _open(self._path.with_suffix(".turn"))
+            turn = _open(path.with_suffix(".turn"))
             opened.callback(os.close, turn)
             start = seconds()
             self._wait(turn, fcntl.LOCK_EX, start)
-            self._wait(self._fd, self._mode, start)
+            self._wait(self._fd, fcntl.LOCK_SH if self.shared else fcntl.LOCK_EX, start)
             opened.pop_all()
         os.close(turn)
-        self._write_owners(f"{self._what} (process {os.getpid()}, since {utc_now()})")
+        self._write_owners(f"{self.what} (process {os.getpid()}, since {utc_now()})")
         return self
 
     def __exit__(self, *_: object) -> None:
         self._write_owners()
         os.close(self._fd)
-        self._fd = -1
 
     def _wait(self, fd: int, mode: int, start: float) -> None:
         while True:
             try:
                 fcntl.flock(fd, mode | fcntl.LOCK_NB)
             except BlockingIOError:
-                if self._stop is not None:
-                    self._stop.check()
+                if self.stop is not None:
+                    self.stop.check()
                 owners = ", ".join(self._owners()) or "another benchctl"
-                self._observer.notify(Waiting(owners, seconds() - start))
+                self.observer.notify(Waiting(owners, seconds() - start))
                 time.sleep(RETRY_S)
             else:
                 return
@@ -99,7 +89,7 @@ class MachineLock:
         # because another process writes at the same time do not matter.
         with contextlib.suppress(OSError):
             mine = f"(process {os.getpid()}, since "
-            others = [] if self._mode == fcntl.LOCK_EX else self._owners()
+            others = self._owners() if self.shared else []
             lines = [*more, *(line for line in others if mine not in line)]
             text = "\n".join(lines).encode()[:_OWNER_LENGTH]
             os.ftruncate(self._fd, 0)
@@ -118,11 +108,8 @@ def _is_alive(owner: str) -> bool:
 
 def lock_path() -> Path:
     """Return the lock file that all users of this machine share."""
-    folder = next(
-        (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK)),
-        FOLDERS[-1],
-    )
-    return folder / NAME
+    writable = (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK))
+    return next(writable, FOLDERS[-1]) / NAME
 
 
 def _open(path: Path) -> int:
@@ -165,39 +152,27 @@ PATIENCE_S: Final = 600.0
 """Time after which the waiting ends with an error."""
 
 
-def wait_until_idle(
-    below: float | None,
-    observer: Observer,
-    stop: Stop,
-    *,
-    load: Callable[[], float] = lambda: os.getloadavg()[0],
-    clock: Callable[[], float] = seconds,
-    sleep: Callable[[float], None] = time.sleep,
-) -> float:
+def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> float:
     """Wait until the load average of the last minute is below a value, if given, and return it.
 
     benchctl's own builds raise the load too, so this is the last step before the first round.
 
-    `observer` receives the current load every 0.2 s. `load` returns the load average of the last
-    minute.
+    `observer` receives the current load every 0.2 s.
 
     Raises:
         MachineError: BX241, the load was not below the limit for ten minutes.
         Interrupted: the user stopped it.
     """
-    start = clock()
-    while (now := load()) >= (math.inf if below is None else below):
+    start = seconds()
+    while (now := os.getloadavg()[0]) >= (math.inf if below is None else below):
         stop.check()
-        elapsed = clock() - start
+        elapsed = seconds() - start
         if elapsed >= PATIENCE_S:
-            raise MachineError(
-                f"the machine is not idle: its load average was not below {below:g} for "
-                f"{format_clock(PATIENCE_S)}",
-                code="BX241",
-                details=(("load", f"{now:.2f} (last minute)"),),
-                effect="nothing was measured",
-                fix="stop other programs, or use a larger --idle, or none",
-            )
+            limit = f"below {below:g} for {format_clock(PATIENCE_S)}"
+            message = f"the machine is not idle: its load average was not {limit}"
+            details, effect = (("load", f"{now:.2f} (last minute)"),), "nothing was measured"
+            fix = "stop other programs, or use a larger --idle, or none"
+            raise MachineError(message, code="BX241", details=details, effect=effect, fix=fix)
         observer.notify(Waiting(f"a load average below {below:g}, now {now:.2f}", elapsed))
-        sleep(RETRY_S)
+        time.sleep(RETRY_S)
     return now

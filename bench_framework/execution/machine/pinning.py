@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from bench_framework.errors import CellError
-from bench_framework.execution.machine.checks.check import Machine
-from bench_framework.execution.target import parse_cpus
+from bench_framework.execution.machine.checks import Machine
+from bench_framework.execution.target import format_cpus, parse_cpus
 from bench_framework.units import format_percent
 
 CPU_FOLDER: Final = "devices/system/cpu"
@@ -49,9 +49,8 @@ def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
     shared = [number for number in picks if number not in isolated] or picks
     spare = shared.pop() if len(shared) > MOST_CORES_WITHOUT_SPARE else None
     if total := interrupts.total():
-        shares = [
-            format_percent(interrupts[number] / total, decimals=0) for number in (one, picks[-1])
-        ]
+        counts = (interrupts[number] for number in (one, picks[-1]))
+        shares = [format_percent(count / total, decimals=0) for count in counts]
         reason = f"CPU {one} handled {shares[0]} of the device interrupts since boot"
         reason += f", CPU {picks[-1]} {shares[1]}" if picks[-1] != one else ""
     else:
@@ -61,17 +60,6 @@ def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
         reason += f"; CPU {spare} stays free for interrupts and other programs"
     several = None if len(shared) == len(usable) else format_cpus(shared)
     return PinnedCpus(str(one), several, reason)
-
-
-def format_cpus(numbers: Iterable[int]) -> str:
-    """Return a list of CPUs such as ``0-2,5``."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    return ",".join("-".join(map(str, ends)) for ends in ranges)
 
 
 def cpu_set(text: str | None) -> set[int]:

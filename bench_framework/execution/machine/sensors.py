@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.contention import TICK_S
@@ -28,10 +28,9 @@ _FILES: Final = {
     "memory": "/proc/meminfo",
     "khz": "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq",
 }
-_COUNTERS: Final = (
-    *("steal_ticks", "psi_cpu_us", "psi_io_us", "psi_memory_us", "swap_in_pages", "swap_out_pages"),
-    *("throttle_events", "cpu_capacity_us"),
-)
+_PRESSURES: Final = ("psi_cpu_us", "psi_io_us", "psi_memory_us")
+_EVENTS: Final = ("swap_in_pages", "swap_out_pages", "throttle_events")
+_COUNTERS: Final = ("steal_ticks", *_PRESSURES, *_EVENTS, "cpu_capacity_us")
 """Fields of `Sensors` that count from the start of the machine."""
 _STEAL_COLUMN: Final = 8
 """Column of steal in the line ``cpu`` of /proc/stat (proc(5))."""
@@ -39,9 +38,8 @@ _IDLE_COLUMN: Final = 4
 _NO_PROCESS: Final = slice(_IDLE_COLUMN, _STEAL_COLUMN + 1)
 """Columns of the time in which no process ran: idle, iowait, irq, softirq and steal. Interrupts are
 not charged to the process that caused them."""
-_SWAPS: Final = {
-    name: re.compile(rb"^" + name + rb" (\d+)$", re.MULTILINE) for name in (b"pswpin", b"pswpout")
-}
+_SWAPPED_IN: Final = re.compile(rb"^pswpin (\d+)$", re.MULTILINE)
+_SWAPPED_OUT: Final = re.compile(rb"^pswpout (\d+)$", re.MULTILINE)
 _THROTTLES: Final = "sys/devices/system/cpu/cpu[0-9]*/thermal_throttle/{}_throttle_count"
 _READ_BYTES: Final = 1 << 16
 """Bytes to read: all values are in the first bytes of their files. /proc/stat has one line of up to
@@ -49,7 +47,7 @@ _READ_BYTES: Final = 1 << 16
 
 
 class Gauge:
-    """Reader of system counters; a context manager that keeps the files open below `root`."""
+    """Reader of system counters that keeps the files below `root` open."""
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._fds: dict[str, int] = {}
@@ -65,13 +63,10 @@ class Gauge:
         self._packages = [name for name in self._fds if name.startswith("package")]
         self._allowed = os.sched_getaffinity(0)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Close the files."""
         for fd in self._fds.values():
             os.close(fd)
-        self._fds.clear()
 
     def read(self, cpus: Collection[int] = ()) -> Sensors:
         """Return all counters, `None` for a missing one; by default of the CPUs of this process."""
@@ -79,18 +74,18 @@ class Gauge:
         count, free_ticks = without_process(stat, set(cpus or self._allowed)) or (0, 0)
         load = self._text("load").split()
         khz = self._text("khz").strip()
-        available = _AVAILABLE.search(self._text("memory"))
+        available = _number(_AVAILABLE, self._text("memory"))
         vmstat = self._text("vmstat")
         return Sensors(
             steal_of(stat),
-            _total(self._text("psi_cpu")),
-            _total(self._text("psi_io")),
+            _number(_TOTAL, self._text("psi_cpu")),
+            _number(_TOTAL, self._text("psi_io")),
             float(load[0]) if load else None,
-            int(available[1]) * 1024 if available else None,
+            None if available is None else available * 1024,
             int(khz) / 1000 if khz.isdigit() else None,
-            _total(self._text("psi_memory")),
-            _swapped(b"pswpin", vmstat),
-            _swapped(b"pswpout", vmstat),
+            _number(_TOTAL, self._text("psi_memory")),
+            _number(_SWAPPED_IN, vmstat),
+            _number(_SWAPPED_OUT, vmstat),
             self._throttled(),
             cpu_capacity_us=count * now_us if count else None,
             other_cpu_us=count * now_us - round(free_ticks * TICK_S * 1e6) if count else None,
@@ -98,10 +93,10 @@ class Gauge:
 
     def _throttled(self) -> int | None:
         """Return how often a core, or a package with all of its cores, was throttled."""
-        cores = [int(text) for name in self._cores if (text := self._text(name).strip()).isdigit()]
-        packages = [
-            int(text) for name in self._packages if (text := self._text(name).strip()).isdigit()
-        ]
+        cores, packages = (
+            [int(text) for name in names if (text := self._text(name).strip()).isdigit()]
+            for names in (self._cores, self._packages)
+        )
         return sum(cores) + max(packages, default=0) if cores or packages else None
 
     def _text(self, name: str) -> bytes:
@@ -151,13 +146,8 @@ def without_process(text: bytes, cpus: Collection[int]) -> tuple[int, int] | Non
     return (len(chosen), ticks) if chosen else None
 
 
-def _total(text: bytes) -> int | None:
-    match = _TOTAL.search(text)
-    return int(match[1]) if match else None
-
-
-def _swapped(name: bytes, vmstat: bytes) -> int | None:
-    match = _SWAPS[name].search(vmstat)
+def _number(pattern: re.Pattern[bytes], text: bytes) -> int | None:
+    match = pattern.search(text)
     return int(match[1]) if match else None
 
 

@@ -7,18 +7,18 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine import host, pinning
-from bench_framework.execution.machine.checks import hardware
-from bench_framework.execution.machine.checks.check import Machine
-from bench_framework.execution.machine.pinning import PinnedCpus, format_cpus, listed_cpus
+from bench_framework.execution.machine import checks, host, pinning
+from bench_framework.execution.machine.checks import Machine
+from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.target import available_cpus, parse_cpus, require_usable
+from bench_framework.execution.target import available_cpus, format_cpus, parse_cpus, require_usable
 from bench_framework.units import counted
 
 State = Literal["quiet", "noisy", "unknown"]
@@ -50,12 +50,13 @@ class Setting:
     obstacle: str = ""
 
 
-def _quiet(value: str, meaning: str = "") -> Setting:
-    return Setting("", "quiet", value, meaning)
+_NOT_REPORTED: Final = Setting("", "unknown", "not reported")
+
+
+_quiet: Final = partial(Setting, "", "quiet")
 
 
 def _fixed(value: str, meaning: str, obstacle: str) -> Setting:
-    """Return a noisy setting that cannot be changed here."""
     return Setting("", "noisy", value, meaning, obstacle=obstacle)
 
 
@@ -83,12 +84,9 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
         machine = Machine(launcher, env, results, host.cache_root(env) / "data")
         # Processes start outside isolated CPUs, which may nevertheless be requested.
         usable = os.sched_getaffinity(0) | (listed_cpus(machine, "isolated") & available)
-        chosen = (
-            PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else pinning.choose(machine, usable)
-        )
-        return QuietMachine(
-            chosen, tuple(read_settings(machine, frozenset(parse_cpus(chosen.one_thread))))
-        )
+        chosen = PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else choose(machine, usable)
+        one_thread = frozenset(parse_cpus(chosen.one_thread))
+        return QuietMachine(chosen, tuple(read_settings(machine, one_thread)))
 
 
 def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
@@ -101,17 +99,17 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
 
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
-    checks = {number: hardware.governor(machine, number) for number in sorted(cpus)}
+    by_cpu = {number: checks.governor(machine, number) for number in sorted(cpus)}
     values = {
-        machine.sys / hardware.GOVERNOR.format(number): check.figure
-        for number, check in checks.items()
+        machine.sys / checks.GOVERNOR.format(number): check.figure
+        for number, check in by_cpu.items()
         if check.state == "warn"
     }
-    figures = ", ".join(dict.fromkeys(check.figure for check in checks.values()))
+    figures = ", ".join(dict.fromkeys(check.figure for check in by_cpu.values()))
     if not values:
-        known = any(check.figure in hardware.STEADY for check in checks.values())
+        known = any(check.figure in checks.STEADY for check in by_cpu.values())
         return _quiet(figures) if known else _no_frequency(figures)
-    meaning = next(check.meaning for check in checks.values() if check.state == "warn")
+    meaning = next(check.meaning for check in by_cpu.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
     if any(text is not None and "performance" not in text.split() for text in offered):
         return _fixed(figures, meaning, "the driver does not offer `performance`")
@@ -125,10 +123,8 @@ def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
         if value == off:
             return _quiet(f"off ({path.name} {value})")
         if value in {"0", "1"}:
-            meaning = (
-                "the frequency follows temperature and the load of other cores; without turbo "
-                "programs are slower and times vary less"
-            )
+            meaning = "the frequency follows temperature and the load of other cores; "
+            meaning += "without turbo programs are slower and times vary less"
             return _writable(f"on ({path.name} {value})", meaning, {path: value}, off)
     return _no_frequency("not reported")
 
@@ -149,7 +145,7 @@ def _guest() -> str | None:
 def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     by_cpu = {number: pinning.siblings_of(machine, number) for number in sorted(cpus)}
     if not all(by_cpu.values()):
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     siblings = sorted(set().union(*by_cpu.values()) - cpus)
     if not siblings:
         if any(len(threads) > 1 for threads in by_cpu.values()):
@@ -164,10 +160,6 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     if not all(path.exists() for path in paths):
         obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
         return _fixed(value, meaning, obstacle)
-    if _has_cpuset_v1(machine):
-        meaning += (
-            "; cgroup v1: groups of `cpuset` lose a CPU that goes offline and do not get it back"
-        )
     return _writable(value, meaning, paths, "0")
 
 
@@ -176,14 +168,13 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
     ticking = listed_cpus(machine, "nohz_full")
-    value = f"isolated: {format_cpus(isolated) or 'none'}; without ticks: "
-    value += format_cpus(ticking) or "none"
+    lists = (format_cpus(cpus) or "none" for cpus in (isolated, ticking))
+    value = "isolated: {}; without ticks: {}".format(*lists)
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
     if len(cpus) > 1:
         meaning = "a program may use only one of them" if cpus & isolated else ""
-        obstacle = "isolated CPUs are for programs with one thread"
-        obstacle += ": the scheduler does not move threads between them"
-        return _fixed(value, meaning, obstacle)
+        cause = "the scheduler does not move threads between them"
+        return _fixed(value, meaning, f"isolated CPUs are for programs with one thread: {cause}")
     if cpus <= isolated:
         return _quiet(value)
     chosen = format_cpus(cpus)
@@ -222,7 +213,7 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
     if re.fullmatch(r"[0-9a-f]+", personality) and int(personality, 16) & NO_RANDOMIZE:
         return _quiet("off for this process and its children (setarch -R)")
     if value not in {"0", "1", "2"}:
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     if value == "0":
         return _quiet("off (randomize_va_space 0)")
     meaning = (
@@ -242,7 +233,7 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
 def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
     counts = pinning.interrupts_by_number(machine)
     if not counts:
-        return Setting("", "unknown", "not reported")
+        return _NOT_REPORTED
     fired = [number for number, by_cpu in counts.items() if sum(by_cpu.values())]
     files = {number: machine.proc / f"irq/{number}/smp_affinity_list" for number in fired}
     handled = {n: text for n, path in files.items() if (text := _handled(machine, path, cpus))}
@@ -261,17 +252,13 @@ def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
         return _fixed(value, meaning, "the kernel does not let them move")
     if not others:
         return _fixed(value, meaning, "no other CPU can handle them")
-    setting = _writable(value, meaning, movable, format_cpus(others), _write_interrupts)
+    setting = _writable(value, meaning, movable, format_cpus(others))
     if not balancer or setting.obstacle:
         return setting
-    service = f"{_sudo()}systemctl {{}} irqbalance"
-    if not _tool(machine, "systemctl"):
-        service = f"{_sudo()}service irqbalance {{}}"
-    return replace(
-        setting,
-        set=(service.format("stop"), *setting.set),
-        restore=(*setting.restore, service.format("start")),
-    )
+    has_systemd = _tool(machine, "systemctl")
+    service = _sudo() + ("systemctl {} irqbalance" if has_systemd else "service irqbalance {}")
+    stop, start = service.format("stop"), service.format("start")
+    return replace(setting, set=(stop, *setting.set), restore=(*setting.restore, start))
 
 
 def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
@@ -285,29 +272,25 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
 
 
 def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = hardware.huge_pages(machine)
+    check = checks.huge_pages(machine)
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
         return Setting("", "quiet" if known else "unknown", check.figure)
-    meaning = (
-        "programs get huge pages when memory happens to be contiguous; programs with large heaps "
-        "may become slower with `madvise`"
-    )
+    meaning = "programs get huge pages when memory happens to be contiguous; "
+    meaning += "programs with large heaps may become slower with `madvise`"
     return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
 
 
 def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
-    check = hardware.swap(machine)
+    check = checks.swap(machine)
     if check.state == "ok":
         return _quiet(check.figure)
     off, on = [], []
     for line in (machine.read(machine.proc / "swaps") or "").splitlines()[1:]:
         name, *_, priority = line.split() or ("", "")
-        # The kernel writes spaces in names as octal numbers.
-        path = re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), name)
-        if not path.startswith("/"):
+        path = shlex.quote(host.unescaped(name))
+        if not name.startswith("/"):
             continue
-        path = shlex.quote(path)
         off.append(f"{_sudo()}swapoff {path}")
         fixed = f"-p {priority} " if priority.isdecimal() else ""
         on.append(f"{_sudo()}swapon {fixed}{path}")
@@ -327,41 +310,26 @@ SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], Setting]]] = {
 }
 
 
-def _writable(
-    value: str,
-    meaning: str,
-    present: Mapping[Path, str],
-    value_to_set: str,
-    write: Callable[[str, Collection[Path]], str] | None = None,
-) -> Setting:
+def _writable(value: str, meaning: str, present: Mapping[Path, str], value_to_set: str) -> Setting:
     """Return a setting that is changed by writing `value_to_set` to files with their `present` values."""
     root = os.geteuid() == 0
     for path in present:
-        locked = (
-            not os.access(path, os.W_OK) if root else os.statvfs(path).f_flag & os.ST_RDONLY
-        ) or not path.stat().st_mode & 0o222
-        if locked:
+        # Root may be refused by a container; other users would use sudo.
+        refused = not os.access(path, os.W_OK) if root else os.statvfs(path).f_flag & os.ST_RDONLY
+        if refused or not path.stat().st_mode & 0o222:
             obstacle = f"{path} cannot be written here; a container's settings are its host's"
             return _fixed(value, meaning, obstacle)
     groups: dict[str, list[Path]] = {}
     for path, text in present.items():
         groups.setdefault(text, []).append(path)
-    write = write or _write
-    change = (write(value_to_set, list(present)),) if present else ()
-    restore = tuple(write(text, paths) for text, paths in groups.items())
+    change = (_write(value_to_set, present),) if present else ()
+    restore = tuple(_write(text, paths) for text, paths in groups.items())
     return Setting("", "noisy", value, meaning, change, restore)
 
 
-def _write(text: str, paths: Collection[Path]) -> str:
+def _write(text: str, paths: Iterable[Path]) -> str:
+    """Return one command; a file that refuses the text does not keep it from the others."""
     return f"echo {shlex.quote(text)} | {_sudo()}tee {shlex.join(map(str, paths))}"
-
-
-def _write_interrupts(text: str, paths: Collection[Path]) -> str:
-    """Return one command for any number of interrupts; one that the kernel refuses is skipped."""
-    numbers = " ".join(path.parent.name for path in paths)
-    folder = next(iter(paths)).parents[1]
-    loop = f"for i in {numbers}; do echo {text} > {folder}/$i/smp_affinity_list; done"
-    return f"{_sudo()}sh -c {shlex.quote(loop)}"
 
 
 def _sudo() -> str:
@@ -370,8 +338,3 @@ def _sudo() -> str:
 
 def _tool(machine: Machine, name: str) -> str | None:
     return shutil.which(name, path=machine.env.get("PATH", "") + SBIN)
-
-
-def _has_cpuset_v1(machine: Machine) -> bool:
-    lines = (machine.read(machine.proc / "self/cgroup") or "").splitlines()
-    return any("cpuset" in line.split(":")[1].split(",") for line in lines if line.count(":") > 1)

@@ -13,8 +13,7 @@ from bench_framework.execution.counting.single_run import SingleRunner, expected
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Finished
-from bench_framework.execution.profiling.samplers import Sampler, find_sampler
-from bench_framework.execution.profiling.samples import Samples
+from bench_framework.execution.profiling.samplers import Sampler, Samples, find_sampler
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
@@ -32,40 +31,31 @@ KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
 NONE: Final = frozenset({"0", "false", "none"})
 
 
-@dataclass(frozen=True, slots=True)
-class Symbols:
-    """A program to profile, or the reason for none."""
+def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Build:
+    """Build the binary of a variant with symbols; return an external program unchanged.
 
-    path: str = ""
-    sha256: str | None = None
-    failure: str = ""
-
-
-def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Symbols:
-    """Build the binary of a variant with symbols; return an external program unchanged."""
+    The result has a message if there is no such program.
+    """
+    none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
-        return Symbols(failure=measured.message or "it was not built")
+        return replace(none, message=measured.message or "it was not built")
     if spec is None or spec.installed:
         path = Path(measured.path)
-        digest = sha256_of(path) if path.is_file() else None
-        if digest != measured.sha256:
-            return Symbols(failure=f"{path} changed since it was measured")
-        return Symbols(measured.path, digest)
-    launcher, env = session.launcher, session.env
+        if not path.is_file() or sha256_of(path) != measured.sha256:
+            return replace(none, message=f"{path} changed since it was measured")
+        return measured
+    given = (session.launcher, session.env, SilentObserver())
     trained = use_flags(measured.training.path) if measured.training else ()
-    builder = cargo.Builder(
-        launcher, env, SilentObserver(), contract=False, place=place, flags=trained
-    )
+    builder = cargo.Builder(*given, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
-        return Symbols(failure=again.message or changed)
-    builder = replace(builder, observer=session.interruptible)
-    build = builder.build(symbols_spec(spec), 1, 1)
+        return replace(none, message=again.message or changed)
+    build = replace(builder, observer=session.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        reason = build.message or "cargo failed"
-        return Symbols(failure=f"it cannot be built with symbols: {reason}")
-    return Symbols(build.path, build.sha256)
+        reason = f"it cannot be built with symbols: {build.message or 'cargo failed'}"
+        return replace(none, message=reason)
+    return build
 
 
 def symbols_spec(spec: BuildSpec) -> BuildSpec:
@@ -123,7 +113,7 @@ def profile(
         effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
         effect += "missing"
         outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
-    known: dict[str, Symbols] = {}
+    known: dict[str, Build] = {}
     for cell in cells:
         if session.stop.level:
             outcome.stopped = True
@@ -160,7 +150,7 @@ class _CellProfiler:
     runs: list[Samples] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
-    def profile(self, known: dict[str, Symbols], remarks: tuple[str, ...]) -> Profile | str:
+    def profile(self, known: dict[str, Build], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell, session = self.record.plan, self.cell, self.session
         variant = plan.variant(cell.variant_id)
@@ -174,8 +164,8 @@ class _CellProfiler:
             with MachineLock(what, session.observer, session.stop, shared=True):
                 known[measured.id] = with_symbols(spec, measured, session, place)
         binary = known[measured.id]
-        if binary.failure:
-            return binary.failure
+        if not binary.ok:
+            return str(binary.message)
         unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
         if self.policy.unwinding != "auto":
             unwinding = self.policy.unwinding
@@ -213,14 +203,13 @@ class _CellProfiler:
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
-        sampled: list[Samples | str] = []
 
         def under(folder: Path) -> Sequence[str]:
             return self.sampler.under(folder, unwinding)
 
-        def read(folder: Path, finished: Finished) -> None:
-            if not finished.timed_out:  # the sampler was killed too and left an incomplete file
-                sampled.append(self.sampler.read(folder))
+        def read(folder: Path, finished: Finished) -> Samples | str | None:
+            # If it timed out, the sampler was killed too and left an incomplete file.
+            return None if finished.timed_out else self.sampler.read(folder)
 
         record, timeout_s = self.record, self.policy.timeout_s
         runner = SingleRunner(self.session.launcher, record.plan.answer, timeout_s, record.raw)
@@ -228,16 +217,13 @@ class _CellProfiler:
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
-        (samples,) = sampled
-        if isinstance(samples, str):
-            return samples
-        if not samples.total:
-            return f"{self.sampler.name} recorded no samples of it"
-        self.runs.append(samples)
+        if isinstance(run.output, str):
+            return run.output
+        self.runs.append(run.output)
         return ""
 
     def _build_profile(
-        self, measured: Build, binary: Symbols, unwinding: Unwinding, remarks: tuple[str, ...]
+        self, measured: Build, binary: Build, unwinding: Unwinding, remarks: tuple[str, ...]
     ) -> Profile:
         frames: dict[Frame, int] = {}
         stacks: list[Stack] = []

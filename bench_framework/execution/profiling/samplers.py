@@ -1,17 +1,31 @@
-"""Samplers of functions, tested once: perf, or callgrind where the kernel forbids it."""
+"""Samplers of functions, perf or callgrind, and the readers of their output.
+
+In ``perf script``, a sample is a paragraph: a header line (command, process, time, event), then one line per frame,
+innermost first. A frame is an address, a symbol, an optional offset, and the file in parentheses.
+Versions of perf differ in the header and in spacing.
+
+The format of callgrind is valgrind's "Callgrind Format Specification". Names are compressed to numbers
+within a file. The cost line after ``calls=`` belongs to the callee and is counted in the callee's entry.
+
+perf and callgrind demangle C++ and the older Rust mangling themselves; newer Rust symbols and hashes
+remain, and `plain_name` demangles them.
+"""
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from bench_framework import _native
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
-from bench_framework.execution.profiling.samples import Samples, read_costs, read_samples
 from bench_framework.foreign import text_of
+from bench_framework.model.profile import Frame, Unwinding
 from bench_framework.model.profile import Sampler as SamplerName
-from bench_framework.model.profile import Unwinding
 
 PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
 FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")
@@ -28,6 +42,43 @@ CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
+
+
+UNKNOWN: Final = "[unknown]"
+_FRAME: Final = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<rest>.*\S)\s*")
+_SAMPLED: Final = re.compile(r"(?P<event>\S+):\s*$")
+_OFFSET: Final = re.compile(r"\+0x[0-9a-f]+$")
+_LOST: Final = re.compile(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?lost (?P<count>\d+)")
+_NOT_KERNEL: Final = frozenset({"[unknown]", "[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]"})
+_INLINED: Final = "inlined"
+_CALLGRIND_EVENT: Final = "Ir"
+_NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
+_NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
+_COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
+"""Name of a function without a symbol."""
+_RECURSION: Final = re.compile(r"'\d+$")
+"""Suffix of a recursion level; all levels are one function."""
+
+
+_HASH: Final = re.compile(r"::h[0-9a-f]{16}(?=$|\.|\[|<)")
+_SUFFIX: Final = re.compile(r"\.llvm\.[0-9A-F@]+$")
+_MANGLED: Final = re.compile(r"__?R|_{0,2}ZN.*17h[0-9a-f]{16}E")
+"""The older mangling is that of C++ too; only Rust ends a name with a hash."""
+
+
+@dataclass(slots=True)
+class Samples:
+    """The samples of one recording, outermost frames first. The kernel dropped `lost` ones."""
+
+    stacks: Counter[tuple[Frame, ...]] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)
+    lost: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the number of samples in `stacks`."""
+        return self.stacks.total()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +109,13 @@ class Perf:
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
-        script = Command(
-            words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S
-        )
-        finished = self.launcher.run(script)
+        streams = (None, str(out), str(errors))
+        finished = self.launcher.run(Command(words, env, None, *streams, SCRIPT_TIMEOUT_S))
         if not finished.ok:
             return f"perf script: {finished.how} {_tail(errors)}".strip()
         with out.open(encoding="utf-8", errors="replace") as lines:
-            return read_samples(lines)
+            samples = read_samples(lines)
+        return samples if samples.total else "perf recorded no samples"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,42 +145,41 @@ Sampler = Perf | Callgrind
 """A profiler of single runs. `frequency_hz` is `None` if it counts instructions."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Exception):  # noqa: N818 -- a state of this machine
     """The reason why a sampler cannot be used on this machine, and the fix."""
 
-    reason: str
-    fix: str
+    def __init__(self, reason: str, fix: str) -> None:
+        super().__init__(reason)
+        self.reason, self.fix = reason, fix
 
 
 def find_sampler(
     choice: str, frequency_hz: int, launcher: Launcher, env: Mapping[str, str]
-) -> tuple[Sampler | None, tuple[Refusal, ...]]:
+) -> tuple[Sampler | None, list[Refusal]]:
     """Return the first working sampler and the refusals of those before it.
 
     `choice` is ``auto``, ``perf`` or ``callgrind``. The frequency is reduced to the kernel's
     maximum.
     """
     refused: list[Refusal] = []
-    if choice in {"auto", "perf"}:
-        perf = find_perf(frequency_hz, launcher, env)
-        if isinstance(perf, Perf):
-            return perf, ()
-        refused.append(perf)
+    try:
+        if choice in {"auto", "perf"}:
+            return find_perf(frequency_hz, launcher, env), refused
+    except Refusal as refusal:
+        refused.append(refusal)
     if choice in {"auto", "callgrind"}:
-        callgrind = find_callgrind(launcher, env)
-        if isinstance(callgrind, Callgrind):
-            return callgrind, tuple(refused)
-        refused.append(callgrind)
-    return None, tuple(refused)
+        if (version := version_of(launcher, "valgrind", env)) is not None:
+            return Callgrind(version), refused
+        refused.append(Refusal("valgrind is not installed", "install valgrind"))
+    return None, refused
 
 
-def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf | Refusal:
-    """Return perf with the first event that counts on this machine, or the refusal."""
+def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> Perf:
+    """Return perf with the first event that counts on this machine. Raises `Refusal`."""
     version = version_of(launcher, "perf", env)
     if version is None:
         fix = "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf"
-        return Refusal("perf is not installed", fix)
+        raise Refusal("perf is not installed", fix)
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
     reason = ""
     for event in EVENTS:
@@ -140,24 +189,16 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             argv = [*perf.under(folder, "frame-pointers"), *BUSY]
             launcher.run(Command(argv, env, stderr=str(folder / "stderr"), timeout_s=60.0))
             samples = perf.read(folder)
-            if isinstance(samples, Samples) and samples.total:
+            if isinstance(samples, Samples):
                 return perf
-            failure = samples if isinstance(samples, str) else ""
-            reason = reason or failure or _tail(folder / "stderr")
+            reason = reason or samples
     paranoid = _number(PARANOID)
     fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.
     if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
         reason = f"perf_event_paranoid is {paranoid}"
         fix = "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)"
-    return Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
-
-
-def find_callgrind(launcher: Launcher, env: Mapping[str, str]) -> Callgrind | Refusal:
-    """Return callgrind if valgrind is installed, or the refusal."""
-    if (version := version_of(launcher, "valgrind", env)) is not None:
-        return Callgrind(version)
-    return Refusal("valgrind is not installed", "install valgrind")
+    raise Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
 
 
 def _number(path: Path) -> int | None:
@@ -166,5 +207,119 @@ def _number(path: Path) -> int | None:
 
 
 def _tail(path: Path) -> str:
-    """Return the last words of a tool's output on one line."""
     return " ".join(text_of(path).split()[-40:])
+
+
+def read_samples(lines: Iterable[str]) -> Samples:
+    """Read the samples of ``perf script``; an empty or truncated stack counts as unknown."""
+    samples = Samples()
+    head: str | None = None
+    frames: list[Frame] = []
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        if lost := _LOST.search(line):
+            samples.lost += int(lost["count"])
+        elif not line.strip():
+            _close(samples, head, frames)
+            head, frames = None, []
+        elif head is None:
+            head = line
+        else:
+            match = _FRAME.fullmatch(line)
+            frames.append(_frame(match["rest"] if match else line.strip()))
+    _close(samples, head, frames)
+    return samples
+
+
+def _close(samples: Samples, head: str | None, frames: list[Frame]) -> None:
+    if head is None:
+        return
+    event = _SAMPLED.search(head.rstrip())
+    if event is None:  # a line of a record that is not a sample
+        return
+    samples.events[event["event"]] += 1
+    samples.stacks[tuple(_resolve_inlined(frames)) or (Frame(UNKNOWN),)] += 1
+
+
+def _resolve_inlined(frames: list[Frame]) -> list[Frame]:
+    """Return the frames outermost first; an inlined one gets the module of the one that contains it."""
+    module, kernel = "", False
+    resolved: list[Frame] = []
+    for frame in reversed(frames):
+        if frame.module == _INLINED:
+            resolved.append(Frame(frame.name, module, kernel))
+        else:
+            module, kernel = frame.module, frame.kernel
+            resolved.append(frame)
+    return resolved
+
+
+@cache  # equal texts share one object
+def _frame(rest: str) -> Frame:
+    symbol, file = _split_symbol(rest)
+    kernel = file.startswith("[") and file not in _NOT_KERNEL and not file.startswith("[anon")
+    module = file if file.startswith(("[", "//")) else PurePosixPath(file).name
+    module = module.removesuffix(" (deleted)")
+    name = plain_name(_OFFSET.sub("", symbol)) if symbol else UNKNOWN
+    return Frame(name or UNKNOWN, "" if module == UNKNOWN else module, kernel)
+
+
+def _split_symbol(rest: str) -> tuple[str, str]:
+    """Split symbol and file, which may contain spaces. A file begins with ``/`` or ``[``."""
+    if not rest.endswith(")"):
+        return rest, ""
+    known = [start for start in [rest.find(mark) for mark in (" (/", " ([", " (//")] if start >= 0]
+    cut = min(known) if known else rest.rfind(" (")
+    if cut < 0:
+        return ("", rest[1:-1]) if rest.startswith("(") else (rest, "")
+    return rest[:cut].strip(), rest[cut + 2 : -1]
+
+
+def plain_name(symbol: str) -> str:
+    """Return the demangled name of a symbol without hash; other text is returned as it is."""
+    name = _SUFFIX.sub("", symbol.strip())
+    demangled = _native.demangle(name) if _MANGLED.match(name) else None
+    return _HASH.sub("", demangled or name)
+
+
+def read_costs(lines: Iterable[str], samples: Samples) -> None:
+    """Add the exclusive cost of each function of one file, as a stack of one frame."""
+    names: dict[tuple[str, str], str] = {}
+    now = {"ob": "", "fn": ""}
+    column, of_callee = 0, False
+    for raw in lines:
+        line = raw.strip()
+        if line.startswith("events:"):
+            column = line.removeprefix("events:").split().index(_CALLGRIND_EVENT)
+        elif entry := _NAME_LINE.fullmatch(line):
+            key = entry["key"]
+            name = _resolve(names, key, entry["name"])
+            if key in now:
+                now[key] = name
+        elif line.startswith("calls="):
+            of_callee = True
+        elif cost := _COST.fullmatch(line):
+            if not of_callee and now["fn"]:
+                _add(samples, now, (cost["costs"] or "").split(), column)
+            of_callee = False
+
+
+def _add(samples: Samples, now: dict[str, str], costs: list[str], column: int) -> None:
+    count = int(costs[column]) if column < len(costs) else 0
+    if count:
+        name = plain_name(_RECURSION.sub("", now["fn"]))
+        name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
+        samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
+        samples.events[_CALLGRIND_EVENT] += count
+
+
+def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:
+    """Resolve a compressed name; files, objects and functions are numbered separately."""
+    kind = {"cob": "ob", "cfn": "fn"}.get(key, key if key in {"ob", "fn"} else "fl")
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
+        return text
+    if match["name"] is not None:
+        names[kind, match["number"]] = match["name"]
+    return names.get((kind, match["number"]), UNKNOWN)

@@ -18,8 +18,8 @@ from bench_framework import assets
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.build import revisions
 from bench_framework.execution.build.binaries import EXECUTABLE
-from bench_framework.execution.build.cargo import MOST_MESSAGES
 from bench_framework.execution.build.configuration import lockfile_of, names_within
+from bench_framework.execution.build.messages import MOST_MESSAGES
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import matching_files, read_regular

@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 from bench_framework import errors
 from bench_framework.execution import progress
 from bench_framework.execution.build.revisions import key_of
-from bench_framework.execution.machine import host, mounts
+from bench_framework.execution.machine import host
 from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import Plan
@@ -201,7 +201,7 @@ def state() -> dict[str, Any]:
     run, written = next(iter([*_progress.values()]), (None, 0.0))
     if run is not None and run.get("left_s") is not None:
         run = {**run, "left_s": max(0.0, run["left_s"] - (host.seconds() - written))}
-    free = mounts.free_bytes(host.cache_root())
+    free = host.free_bytes(host.cache_root())
     return {"load": os.getloadavg()[0], "free_bytes": free, "run": run}
 
 

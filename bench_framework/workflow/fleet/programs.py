@@ -4,7 +4,6 @@ import os
 import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -113,15 +112,16 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     bound: list[str] = []
     native: list[BuildSpec] = []
     with MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True):
-        builds = cargo.build_all(
-            specs,
+        builder = _Builder(
             session.launcher,
             session.env,
             session.interruptible,
-            Path(),
             contract=False,  # the host calls `describe`
-            make=partial(_Builder, bound=bound, native=native),
+            place=Path(),
+            bound=bound,
+            native=native,
         )
+        builds = builder.build_all(specs)
     by_key: dict[str, Build] = {}
     files: dict[str, Path] = {}
     for spec, build in zip(specs, builds, strict=True):

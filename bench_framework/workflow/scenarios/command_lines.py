@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from bench_framework.execution.build.metadata import read_packages
+from bench_framework.execution.build.messages import read_packages
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.feature_groups import closure
 from bench_framework.scenario.scalars import Refused, axis_name

@@ -14,7 +14,7 @@ from textwrap import indent
 from typing import Any, Final
 
 from bench_framework import assets
-from bench_framework.execution.build.metadata import Package, read_packages
+from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench_framework.execution.machine.mounts import free_bytes
+from bench_framework.execution.machine.host import free_bytes
 from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan import BuildSpec, Dataset, Plan
 from bench_framework.workflow.run_options import RunOptions, plan_run

@@ -7,7 +7,7 @@ from functools import partial
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
-from bench_framework.execution.build import binaries, cargo, pgo
+from bench_framework.execution.build import binaries, pgo
 from bench_framework.execution.build.preloads import library, prove
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
@@ -311,16 +311,9 @@ def _builds(
         for event in warnings(trials):
             session.observer.notify(Remark(event))
 
-    return cargo.build_all(
-        specs,
-        session.launcher,
-        session.env,
-        session.interruptible,
-        datasets.workplace(plan, session.env),
-        contract=plan.answer.contract,
-        make=partial(pgo.TrainingBuilder, trainer=trainer),
-        after_first=after_first,
-    )
+    place = datasets.workplace(plan, session.env)
+    given = (session.launcher, session.env, session.interruptible, plan.answer.contract, place)
+    return pgo.TrainingBuilder(*given, trainer=trainer).build_all(specs, after_first)
 
 
 def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import BuildError, MachineError
-from bench_framework.execution.build.cargo import build_all
+from bench_framework.execution.build.cargo import Builder
 from bench_framework.execution.build.symbols import linker_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
@@ -63,7 +63,8 @@ def builds(crate: Path, tmp_path: Path, launcher: Launcher) -> Builds:
         env = {**host.environment(), "BENCHCTL_CACHE": str(tmp_path / "cache")}
         spec = BuildSpec(str(crate), "prog", **settings)  # type: ignore[arg-type]
         observer = SilentObserver()
-        (build,) = build_all([spec], launcher, env, observer, tmp_path, contract=False)
+        builder = Builder(launcher, env, observer, contract=False, place=tmp_path)
+        (build,) = builder.build_all([spec])
         return build
 
     return run
@@ -127,7 +128,7 @@ def test_a_missing_linker_is_refused_before_any_build(tmp_path: Path, launcher: 
     spec = BuildSpec(str(tmp_path / "none"), "prog", rustflags=("-Clink-arg=-fuse-ld=mold",))
     env = {**host.environment(), "PATH": str(tmp_path)}
     with pytest.raises(MachineError, match="the linker mold is not installed") as caught:
-        build_all([spec], launcher, env, SilentObserver(), tmp_path, contract=False)
+        Builder(launcher, env, SilentObserver(), False, tmp_path).build_all([spec])
     assert caught.value.code == "BX228"
 
 

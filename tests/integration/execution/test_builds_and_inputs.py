@@ -52,9 +52,8 @@ def crate(tmp_path: Path) -> Path:
 def build(
     plan: Plan, specs: tuple[BuildSpec, ...], launcher: Launcher, env: dict[str, str]
 ) -> tuple[Build, ...]:
-    return cargo.build_all(
-        specs, launcher, env, SilentObserver(), Path.cwd(), contract=plan.answer.contract
-    )
+    contract = plan.answer.contract
+    return cargo.Builder(launcher, env, SilentObserver(), contract, Path.cwd()).build_all(specs)
 
 
 def git(folder: Path, *words: str) -> str:

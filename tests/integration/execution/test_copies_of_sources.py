@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build import revisions
-from bench_framework.execution.build.derived import derive
+from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec

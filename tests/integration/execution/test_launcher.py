@@ -13,7 +13,7 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.inputs.pagecache import InputPages
-from bench_framework.execution.machine import mounts
+from bench_framework.execution.machine import host
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
 
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -169,7 +169,7 @@ def test_bytes_read_from_the_device_are_reported(launcher: Launcher, tmp_path: P
     path.write_bytes(os.urandom(4 << 20))
     copy = Command(["/bin/sh", "-c", f"cat {path} >/dev/null"], ENV)
     assert launcher.run(copy).read_bytes == 0
-    if mounts.filesystem_of(tmp_path) in mounts.IN_MEMORY:
+    if host.filesystem_of(tmp_path) in host.IN_MEMORY:
         pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
     InputPages(path).drop()
     read_bytes = launcher.run(copy).read_bytes

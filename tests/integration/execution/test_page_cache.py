@@ -14,7 +14,7 @@ import pytest
 from bench_framework.compare import cell_state
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
-from bench_framework.execution.machine import mounts
+from bench_framework.execution.machine import host
 from bench_framework.features.judge import judge
 from bench_framework.model.plan import INPUT, CacheState
 from bench_framework.model.policies import MeasurePolicy
@@ -32,7 +32,7 @@ NEARLY_ALL: Any = pytest.approx(1.0, abs=0.01)
 @pytest.fixture
 def disk(tmp_path: Path) -> Path:
     """A folder whose files are on a disk."""
-    if mounts.filesystem_of(tmp_path) in mounts.IN_MEMORY:
+    if host.filesystem_of(tmp_path) in host.IN_MEMORY:
         pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
     return tmp_path
 
@@ -49,7 +49,7 @@ def data(disk: Path) -> Path:
 def memory() -> Iterator[Path]:
     """A file in tmpfs."""
     path = Path("/dev/shm") / f"benchctl-test-{os.getpid()}"
-    if mounts.filesystem_of(path) not in mounts.IN_MEMORY:
+    if host.filesystem_of(path) not in host.IN_MEMORY:
         pytest.skip("/dev/shm is not tmpfs on this machine")
     path.write_bytes(bytes(SIZE))
     yield path

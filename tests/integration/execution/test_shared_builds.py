@@ -91,9 +91,8 @@ class Bench:
         return BuildSpec(str(self.repository), "greeter", revision=tag)
 
     def build(self, *specs: BuildSpec) -> tuple[Build, ...]:
-        builds = cargo.build_all(
-            specs, self.launcher, self.env, SilentObserver(), Path.cwd(), contract=False
-        )
+        given = (self.launcher, self.env, SilentObserver())
+        builds = cargo.Builder(*given, contract=False, place=Path.cwd()).build_all(specs)
         assert [build.message for build in builds if not build.ok] == []
         return builds
 

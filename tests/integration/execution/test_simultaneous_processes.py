@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bench_framework.execution.build import binaries, registry, revisions
-from bench_framework.execution.build.derived import derive
+from bench_framework.execution.build import binaries, revisions, sources
+from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec
@@ -181,8 +181,8 @@ def test_a_released_crate_is_complete(tmp_path: Path, monkeypatch: pytest.Monkey
     cargo.chmod(0o755)
     env = {**host.environment(), "PATH": f"{cargo.parent}:{os.environ['PATH']}"}
 
-    def fetch(launcher: Launcher) -> registry.Released:
-        return registry.fetch(launcher, env, tmp_path / "registry", "foo", "1.0.0")
+    def fetch(launcher: Launcher) -> sources.Released:
+        return sources.fetch(launcher, env, tmp_path / "registry", "foo", "1.0.0")
 
     released = in_two_processes(fetch, monkeypatch, Launcher, "capture", "vendor")
     assert released.checksum == "abc"

@@ -1,4 +1,4 @@
-"""Command lines and messages of cargo."""
+"""Command lines, flags and messages of cargo, and the local packages of a lock file."""
 
 import json
 from pathlib import Path
@@ -14,8 +14,9 @@ from bench_framework.execution.build.messages import (
     read_messages,
 )
 from bench_framework.execution.build.pgo import candidates
+from bench_framework.execution.build.sharing import local_packages
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.progress import BuildStarted, BuildStep, SilentObserver, Update
+from bench_framework.execution.progress import BuildStep, SilentObserver, Update
 from bench_framework.model.plan import BuildSpec
 from bench_framework.workflow.run_progress import progress_of
 
@@ -221,7 +222,6 @@ def test_progress_counts_crates_and_estimates_the_rest(
     now[0] += 25.0
     steps.poll()
     assert recorder.updates == [
-        BuildStarted(),
         BuildStep(0, 0.0, "1/3", 20),
         BuildStep(2, 0.0, "1/3", 20),
         BuildStep(6, 25.0, "1/3", 20, 14 * 5.0),  # 5 of them were compiled
@@ -277,3 +277,37 @@ def test_direct_dependencies_are_those_of_the_crate_and_of_the_crates_in_folders
         ("serde", "1.0.229"),
     )
     assert direct_dependencies("error: no manifest\n") == ()
+
+
+LOCK = """
+version = 4
+[[package]]
+name = "app"
+version = "0.1.0"
+dependencies = ["libc 0.2.1 (registry+https://x/index)", "user"]
+[[package]]
+name = "libc"
+version = "0.2.1"
+source = "registry+https://x/index"
+[[package]]
+name = "forked"
+version = "1.0.0"
+[[package]]
+name = "direct"
+version = "1.0.0"
+source = "registry+https://x/index"
+dependencies = ["forked"]
+[[package]]
+name = "user"
+version = "1.0.0"
+source = "git+https://x/user#0123"
+dependencies = ["direct 1.0.0"]
+"""
+
+
+def test_packages_that_depend_on_a_local_one_are_local(tmp_path: Path) -> None:
+    lock = tmp_path / "Cargo.lock"
+    lock.write_text(LOCK)
+    assert local_packages(lock) == {"app", "forked", "direct", "user"}
+    lock.write_text("version = 4\n")
+    assert local_packages(lock) == frozenset()

@@ -6,7 +6,7 @@ from itertools import chain, repeat
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution.machine.lock import PATIENCE_S, wait_until_idle
+from bench_framework.execution.machine import lock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Update, Waiting
 from bench_framework.execution.stop import Stop
@@ -29,14 +29,11 @@ class Machine:
         self.after(self.now)
 
     def wait(self, below: float) -> float:
-        return wait_until_idle(
-            below,
-            self,
-            self.stop,
-            load=lambda: next(self.loads),
-            clock=lambda: self.now,
-            sleep=self.sleep,
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("os.getloadavg", lambda: (next(self.loads), 0.0, 0.0))
+            patch.setattr(lock, "seconds", lambda: self.now)
+            patch.setattr("time.sleep", self.sleep)
+            return lock.wait_until_idle(below, self, self.stop)
 
 
 def test_an_idle_machine_is_not_waited_for() -> None:
@@ -61,7 +58,7 @@ def test_it_refuses_after_ten_minutes_with_the_load_and_a_fix() -> None:
     assert "not below 0.3 for 10 min" in error.message
     assert dict(error.details)["load"] == "1.50 (last minute)"
     assert "--idle" in (error.fix or "")
-    assert PATIENCE_S <= machine.now < PATIENCE_S + 1
+    assert lock.PATIENCE_S <= machine.now < lock.PATIENCE_S + 1
 
 
 def test_a_stop_ends_the_waiting() -> None:

@@ -1,7 +1,9 @@
-"""Parsers of /proc, exit codes, and checks of inputs."""
+"""Texts of the kernel about the machine, and the environment of children."""
 
 import os
+import sys
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from bench_framework.execution.block import failure_of
 from bench_framework.execution.inputs import folders
-from bench_framework.execution.machine import host, mounts, sensors
+from bench_framework.execution.machine import host, sensors
 from bench_framework.execution.process import Finished
 from bench_framework.model import contention
 from bench_framework.model.run import Block, PreparedInput, Sensors
@@ -35,7 +37,7 @@ garbage
     ],
 )
 def test_a_path_is_on_the_longest_and_last_mount(path: str, kind: str) -> None:
-    assert mounts.kind_of(Path(path), MOUNTS) == kind
+    assert host.kind_of(Path(path), MOUNTS) == kind
 
 
 def test_steal_is_the_eighth_figure_of_the_first_line() -> None:
@@ -136,7 +138,7 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
             heat.format(1, "package"): "10\n",
         },
     )
-    with sensors.Gauge(root) as gauge:
+    with closing(sensors.Gauge(root)) as gauge:
         reading = gauge.read()
     assert (reading.swap_in_pages, reading.swap_out_pages) == (30, 40)
     assert (reading.psi_memory_us, reading.psi_cpu_us) == (55, 66)
@@ -147,14 +149,14 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
 
 
 def test_a_gauge_subtracts_idle_time_from_the_capacity_of_the_cpus(tmp_path: Path) -> None:
-    with sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode())) as gauge:
+    with closing(sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode()))) as gauge:
         reading = gauge.read((1,))
     assert reading.cpu_capacity_us is not None
     assert reading.other_cpu_us == reading.cpu_capacity_us - (300 + 20 + 2 + 31) * 10_000
 
 
 def test_missing_files_give_no_values(tmp_path: Path) -> None:
-    with sensors.Gauge(tmp_path) as gauge:
+    with closing(sensors.Gauge(tmp_path)) as gauge:
         assert gauge.read() == Sensors()
     assert sensors.between(Sensors(), Sensors()) == Sensors()
 
@@ -168,7 +170,7 @@ def test_between_subtracts_the_counters() -> None:
 
 
 def test_a_gauge_reads_this_machine() -> None:
-    with sensors.Gauge() as gauge:
+    with closing(sensors.Gauge()) as gauge:
         reading = gauge.read()
     assert reading.mem_available_bytes is not None
     assert reading.mem_available_bytes > 1 << 20
@@ -254,3 +256,15 @@ def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path)
     assert event.severity == "error"
     path.unlink()
     assert guard.changed("i") is not None
+
+
+def test_children_get_the_path_of_benchctls_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(host.PYTHON, "/somewhere/else/python")
+    monkeypatch.setenv("KEPT", "as it is")
+    env = host.environment()
+    assert env[host.PYTHON] == sys.executable
+    assert Path(env[host.PYTHON]).is_absolute()
+    assert env["KEPT"] == "as it is"
+    monkeypatch.setattr(sys, "executable", "")
+    monkeypatch.delenv(host.PYTHON)
+    assert host.PYTHON not in host.environment()

@@ -17,7 +17,7 @@ from bench_framework.cli.commands.doctor import ASCII, settings_page
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
 from bench_framework.execution.machine import host, pinning, settings
-from bench_framework.execution.machine.checks.check import Machine
+from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.settings import QuietMachine, Setting
 from bench_framework.execution.process import Launcher
 
@@ -208,23 +208,6 @@ def test_siblings(machine: Machine) -> None:
     assert read(machine, {3})["SMT siblings"].state == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("cgroup", "warned"),
-    [
-        ("4:memory:/a\n3:cpuset:/\n0::/", True),
-        ("7:cpuset,cpu:/a", True),
-        ("0::/", False),
-        ("nonsense\n:", False),
-    ],
-)
-def test_cpusets_of_cgroup_v1_lose_an_offline_cpu(
-    machine: Machine, cgroup: str, *, warned: bool
-) -> None:
-    desktop(machine)
-    write(machine, **{"proc/self/cgroup": cgroup})
-    assert ("cgroup v1" in read(machine, {3})["SMT siblings"].meaning) == warned
-
-
 def test_isolation_needs_a_boot_loader_and_another_cpu_than_0(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -274,11 +257,11 @@ def test_interrupts_are_moved_to_the_other_cpus_and_back(
     desktop(machine)
     setting = read(machine, {0, 1})["interrupts"]
     assert setting.value == "2 of 3 are handled by CPU 0-1"
-    loop = "sudo sh -c 'for i in {}; do echo {} > /proc/irq/$i/smp_affinity_list; done'"
-    assert relative(machine, setting.set) == [loop.format("24 25", "2-3")]
+    first, second = (f"/proc/irq/{number}/smp_affinity_list" for number in (24, 25))
+    assert relative(machine, setting.set) == [f"echo 2-3 | sudo tee {first} {second}"]
     assert relative(machine, setting.restore) == [
-        loop.format("24", "0-3"),
-        loop.format("25", "1,3"),
+        f"echo 0-3 | sudo tee {first}",
+        f"echo 1,3 | sudo tee {second}",
     ]
 
     write(machine, **{"proc/irq/24/smp_affinity_list": "2-3"})
@@ -288,7 +271,7 @@ def test_interrupts_are_moved_to_the_other_cpus_and_back(
     (machine.proc / "irq/25/smp_affinity_list").chmod(0o444)
     setting = read(machine, {0, 1})["interrupts"]
     assert "1 interrupt cannot be moved" in setting.meaning
-    assert relative(machine, setting.set) == [loop.format("24", "2-3")]
+    assert relative(machine, setting.set) == [f"echo 2-3 | sudo tee {first}"]
     assert "does not let them move" in read(machine, {1})["interrupts"].obstacle
     assert "no other CPU" in read(machine, {0, 1, 2, 3})["interrupts"].obstacle
 
@@ -376,7 +359,7 @@ def test_slower_kinds_of_cores_are_not_chosen(machine: Machine) -> None:
     ("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2), "0-2"), ((5, 0, 1, 7, 8), "0-1,5,7-8")]
 )
 def test_lists_of_cpus(numbers: tuple[int, ...], text: str) -> None:
-    assert pinning.format_cpus(numbers) == text
+    assert target.format_cpus(numbers) == text
     assert target.parse_cpus(text) == tuple(sorted(numbers))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.execution.build.metadata import Package
+from bench_framework.execution.build.messages import Package
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.scenarios import crate_scenario

@@ -1,4 +1,8 @@
-"""Private copies of sources with patches and with other versions of dependencies.
+"""Sources in the cache: released crates, and private copies with patches or other dependencies.
+
+cargo fetches a released crate from its registry once per version. As for ``cargo install``, cargo's
+configuration is that of the user (``$CARGO_HOME``): the project of the scenario does not change where a
+crate comes from.
 
 The user's files and the checkouts of revisions are never changed. A copy is made once for each
 state of the sources. It is a clone, so that build scripts can call git and that the copies of one
@@ -6,19 +10,97 @@ repository share the builds of their dependencies.
 """
 
 import hashlib
+import json
 import os
 import shutil
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
 
 from bench_framework.errors import BuildError, MeasureError
 from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec
-from bench_framework.store.layout import whole
+from bench_framework.store.layout import whole, write_whole
+
+FETCH_TIMEOUT_S: Final = 1800.0
+_MANIFEST: Final = """[package]
+name = "benchctl-fetch"
+version = "0.0.0"
+edition = "2021"
+
+[dependencies.{name}]
+version = "={version}"
+default-features = false
+
+[workspace]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The unpacked sources of a crate, its place in a registry, and the checksum of its archive."""
+
+    folder: Path
+    source: str
+    checksum: str
+
+
+def note_of(root: Path, name: str, version: str) -> Path:
+    """Return the file that describes fetched sources, and exists before they do."""
+    return root / name / f"{version}.json"
+
+
+def fetch(
+    launcher: Launcher, env: Mapping[str, str], root: Path, name: str, version: str
+) -> Released:
+    """Return the sources of a crate's version in ``root/NAME/VERSION``, and fetch missing ones.
+
+    A package that depends on this version is given to ``cargo vendor``, which copies the sources. In
+    contrast to ``cargo metadata``, it accepts a dependency without a library.
+
+    Raises `BuildError` (BX226): cargo cannot fetch it, for example because there is no such version.
+    """
+    folder, note = root / name / version, note_of(root, name, version)
+    if folder.is_dir() and note.is_file():
+        stored = json.loads(note.read_text(encoding="utf-8"))
+        return Released(folder, stored["source"], stored["checksum"])
+    prefix = ".fetch-"
+    with whole(folder) as sources, TemporaryDirectory(dir=folder.parent, prefix=prefix) as package:
+        part = Path(package)
+        manifest, vendored = part / "Cargo.toml", part / "vendor"
+        (part / "src").mkdir()
+        (part / "src" / "lib.rs").touch()
+        manifest.write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
+        argv = ["cargo", "vendor", "--respect-source-config", "--versioned-dirs", "--manifest-path"]
+        argv += [str(manifest), str(vendored)]
+        output = launcher.capture(argv, env, cwd=package, timeout_s=FETCH_TIMEOUT_S)
+        if not output.ok:
+            raise _fetch_failed(name, version, failure_text(output.stderr) or output.finished.how)
+        try:
+            lock = tomllib.loads((part / "Cargo.lock").read_text(encoding="utf-8"))
+            both = (name, version)
+            locked = next(p for p in lock["package"] if (p["name"], p["version"]) == both)
+            stored = {"source": str(locked["source"]), "checksum": str(locked["checksum"])}
+        except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
+            raise _fetch_failed(
+                name, version, f"its lock file cannot be read: {error!r}"
+            ) from error
+        (vendored / f"{name}-{version}").replace(sources)
+        (sources / ".cargo-checksum.json").unlink(missing_ok=True)
+        write_whole(note, json.dumps(stored) + "\n")
+    return Released(folder, **stored)
+
+
+def _fetch_failed(name: str, version: str, cause: str) -> BuildError:
+    fix = "correct `registry` and `version`; `cargo info` lists them"
+    message, details = f"cargo cannot fetch {name} {version}", (("cargo", cause),)
+    return BuildError(message, code="BX226", details=details, fix=fix)
 
 
 def derive(
@@ -134,9 +216,6 @@ def _select(
     if (name, version) not in locked:
         versions = ", ".join(other for _, other in locked)
         cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
-        raise BuildError(
-            f"{name} {version} cannot be used",
-            code="BX244",
-            details=(("cargo", cause or output.finished.how),),
-            fix="use a version that Cargo.toml accepts, or change the requirement by a patch",
-        )
+        details = (("cargo", cause or output.finished.how),)
+        fix = "use a version that Cargo.toml accepts, or change the requirement by a patch"
+        raise BuildError(f"{name} {version} cannot be used", code="BX244", details=details, fix=fix)
