@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
@@ -15,7 +15,9 @@ from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
 from bench_framework.store.layout import Raw
-from bench_framework.store.records import Record
+
+if TYPE_CHECKING:  # `plan` describes binaries with this module, and loads no records
+    from bench_framework.store.records import Record
 
 STDERR_LINES: Final = 3
 SAMPLE_S: Final = 0.001
@@ -137,7 +139,7 @@ class SingleRunner:
         return SingleRun("ok", finished, receipt=receipt)
 
 
-def expected_answer(record: Record, cell_id: str) -> str | None:
+def expected_answer(record: "Record", cell_id: str) -> str | None:
     """Return the digest of the answer of a cell's timed runs; `None` if they gave none or several."""
     blocks = (b for b in record.contents.blocks if b.cell_id == cell_id and b.status == "ok")
     answers = (b.answer for b in blocks if b.answer is not None)
