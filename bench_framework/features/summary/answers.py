@@ -197,7 +197,7 @@ def growth(at: Evidence, variant_id: str) -> str:
         ratio = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
         kind = f" ({s.word})" if s.word != UNRESOLVED else ""
         steps.append(f"{ratio} from {start} to {end}{kind}")
-    return f"For twice the input, {label} takes {listed(steps)}"
+    return f"When the input doubles, {label} takes {listed(steps)}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

@@ -110,15 +110,17 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
 
 def _inputs(at: Evidence) -> Iterator[Claim]:
     """Yield the best variants of other inputs if they differ, and how time grows with size."""
-    sentences = [*_best_by_input(at)]
-    item = at.leading_input()
-    group = at.groups.get(item.id) if item else None
-    if group is not None and group.cell_ids and len(at.judgement.scaling) > 1:
-        both = (at.cells[at.leaders(group)[0]].variant_id, at.plan.baseline_id)
-        sentences += filter(None, (growth(at, variant_id) for variant_id in dict.fromkeys(both)))
-    if sentences:
+    if sentences := [*_best_by_input(at)]:
         starts = (v.label for v in at.plan.variants if sentences[0].startswith(v.label))
         yield statement("summary", next(starts, ""), ". ".join(sentences), lead="Inputs")
+    item = at.leading_input()
+    group = at.groups.get(item.id) if item else None
+    if group is None or not group.cell_ids or len(at.judgement.scaling) <= 1:
+        return
+    best = at.cells[at.leaders(group)[0]].variant_id
+    grown = [growth(at, variant_id) for variant_id in dict.fromkeys((best, at.plan.baseline_id))]
+    if text := ". ".join(filter(None, grown)):
+        yield statement("summary", at.plan.variant(best).label, text, lead="Scaling")
 
 
 def _best_by_input(at: Evidence) -> Iterator[str]:
@@ -181,7 +183,7 @@ def _order(at: Evidence) -> Iterator[str]:
         if {-1, 1} <= {at.order(cells[a], cells[b]) for cells in orders}
     ]
     if swapped:
-        yield f"These pairs change their order with the input: {'; '.join(swapped)}"
+        yield f"The order of these pairs depends on the input: {'; '.join(swapped)}"
     elif len(shared) > LEAST_ORDERED and all(
         any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
     ):

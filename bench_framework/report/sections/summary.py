@@ -9,11 +9,11 @@ from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sente
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
-MOST_LINES: Final = 6
+MOST_LINES: Final = 7
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the answer, then what to use, further parts of the answer and at most six lines."""
+    """Return the answer, then what to use, further parts of the answer and at most seven lines."""
     main = _leading(data)
     answer = data.claims("answer") or ((main,) if main is not None else ())
     if not answer:

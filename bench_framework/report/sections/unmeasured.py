@@ -65,8 +65,12 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
-    lines += [*others, f"Not measured: {'; '.join(_conditions(data))}"]
-    return (Bullets(tuple(Sentence(closed(line)) for line in lines)),)
+    items = [
+        *(Sentence(closed(line)) for line in lines),
+        *(Sentence(closed(line), lead="Warning") for line in others),
+        Sentence(closed(_capital("; ".join(_conditions(data)))), lead="Not measured"),
+    ]
+    return (Bullets(tuple(items)),)
 
 
 def _refused(data: ReportData) -> list[str]:
