@@ -6,7 +6,7 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
@@ -86,6 +86,12 @@ def _factor(estimate: float, lo: float, hi: float, margin: float, *, keep: bool 
 def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
     """Round a ratio that is printed as a percentage to at most three significant digits."""
     return rounded(estimate, lo, hi, margin=margin, most=2 + three_digits(100 * abs(estimate - 1)))
+
+
+def one_scale(claims: Iterable[Claim]) -> float:
+    """Return the factor from which on "n×" is used, so that a list of comparisons has one scale."""
+    ratios = [c.estimate for c in claims if c.estimate is not None]
+    return 1.0 if any(max(r, 1 / r) >= TIMES_FROM for r in ratios) else TIMES_FROM
 
 
 def effect(claim: Claim, times_from: float = TIMES_FROM) -> str:

@@ -68,7 +68,8 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
-        "differ from the ratio of the medians. ▼, ▲: certainly larger than the margin. ▽, △: not certainly."
+        "differ from the ratio of the medians. ▼, ▲: a difference above the margin. ▽, △: "
+        "a difference that may be below it."
     )
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."

@@ -37,7 +37,7 @@ def run(
         Option(
             metavar="MIN:MAX",
             help="Smallest and largest number of rounds, such as 20:200, or one number for both. Default: "
-            "from FILE, else at least 12 and as many as the budget allows.",
+            "from FILE, else at least 12, and at most as many as the budget allows.",
         ),
     ] = None,
     budget: Annotated[

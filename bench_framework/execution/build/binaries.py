@@ -118,7 +118,7 @@ def describe(
         message = f"{Path(argv[0]).name} gives no valid answer to `describe`"
         details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
         effect = "its receipts are not trusted, and it is not measured"
-        fix = "correct the worker; a program without the worker protocol needs no `contract: true`"
+        fix = "correct the worker; a program without the worker protocol needs no `contract: true` under `worker`"
         raise BuildError(message, code="BX221", details=details, effect=effect, fix=fix)
     return description
 

@@ -196,8 +196,8 @@ def growth(at: Evidence, variant_id: str) -> str:
         start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
         ratio = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
         kind = f" ({s.word})" if s.word != UNRESOLVED else ""
-        steps.append(f"{ratio} from {start} to {end}{kind}")
-    return f"When the input doubles, {label} takes {listed(steps)}"
+        steps.append(f"{ratio} between {start} and {end}{kind}")
+    return f"Per doubling of the input, {label} takes {listed(steps)}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

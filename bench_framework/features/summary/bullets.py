@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Final
 
 from bench_framework.claims import value_phrases
-from bench_framework.claims.phrases import change, noun
+from bench_framework.claims.phrases import change, effect, noun, one_scale
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
@@ -159,13 +159,15 @@ def _best_by_input(at: Evidence) -> Iterator[str]:
 
 def _gains(at: Evidence, variant_id: str) -> Iterator[str]:
     """Yield the effect of a variant against the baseline on each input, if all are significant."""
-    parts = []
+    pairs = []
     for item in at.plan.inputs:
         cells = {c.variant_id: c.id for c in at.compared(item.id)}
         pair = at.pair(cells.get(variant_id, ""), cells.get(at.plan.baseline_id, ""))
         if pair is None or not pair.verdict.decided:
             return
-        parts.append(f"{at.effect(pair)} on {item.label}")
+        pairs.append((at.comparison(pair), item.label))
+    scale = one_scale(claim for claim, _ in pairs)
+    parts = (f"{effect(claim, scale)} on {label}" for claim, label in pairs)
     yield f"Compared with {at.plan.variant(at.plan.baseline_id).label}: {listed(parts)}"
 
 
@@ -178,12 +180,13 @@ def _order(at: Evidence) -> Iterator[str]:
     orders = [{c.variant_id: c.id for c in at.compared(item.id)} for item in at.plan.inputs]
     shared = [v for v in orders[0] if all(v in cells for cells in orders)]
     swapped = [
-        f"{at.plan.variant(a).label} and {at.plan.variant(b).label}"
+        f"{at.plan.variant(a).label} or {at.plan.variant(b).label}"
         for a, b in combinations(shared, 2)
         if {-1, 1} <= {at.order(cells[a], cells[b]) for cells in orders}
     ]
     if swapped:
-        yield f"The order of these pairs depends on the input: {'; '.join(swapped)}"
+        best = "faster" if at.metric == WALL else "better"
+        yield f"Which is {best} depends on the input: {'; '.join(swapped)}"
     elif len(shared) > LEAST_ORDERED and all(
         any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
     ):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import value_phrases
-from bench_framework.claims.phrases import comparison, detectable, effect
+from bench_framework.claims.phrases import comparison, detectable, effect, one_scale
 from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
@@ -41,7 +41,8 @@ def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
         if contrast.group and (members := groups.pop(contrast.group, [])):
             yield from _together(at, members, contrast.group)
         if len(claims) > 1:
-            effects = (f"{effect(c)} on {dict(c.scope).get('input', '')}" for c in claims)
+            scale = one_scale(claims)
+            effects = (f"{effect(c, scale)} on {dict(c.scope).get('input', '')}" for c in claims)
             first = claims[0]
             text = f"{first.subject} vs {first.reference}: {listed(effects, len(claims))}"
             yield statement("finding", first.subject, text, name=contrast.name)

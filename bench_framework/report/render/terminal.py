@@ -142,11 +142,11 @@ class _Page:
         """Append a table. Columns are dropped in their order until it fits."""
         self.gap()
         columns, rows, texts, shares = _fitting(table, self)
-        first = max(shares[0], width_of(self.plain(table.stub)))
+        title = ", ".join(filter(None, (table.columns[0].title, table.stub)))
+        first = max(shares[0], width_of(self.plain(title)))
         room = self.width - 1 - sum(2 + share for share in shares[1:])
         shares[0] = max(min(first, room), min(first, LEAST_LABEL), 8)
         labels, legend = _labels(rows, shares[0], self)
-        title = table.stub or table.columns[0].title
         head = [
             pad(self.plain(c.title), w, left=c.align == "left")
             for c, w in zip(columns, shares, strict=True)

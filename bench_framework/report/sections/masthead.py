@@ -53,7 +53,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Rounds", _rounds(data)),
         ("Configurations", configurations(data)),
         (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
-        ("Margin", f"{margin} (equivalent: certainly within it, and no difference was detected)"),
+        ("Margin", f"{margin} (equivalent: certainly within it, with no difference detected)"),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
     return tuple((name, value) for name, value in lines if value)

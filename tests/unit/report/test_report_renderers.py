@@ -421,7 +421,16 @@ def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
     assert "MiB/s" in heads[0]
     assert "MiB/s" not in heads[1]
     assert "Adjusted CI" in heads[1]
-    assert heads[2].split() == ["input", "10MiB", "Time,", "ms", "vs", "baseline", "Verdict"]
+    assert heads[2].split() == [
+        "Variant,",
+        "input",
+        "10MiB",
+        "Time,",
+        "ms",
+        "vs",
+        "baseline",
+        "Verdict",
+    ]
 
 
 def test_a_shortened_name_is_given_in_full_below(document: Document) -> None:

@@ -74,9 +74,7 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
     assert len({s.anchor for s in document.sections}) == len(document.sections)
 
 
-def test_the_summary_has_the_answer_first(
-    document: Document, data: ReportData
-) -> None:
+def test_the_summary_has_the_answer_first(document: Document, data: ReportData) -> None:
     lead, rest = section(document, "S02").blocks
     assert isinstance(lead, Paragraph)
     assert "95\u202f% confidence intervals" in dict(document.facts)["Brackets"]
