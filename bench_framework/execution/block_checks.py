@@ -320,8 +320,16 @@ def _other_work(
     block: Block, message: str, advice: str, details: tuple[tuple[str, str], ...] = ()
 ) -> Event:
     effect = "its times are in runs.csv (comparable=false) but not compared"
-    place = (block.cell_id, block.round)
-    return Event("BX210", message, "error", *place, effect=effect, help=advice, details=details)
+    return Event(
+        "BX210",
+        message,
+        "error",
+        block.cell_id,
+        block.round,
+        effect=effect,
+        help=advice,
+        details=details,
+    )
 
 
 def _lines(

@@ -109,8 +109,10 @@ class Perf:
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
-        streams = (None, str(out), str(errors))
-        finished = self.launcher.run(Command(words, env, None, *streams, SCRIPT_TIMEOUT_S))
+        script = Command(
+            words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S
+        )
+        finished = self.launcher.run(script)
         if not finished.ok:
             return f"perf script: {finished.how} {_tail(errors)}".strip()
         with out.open(encoding="utf-8", errors="replace") as lines:

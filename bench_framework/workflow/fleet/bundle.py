@@ -102,16 +102,16 @@ def unsent(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) ->
 
 
 def unpack(bundle: Bundle, root: Path) -> None:
-    """Make the files below a folder equal to those of a bundle. Nothing is written outside of the folder.
+    """Make the files below a folder equal to those of a bundle.
 
-    Unchanged files keep their times, so cargo compiles what changed only.
+    Unchanged files keep their times, so cargo compiles what changed only. Nothing is written outside
+    of the folder, and nothing through a symbolic link.
 
-    Raises `MachineError`: BX264, a path or a link leaves the folder; BX235, writing failed.
+    Raises `MachineError`: BX264, a path or a link leaves the folder, or a path leads through a file or
+    link of the bundle; BX235, writing failed.
     """
+    _require_inside(bundle)
     files = bundle.files
-    for name in (*files, *bundle.folders):
-        if not _is_inside(name, files[name].link if name in files else ""):
-            raise damaged(f"{name!r} leaves it")
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
         for folder, names, others in os.walk(root, topdown=False):
@@ -137,6 +137,17 @@ def unpack(bundle: Bundle, root: Path) -> None:
                 path.chmod(EXECUTABLE)
 
 
+def _require_inside(bundle: Bundle) -> None:
+    """Check the paths and links of a bundle. Raises `MachineError` (BX264)."""
+    links = {name: entry.link for name, entry in bundle.files.items()}
+    for name in (*links, *bundle.folders):
+        if not _is_inside(name, links.get(name, "")):
+            raise damaged(f"{name!r} leaves it")
+    folders = {str(above) for name in (*links, *bundle.folders) for above in Path(name).parents}
+    if wrong := sorted(links.keys() & {*folders, *bundle.folders}):
+        raise damaged(f"{wrong[0]!r} is a folder in it, and also a file or a link")
+
+
 def _is_same(path: Path, entry: Entry | None) -> bool:
     if entry is None or path.is_symlink() or entry.link:
         return path.is_symlink() and entry is not None and str(path.readlink()) == entry.link
@@ -153,7 +164,8 @@ def _is_inside(path: str, link: str = "") -> bool:
     while parts[:1] == [".."]:
         up, parts = up + 1, parts[1:]
     names = [*path.split("/"), *(parts if link else ())]
-    return up <= path.count("/") and {"", ".", ".."}.isdisjoint(names) and "\0" not in path
+    is_valid = {"", ".", ".."}.isdisjoint(names) and "\0" not in path + link
+    return is_valid and up <= path.count("/")
 
 
 def damaged(cause: str, what: str = "what the client sent") -> MachineError:

@@ -312,8 +312,15 @@ def _builds(
             session.observer.notify(Remark(event))
 
     place = datasets.workplace(plan, session.env)
-    given = (session.launcher, session.env, session.interruptible, plan.answer.contract, place)
-    return pgo.TrainingBuilder(*given, trainer=trainer).build_all(specs, after_first)
+    builder = pgo.TrainingBuilder(
+        session.launcher,
+        session.env,
+        session.interruptible,
+        contract=plan.answer.contract,
+        place=place,
+        trainer=trainer,
+    )
+    return builder.build_all(specs, after_first)
 
 
 def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:

@@ -101,7 +101,8 @@ def test_a_path_outside_is_refused(path: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["/etc", "../outside", "src/../../outside", "..", "a/..", "../..", "./a", "a/../b"]
+    "link",
+    ["/etc", "../outside", "src/../../outside", "..", "a/..", "../..", "./a", "a/../b", "a\0"],
 )
 def test_a_link_that_can_leave_is_refused(link: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="leaves it"):
@@ -112,6 +113,29 @@ def test_a_link_that_can_leave_is_refused(link: str, tmp_path: Path) -> None:
 def test_a_link_that_stays_is_unpacked(link: str, tmp_path: Path) -> None:
     unpack(Bundle({"folder/link": Entry(link=link)}), tmp_path / "target")
     assert str((tmp_path / "target" / "folder" / "link").readlink()) == link
+
+
+@pytest.mark.parametrize("parent", [Entry(link="folder"), Entry(b"text")])
+def test_nothing_is_written_through_a_file_or_link_of_the_bundle(
+    parent: Entry, tmp_path: Path
+) -> None:
+    for bundle in (
+        Bundle({"parent": parent, "parent/evil": Entry(b"evil")}, ("folder",)),
+        Bundle({"parent": parent}, ("folder", "parent/a")),
+        Bundle({"parent": parent}, ("folder", "parent")),
+    ):
+        with pytest.raises(MachineError, match="'parent' is a folder in it") as caught:
+            unpack(bundle, tmp_path / "target")
+        assert caught.value.code == "BX264"
+
+
+def test_links_in_links_cannot_leave(tmp_path: Path) -> None:
+    # The second link is created in the root, from where it leads to the parent of the root.
+    links = {"a/b/root": Entry(link="../.."), "a/b/root/out": Entry(link="../../..")}
+    bundle = Bundle({**links, "a/b/root/out/evil": Entry(b"evil")}, ("a/b",))
+    with pytest.raises(MachineError, match="damaged"):
+        unpack(bundle, tmp_path / "some" / "folder" / "target")
+    assert not [*tmp_path.rglob("evil")]
 
 
 def test_limits_name_the_largest_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
