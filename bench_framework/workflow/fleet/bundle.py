@@ -1,6 +1,7 @@
 """The files that a scenario needs on another host: those that it names, and the sources of its crates.
 
-They are sent by digest.
+Whoever can reach the scheduler can run programs on a host, so the contents are trusted. Paths and links are
+checked: a damaged bundle must not change files outside of its folder.
 """
 
 import contextlib
