@@ -106,10 +106,10 @@ def unpack(bundle: Bundle, root: Path) -> None:
     """Make the files below a folder equal to those of a bundle.
 
     Unchanged files keep their times, so cargo compiles what changed only. Nothing is written outside
-    of the folder, and nothing through a symbolic link.
+    of the folder.
 
-    Raises `MachineError`: BX264, a path or a link leaves the folder, or a path leads through a file or
-    link of the bundle; BX235, writing failed.
+    Raises `MachineError`: BX264, a path or a link leaves the folder, or two paths contradict each other;
+    BX235, writing failed.
     """
     _require_inside(bundle)
     files = bundle.files
@@ -140,13 +140,18 @@ def unpack(bundle: Bundle, root: Path) -> None:
 
 def _require_inside(bundle: Bundle) -> None:
     """Check the paths and links of a bundle. Raises `MachineError` (BX264)."""
-    links = {name: entry.link for name, entry in bundle.files.items()}
-    for name in (*links, *bundle.folders):
-        if not _is_inside(name, links.get(name, "")):
+    links = {name: entry.link for name, entry in bundle.files.items() if entry.link}
+    files = bundle.files.keys() - links.keys()
+    for name in (*bundle.files, *bundle.folders):
+        link = links.get(name, "")
+        if not _is_inside(name, link):
             raise damaged(f"{name!r} leaves it")
-    folders = {str(above) for name in (*links, *bundle.folders) for above in Path(name).parents}
-    if wrong := sorted(links.keys() & {*folders, *bundle.folders}):
-        raise damaged(f"{wrong[0]!r} is a folder in it, and also a file or a link")
+        # A link below a link starts at another folder than its path, so it can leave.
+        not_above = files | links.keys() if link else files
+        if not not_above.isdisjoint(map(str, Path(name).parents)):
+            raise damaged(f"{name!r} is below a file or a link")
+    if both := sorted(bundle.files.keys() & {*bundle.folders}):
+        raise damaged(f"{both[0]!r} is a folder and a file")
 
 
 def _is_same(path: Path, entry: Entry | None) -> bool:
@@ -223,8 +228,8 @@ def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> P
 
         files = {below(place): source for place, source in given.items()}
         bundle = pack(files, {*map(below, places)} - {"", *files})
-    scenario, sent = os.path.relpath(path, here), frozenset({*collector.files, *collector.crates})
-    return Package(scenario, bundle, below(here), root, sent)
+    places_sent = frozenset({*collector.files, *collector.crates})
+    return Package(os.path.relpath(path, here), bundle, below(here), root, places_sent)
 
 
 def _normal(path: Path) -> Path:

@@ -86,8 +86,9 @@ def _prepare(
     inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session, tool)
     if plan.program is not None:
-        mine, by_id = plan.variant(plan.baseline_id).build_id, {i.input_id: i for i in inputs}
+        mine = plan.variant(plan.baseline_id).build_id
         first = next(build for build in builds if build.id == mine)
+        by_id = {item.input_id: item for item in inputs}
         copied, event = binaries.add_control(plan, first, by_id, launcher, env)
         builds = tuple(copied if build is first else build for build in builds)
     if plan.instructions is not None and not plan.instructions.optional:

@@ -115,18 +115,29 @@ def test_a_link_that_stays_is_unpacked(link: str, tmp_path: Path) -> None:
     assert str((tmp_path / "target" / "folder" / "link").readlink()) == link
 
 
-@pytest.mark.parametrize("parent", [Entry(link="folder"), Entry(b"text")])
-def test_nothing_is_written_through_a_file_or_link_of_the_bundle(
-    parent: Entry, tmp_path: Path
+@pytest.mark.parametrize(
+    ("files", "folders", "cause"),
+    [
+        ({"a": Entry(b"text"), "a/b": Entry(b"text")}, (), "'a/b' is below a file"),
+        ({"a": Entry(b"text")}, ("a/b",), "'a/b' is below a file"),
+        ({"a": Entry(b"text")}, ("a",), "'a' is a folder and a file"),
+        ({"a": Entry(link="b")}, ("a", "b"), "'a' is a folder and a file"),
+        ({"a": Entry(link="b"), "a/c": Entry(link="d")}, ("b",), "'a/c' is below a file or a link"),
+    ],
+)
+def test_contradicting_paths_are_refused(
+    files: dict[str, Entry], folders: tuple[str, ...], cause: str, tmp_path: Path
 ) -> None:
-    for bundle in (
-        Bundle({"parent": parent, "parent/evil": Entry(b"evil")}, ("folder",)),
-        Bundle({"parent": parent}, ("folder", "parent/a")),
-        Bundle({"parent": parent}, ("folder", "parent")),
-    ):
-        with pytest.raises(MachineError, match="'parent' is a folder in it") as caught:
-            unpack(bundle, tmp_path / "target")
-        assert caught.value.code == "BX264"
+    with pytest.raises(MachineError, match=cause) as caught:
+        unpack(Bundle(files, folders), tmp_path / "target")
+    assert caught.value.code == "BX264"
+
+
+def test_a_file_with_a_path_through_a_link_is_written_in_the_folder(tmp_path: Path) -> None:
+    bundle = Bundle({"link": Entry(link="folder"), "link/words": Entry(b"words")}, ("folder",))
+    for _ in range(2):
+        unpack(bundle, tmp_path / "target")
+        assert (tmp_path / "target" / "folder" / "words").read_bytes() == b"words"
 
 
 def test_links_in_links_cannot_leave(tmp_path: Path) -> None:
