@@ -185,7 +185,7 @@ class LiveDisplay(_Region):
             verdict.truncate(LONGEST_REASON, overflow="ellipsis")
         elif (interim := work.verdicts.get(cell.id)) is not None:
             word = words.verdict_text(interim.verdict, WALL)
-            verdict = Text(word, style=STYLES[interim.verdict])
+            verdict = Text(word, style=STYLES.get(interim.verdict, ""))
         time = interval = ""
         if median is not None:
             time, scale = units.format_duration(median), units.time_unit(median)[1]

@@ -147,12 +147,11 @@ class AnswerReader:
     def _filter(self, target: Target, path: Path, edited: Path) -> None:
         edited.write_bytes(b"")
         # The launcher reads a pipe and checks the size of the file after each part of it.
-        limits: dict[str, Any] = {
-            "limited": (str(edited), LARGEST_EDITED),
-            "most_stdout": 2 * LARGEST_EDITED,
-        }
-        argv = self.policy.filter
-        finished, words = self._run("filter", argv, target, path, stdout=str(edited), **limits)
+        limited, most = (str(edited), LARGEST_EDITED), 2 * LARGEST_EDITED
+        argv, out = self.policy.filter, str(edited)
+        finished, words = self._run(
+            "filter", argv, target, path, stdout=out, limited=limited, most_stdout=most
+        )
         if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
             fix = "let it print less, such as a digest (sha256sum)"
             cause = f"it printed more than {format_size(LARGEST_EDITED)}"
@@ -224,9 +223,9 @@ class AnswerReader:
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
-            streams = (str(path), str(out), str(errors))
-            command = Command(argv, env, target.cwd, *streams, self.timeout_s)
-            command = replace(command, **{"most_stdout": MOST_CAPTURED, **more})
+            command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
+            command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
+            command = replace(command, **more)
             try:
                 finished = self.launcher.run(command, self.launcher.check_stop)
             except MachineError as error:
@@ -286,9 +285,9 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
             lines = (line for line in text.splitlines() if line.strip())
             documents = [parse_json(line, members=members) for line in lines]
         except ValueError as error:
-            excerpt, fix = repr(text[:_EXCERPT]), "print JSON, or set answer: {compare: exact}"
-            reasons = {"cause": str(error), "output": excerpt}
-            raise _error("BX216", "the output is not JSON", fix, **reasons) from error
+            cause, output = str(error), repr(text[:_EXCERPT])
+            message, fix = "the output is not JSON", "print JSON, or set answer: {compare: exact}"
+            raise _error("BX216", message, fix, cause=cause, output=output) from error
     left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
     if removed and not left.strip(b"[]{},"):
         message = "answer: {json: {ignore: […]}} leaves nothing to compare"

@@ -126,9 +126,14 @@ class BlockRunner:
         timeout_s = runs * self._timeout_s + HYPERFINE_OVERHEAD_S
         # hyperfine itself opens the input.
         limited = (output, largest_answer(self._policy)) if stored else None
-        streams = {"stdin": None, "stderr": str(self._log)}
-        answers = self._answers.path
-        command = target.command(answers, timeout_s, argv=argv, limited=limited, **streams)
+        command = target.command(
+            self._answers.path,
+            timeout_s,
+            argv=argv,
+            stdin=None,
+            stderr=str(self._log),
+            limited=limited,
+        )
         self._answers.mark()
         self._readings.before = self.reader.mark()
         before = self._gauge.read(target.cpus)

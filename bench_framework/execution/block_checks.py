@@ -266,10 +266,8 @@ def cache_event(target: Target, block: Block) -> Event | None:
     effect += "it is not compared if more than 5 % of its rounds are lost"
     if requested == "cold":
         code = "BX341"
-        advice = (
-            "store the input on a local disk, in files that you own and no other program uses, "
-        )
-        advice += "and run as root"
+        place = "on a local disk, in files that you own and no other program uses"
+        advice = f"store the input {place}, and run as root"
     else:
         code, effect = "BX342", f"in a comparison with cold runs, {effect}"
         advice = "choose an input that fits into memory, or set `cache: unknown`"
@@ -320,8 +318,16 @@ def _other_work(
     block: Block, message: str, advice: str, details: tuple[tuple[str, str], ...] = ()
 ) -> Event:
     effect = "its times are in runs.csv (comparable=false) but not compared"
-    place = (block.cell_id, block.round)
-    return Event("BX210", message, "error", *place, effect=effect, help=advice, details=details)
+    return Event(
+        "BX210",
+        message,
+        "error",
+        block.cell_id,
+        block.round,
+        effect=effect,
+        help=advice,
+        details=details,
+    )
 
 
 def _lines(

@@ -86,11 +86,11 @@ def _unreadable(cause: str) -> CellError:
 
 def installed(launcher: Launcher, env: Mapping[str, str]) -> Iterator[Hyperfine]:
     """Yield ``BENCHCTL_HYPERFINE``, or those on PATH and in the cache, of any version."""
-    paths = (shutil.which("hyperfine", path=env.get("PATH")), str(cached_path(env)))
+    paths = [shutil.which("hyperfine", path=env.get("PATH")), str(cached_path(env))]
     if configured := env.get("BENCHCTL_HYPERFINE"):
-        paths = (configured, "")
-    for path in filter(None, paths):
-        if (version := probe(launcher, env, path)) is not None:
+        paths = [configured]
+    for path in paths:
+        if path and (version := probe(launcher, env, path)) is not None:
             yield Hyperfine(str(Path(path).absolute()), version)
 
 

@@ -7,6 +7,7 @@ nothing. See docs/method.md#schedule.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
@@ -230,14 +231,14 @@ class Measuring:
         """Drop the cells that failed too often or did other work."""
         over = warmup and number >= self.plan.measure.warmup_rounds > 0
         for cell_id in list(state.targets):
-            place = (cell_id, state.input.id, number, warmup)
+            dropped = partial(lines.Dropped, cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
-                self._drop(state, lines.Dropped(*place, "failed", blocks[-1].message or "failed"))
+                self._drop(state, dropped("failed", blocks[-1].message or "failed"))
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
                 words = blocks[-1].message or "its output differs from the baseline's"
                 if cell_id != state.reference_id or self.plan.answer.check:
-                    self._drop(state, lines.Dropped(*place, "other-output", words))
+                    self._drop(state, dropped("other-output", words))
         state.stopped = state.stopped or not self._comparable(state)
 
     def _comparable(self, state: InputProgress) -> bool:
@@ -291,8 +292,9 @@ class Measuring:
         state.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
-                place = (cell_id, other.input.id, other.rounds)
-                self._drop(other, schedule.dropped_line(*place, leaving[cell_id]))
+                kind = leaving[cell_id]
+                line = schedule.dropped_line(cell_id, other.input.id, other.rounds, kind)
+                self._drop(other, line)
         self.record.sync()
         self._notify(progress.LookTaken(look))
 

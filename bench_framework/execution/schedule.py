@@ -152,5 +152,4 @@ def drop_pending(plan: Plan, record: Record) -> None:
 
 def dropped_line(cell_id: str, input_id: str, number: int, kind: race.DropReason) -> lines.Dropped:
     """Return the line of a cell that leaves after an interim analysis."""
-    warmup = False
-    return lines.Dropped(cell_id, input_id, number, warmup, kind, REASONS[kind])
+    return lines.Dropped(cell_id, input_id, number, warmup=False, state=kind, reason=REASONS[kind])

@@ -45,10 +45,17 @@ def tune(record: Record, session: Session) -> None:
         output.parent.mkdir(parents=True, exist_ok=True)
         for path in (output, errors):
             path.unlink(missing_ok=True)
-    streams = (None, str(output), str(errors))
-    timeout_s, cpus = plan.measure.timeout_s, target.cpus
-    command = Command(target.argv, target.env, target.cwd, *streams, timeout_s, cpus)
-    finished = session.launcher.run(replace(command, most_stdout=LARGEST_BYTES))
+    command = Command(
+        target.argv,
+        target.env,
+        target.cwd,
+        stdout=str(output),
+        stderr=str(errors),
+        timeout_s=plan.measure.timeout_s,
+        cpus=target.cpus,
+        most_stdout=LARGEST_BYTES,
+    )
+    finished = session.launcher.run(command)
     session.stop.check()
     if finished.exit_code != 0:
         raise _failed(target.argv, f"failed: {finished.how}", errors)

@@ -210,9 +210,6 @@ def write(root: Path, baseline: Baseline) -> Path:
     return path
 
 
-_BAD_CONTENT: Final = (EOFError, ValueError, OverflowError, RecursionError)
-
-
 class _Limited(gzip.GzipFile):
     """A compressed stream that cannot fill the memory."""
 
@@ -370,12 +367,23 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
             tarfile.open(fileobj=stream, mode="r:") as archive,
         ):
             yield archive
-    except (tarfile.TarError, gzip.BadGzipFile, zlib.error, *_BAD_CONTENT) as error:
+    except (FileExistsError, NotADirectoryError) as error:
+        raise _invalid(path, "two files in it have the same place") from error
+    except RecursionError as error:
+        raise _invalid(path, "its headers are nested too deeply") from error
+    except (
+        tarfile.TarError,
+        gzip.BadGzipFile,
+        zlib.error,
+        EOFError,
+        ValueError,
+        OverflowError,
+    ) as error:
         raise _invalid(path, str(error)) from error
     except OSError as error:
-        if error.errno not in {errno.EEXIST, errno.ENOTDIR, errno.ENAMETOOLONG}:
+        if error.errno != errno.ENAMETOOLONG:
             raise
-        raise _invalid(path, f"a file in it cannot be written: {error.strerror}") from error
+        raise _invalid(path, "the name of a file in it is too long") from error
 
 
 def _invalid(path: Path, cause: str, fix: str = "") -> UsageError:

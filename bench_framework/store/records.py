@@ -159,8 +159,8 @@ class Record:
     def save(self, judgement: Judgement | None = None) -> None:
         """Write every table, derived from the journal and the judgement if there is one."""
         if judgement is not None:
-            names = (journal.SCHEMA_VERSION, self.id, self.plan.name)
-            judged = wire.Judged(*names, judgement, __version__)
+            version, name = journal.SCHEMA_VERSION, self.plan.name
+            judged = wire.Judged(version, self.id, name, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
 

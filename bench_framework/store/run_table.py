@@ -199,6 +199,8 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], l
 def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], list[Observation]]:
     reader = csv.DictReader(io.StringIO(text, newline=""))
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
+    if missing := [name for name in ("kind", "cell_id", "block") if name not in header]:
+        raise _damaged(f"it lacks the columns {', '.join(missing)}")
     rows = list(enumerate(reader, 2))
     columns = _columns_by_cell(header, plan, builds)
     for line, row in rows:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bench_framework.masking import home_as_tilde
 from bench_framework.model.judgement import Claim, Comparison, Summary
@@ -207,8 +207,11 @@ def _with_claims(
     return zip(items, claims if len(claims) == len(items) else [None] * len(items), strict=True)
 
 
-Table = tuple[tuple[Column, ...], Iterable[object]]
-"""The columns and the rows of a table."""
+class Table(NamedTuple):
+    """The columns and the rows of a table."""
+
+    columns: tuple[Column, ...]
+    rows: Iterable[object]
 
 
 def record_tables(source: Source) -> dict[str, Table]:
@@ -218,23 +221,25 @@ def record_tables(source: Source) -> dict[str, Table]:
         replace(event, details=tuple((label, home_as_tilde(text)) for label, text in event.details))
         for event in (*contents.events, *(judgement.events if judgement else ()))
     )
-    tables: dict[str, Table] = {
-        "runs": (run_columns(source), run_rows(source)),
-        "builds": (listed("identity", "builds"), source.builds),
-        "events": (listed("events"), events),
-    }
     if contents.imported:
-        tables["runs"] = listed("identity", "cell", "imported-runs"), _imported_runs(source)
+        runs = Table(listed("identity", "cell", "imported-runs"), _imported_runs(source))
+    else:
+        runs = Table(run_columns(source), run_rows(source))
+    tables = {
+        "runs": runs,
+        "builds": Table(listed("identity", "builds"), source.builds),
+        "events": Table(listed("events"), events),
+    }
     if judgement is not None:
-        tables["cells"] = cell_columns(source), cell_rows(source)
-        tables["comparisons"] = listed("comparisons"), comparison_rows(source)
+        tables["cells"] = Table(cell_columns(source), cell_rows(source))
+        tables["comparisons"] = Table(listed("comparisons"), comparison_rows(source))
         if judgement.derived:
-            tables["derived"] = listed("derived"), derived_rows(source)
+            tables["derived"] = Table(listed("derived"), derived_rows(source))
         if judgement.structure.effects:
-            tables["effects"] = listed("place", "effects", "verdict"), effect_rows(source)
+            tables["effects"] = Table(listed("place", "effects", "verdict"), effect_rows(source))
         if judgement.structure.contributions:
             steps = contribution_rows(source)
-            tables["contributions"] = listed("place", "contributions", "verdict"), steps
+            tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
     return tables
 
 
@@ -266,7 +271,11 @@ def runs_text(source: Source) -> str:
 def dictionary(source: Source) -> str:
     """Return ``columns.json``, a Frictionless package with one Table Schema per table."""
     resources = [
-        {"name": name, "path": f"{name}.csv", "schema": {"fields": [c.schema for c in listed]}}
-        for name, (listed, _) in record_tables(source).items()
+        {
+            "name": name,
+            "path": f"{name}.csv",
+            "schema": {"fields": [column.schema for column in table.columns]},
+        }
+        for name, table in record_tables(source).items()
     ]
     return json.dumps({"resources": resources}, indent=1, ensure_ascii=False) + "\n"

@@ -157,7 +157,7 @@ class Work:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The progress for the status of a host, see `fleet.status.HostStatus`."""
+        """The progress for the status of a host, see `fleet.hosts.HostStatus`."""
         return {
             "scenario": self.plan.name,
             "done": self.rounds_done if self.started is not None else None,

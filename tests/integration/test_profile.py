@@ -111,6 +111,12 @@ def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) 
 
 
 @pytest.mark.slow
+def test_the_warning_of_a_perf_without_samples_is_the_reason(folder: Folder) -> None:
+    _, _, err = folder("run", "profiled.yaml", warn="the event is not supported")
+    assert "perf may not sample on this machine: the event is not supported" in err
+
+
+@pytest.mark.slow
 def test_a_perf_without_permission_is_a_warning(folder: Folder) -> None:
     code, out, err = folder(
         "run", "profiled.yaml", refuse="Permission error - no access to performance events"

@@ -176,10 +176,10 @@ def accept(
     measured, rounded up. Commit the file. The gate fails again if the
     regression becomes larger, or after the last day.
     """
-    from bench_framework.workflow.gate import accept
+    from bench_framework.workflow import gate
 
     console: Console = context.obj
-    done = accept(
+    done = gate.accept(
         console.results,
         record,
         reason=reason,

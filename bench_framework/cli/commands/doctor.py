@@ -278,13 +278,13 @@ def _seconds(text: str | None) -> float | None:
     """Return seconds. Raises `UsageError` (BX100): not a positive duration."""
     if text is None:
         return None
+    fix = "write a time with its unit, such as 90s or 15m"
     try:
-        seconds, problem = parse_duration(text), "not a positive time"
+        seconds = parse_duration(text)
     except ValueError as error:
-        seconds, problem = 0.0, str(error)
+        raise UsageError(f"--for {text}: {error}", fix=fix) from error
     if seconds <= 0:
-        fix = "write a time with its unit, such as 90s or 15m"
-        raise UsageError(f"--for {text}: {problem}", fix=fix)
+        raise UsageError(f"--for {text}: not a positive time", fix=fix)
     return seconds
 
 

@@ -118,7 +118,8 @@ def describe(
         message = f"{Path(argv[0]).name} gives no valid answer to `describe`"
         details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
         effect = "its receipts are not trusted, and it is not measured"
-        fix = "correct the worker; a program without the worker protocol needs no `contract: true` under `worker`"
+        fix = "correct the worker; for a program without the worker protocol, remove "
+        fix += "`contract: true` under `worker`"
         raise BuildError(message, code="BX221", details=details, effect=effect, fix=fix)
     return description
 
@@ -215,18 +216,20 @@ def _same_result(
     reader = AnswerReader(launcher, plan.answer, limit)
     runner = SingleRunner(launcher, plan.answer, limit)
 
-    def run_once(target: Target, reference: Path) -> tuple[object, ...]:
-        def read(folder: Path, finished: Finished) -> tuple[object, ...]:
+    def result_of(target: Target, reference: Path) -> tuple[int | None, str] | None:
+        """Return exit code and digest of one run, and store its text; `None` if it failed."""
+
+        def read(folder: Path, finished: Finished) -> tuple[int | None, str] | None:
             try:
                 digest = reader.read_run(target, folder, reference).digest
             except AnswerError:
-                return ()
+                return None
             with suppress(FileNotFoundError):  # a worker's answer has no text
                 shutil.copyfile(reader.compared(folder / "stdout", folder / "edited"), reference)
             return finished.exit_code, digest
 
         run = runner.run(target, None, limit, read=read)
-        return run.output if run.status == "ok" else ()
+        return run.output if run.status == "ok" else None
 
     for item in plan.inputs:
         baseline, control = plan.baseline_cell(item.id), plan.control_cell(item.id)
@@ -235,6 +238,6 @@ def _same_result(
         cells = zip((baseline, control), both, strict=True)
         targets = [target_of(cell, build, inputs.get(item.id), env) for cell, build in cells]
         with scratch_folder() as scratch:
-            first, second = (run_once(target, Path(scratch, "text")) for target in targets)
-        return first == second != ()
+            first, second = (result_of(target, Path(scratch, "text")) for target in targets)
+        return first is not None and first == second
     return True

@@ -163,9 +163,16 @@ class Builder:
                 path.unlink(missing_ok=True)
         steps = Steps(messages, self.observer, place, total, wrapper.name)
         start = seconds()
-        streams = (None, str(messages), str(log))
-        command = Command(arguments(spec, crate), env, str(crate), *streams, BUILD_TIMEOUT_S)
-        command = replace(command, most_stdout=MOST_MESSAGES, most_stderr=MOST_MESSAGES)
+        command = Command(
+            arguments(spec, crate),
+            env,
+            str(crate),
+            stdout=str(messages),
+            stderr=str(log),
+            timeout_s=BUILD_TIMEOUT_S,
+            most_stdout=MOST_MESSAGES,
+            most_stderr=MOST_MESSAGES,
+        )
         finished = self.launcher.run(command, steps.poll)
         taken = seconds() - start
         artifacts = read_messages(messages, spec.bin)
@@ -217,7 +224,9 @@ class Builder:
         unused += symbols.unused_features(
             spec, linked, stored.path, artifacts.files, launcher, env, note
         )
-        given = ([str(stored.path)], launcher, self.env, self.place)
+        describe = None
+        if self.contract:
+            describe = binaries.describe([str(stored.path)], launcher, self.env, self.place)
         return Build(
             spec.id,
             ok=True,
@@ -229,7 +238,7 @@ class Builder:
             code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
-            describe=binaries.describe(*given) if self.contract else None,
+            describe=describe,
             dependencies=artifacts.dependencies,
             versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),

@@ -200,9 +200,14 @@ class Trainer:
         if not (functions and largest):
             raise _failed(commands, "counted no function of the program", _NO_PROFILE)
         left_out = tuple((error.details[0][1], error.message) for error in skipped)
-        counted = (functions, largest)
         return Training(
-            tuple(commands), str(profile), digest, *counted, tool.version, skipped=left_out
+            tuple(commands),
+            str(profile),
+            digest,
+            functions,
+            largest,
+            tool.version,
+            skipped=left_out,
         )
 
     def _targets(self, spec: BuildSpec, build: Build, env: Mapping[str, str]) -> list[Target]:

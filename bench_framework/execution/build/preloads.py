@@ -104,9 +104,8 @@ def _build(
     target = folder / "target"
     log.unlink(missing_ok=True)
     environment = build_environment(env, target, target)
-    streams = (None, None, str(log))
     argv = ["cargo", "build", "--release"]
-    command = Command(argv, environment, str(folder), *streams, BUILD_TIMEOUT_S)
+    command = Command(argv, environment, str(folder), stderr=str(log), timeout_s=BUILD_TIMEOUT_S)
     finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
         message = f"the library {path.name} cannot be built from {kind.crate} {kind.version}"

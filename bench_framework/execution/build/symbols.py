@@ -17,6 +17,8 @@ from bench_framework.store.layout import write_whole
 
 ELF64: Final = b"\x7fELF\x02"
 HEADER_BYTES: Final = 64
+PROGRAM_HEADER: Final = struct.Struct("<IIQQQQ")
+"""Start of a program header (elf(5)): type, flags, offset, virtual and physical address, size in the file."""
 INTERPRETER: Final = 3
 """PT_INTERP of elf(5): the segment with the path of the loader."""
 NM_TIMEOUT_S: Final = 60.0
@@ -64,9 +66,10 @@ def loader_of(path: Path) -> str | None:
         size, count = struct.unpack_from("<HH", head, 54)
         file.seek(offset)
         table = file.read(size * count)
-        for start in range(0, len(table) - size + 1, size or 1):
-            # Type, flags, offset, virtual and physical address, size in the file.
-            kind, _, place, _, _, length = struct.unpack_from("<IIQQQQ", table, start)
+        if size < PROGRAM_HEADER.size:
+            return ""
+        for start in range(0, len(table) - size + 1, size):
+            kind, _, place, _, _, length = PROGRAM_HEADER.unpack_from(table, start)
             if kind == INTERPRETER:
                 file.seek(place)
                 return file.read(length).rstrip(b"\0").decode(errors="replace")

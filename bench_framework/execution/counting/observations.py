@@ -142,8 +142,10 @@ class CountingRuns:
         return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
 
     def _actual_modes(self, target: Target) -> Mapping[str, str]:
-        receipts = (b.receipts for b in self.record.contents.blocks if b.cell_id == target.cell.id)
-        return next((r[-1].effective for r in reversed([*receipts]) if r), {})
+        """Return the actual modes of the cell's last timed run."""
+        blocks = self.record.contents.blocks
+        answered = [b for b in blocks if b.cell_id == target.cell.id and b.receipts]
+        return answered[-1].receipts[-1].effective if answered else {}
 
     def _append(self, observation: Observation) -> None:
         self.record.append(lines.Counted(observation))
@@ -176,8 +178,9 @@ def observe_kernel(
     values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
     if near and ended is not None:
         values |= memory.parts()
-    end = (outcome.status, values, outcome.message)
-    return Observation(target.cell.id, "observed", 1, started, TOOL, *end)
+    return Observation(
+        target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
+    )
 
 
 PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}

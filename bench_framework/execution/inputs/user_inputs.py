@@ -139,8 +139,11 @@ def write_output(
 
     with scratch_folder() as scratch:
         log = Path(scratch, "stderr")
-        streams = (None, str(target) if prints else None, str(log))
-        finished = launcher.run(Command(argv, env, dataset.path, *streams, TIMEOUT_S), step)
+        output = str(target) if prints else None
+        command = Command(
+            argv, env, dataset.path, stdout=output, stderr=str(log), timeout_s=TIMEOUT_S
+        )
+        finished = launcher.run(command, step)
         if finished.killed:
             raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
         if not finished.ok:

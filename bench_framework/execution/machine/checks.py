@@ -51,6 +51,8 @@ _TOOLS: Final = {
     "valgrind": ("to count instructions exactly", "install valgrind"),
 }
 """The purpose of each tool, and the fix if it is missing."""
+_NEEDED: Final = {"cargo", "rustc"}
+"""Tools without which nothing can be built."""
 
 State = Literal["ok", "warn", "bad"]
 """``warn``: results are noisier or less complete; ``bad``: something cannot be measured."""
@@ -205,8 +207,8 @@ def tool(machine: Machine, name: str) -> Check:
     purpose, fix = _TOOLS[name]
     if version is not None:
         return ok(version, f"used {purpose}")
-    state = bad if fix == _RUST else warn
-    return state("not found", f"needed {purpose}", fix)
+    missing = bad if name in _NEEDED else warn
+    return missing("not found", f"needed {purpose}", fix)
 
 
 def results(machine: Machine) -> Check:

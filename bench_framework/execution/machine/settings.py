@@ -160,6 +160,10 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     if not all(path.exists() for path in paths):
         obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
         return _fixed(value, meaning, obstacle)
+    if _has_cpuset_v1(machine):
+        meaning += (
+            "; cgroup v1: groups of `cpuset` lose a CPU that goes offline and do not get it back"
+        )
     return _writable(value, meaning, paths, "0")
 
 
@@ -168,8 +172,8 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
     ticking = listed_cpus(machine, "nohz_full")
-    lists = (format_cpus(cpus) or "none" for cpus in (isolated, ticking))
-    value = "isolated: {}; without ticks: {}".format(*lists)
+    value = f"isolated: {format_cpus(isolated) or 'none'}"
+    value += f"; without ticks: {format_cpus(ticking) or 'none'}"
     value += f"; kernel command line: {' '.join(boot)}" if boot else ""
     if len(cpus) > 1:
         meaning = "a program may use only one of them" if cpus & isolated else ""
@@ -338,3 +342,8 @@ def _sudo() -> str:
 
 def _tool(machine: Machine, name: str) -> str | None:
     return shutil.which(name, path=machine.env.get("PATH", "") + SBIN)
+
+
+def _has_cpuset_v1(machine: Machine) -> bool:
+    lines = (machine.read(machine.proc / "self/cgroup") or "").splitlines()
+    return any("cpuset" in line.split(":")[1].split(",") for line in lines if line.count(":") > 1)

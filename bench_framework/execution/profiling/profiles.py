@@ -44,9 +44,11 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
         if not path.is_file() or sha256_of(path) != measured.sha256:
             return replace(none, message=f"{path} changed since it was measured")
         return measured
-    given = (session.launcher, session.env, SilentObserver())
+    launcher, env = session.launcher, session.env
     trained = use_flags(measured.training.path) if measured.training else ()
-    builder = cargo.Builder(*given, contract=False, place=place, flags=trained)
+    builder = cargo.Builder(
+        launcher, env, SilentObserver(), contract=False, place=place, flags=trained
+    )
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"

@@ -42,6 +42,7 @@ CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
+NO_SAMPLES: Final = "perf recorded no samples"
 
 
 UNKNOWN: Final = "[unknown]"
@@ -109,13 +110,15 @@ class Perf:
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
-        streams = (None, str(out), str(errors))
-        finished = self.launcher.run(Command(words, env, None, *streams, SCRIPT_TIMEOUT_S))
+        script = Command(
+            words, env, stdout=str(out), stderr=str(errors), timeout_s=SCRIPT_TIMEOUT_S
+        )
+        finished = self.launcher.run(script)
         if not finished.ok:
             return f"perf script: {finished.how} {_tail(errors)}".strip()
         with out.open(encoding="utf-8", errors="replace") as lines:
             samples = read_samples(lines)
-        return samples if samples.total else "perf recorded no samples"
+        return samples if samples.total else NO_SAMPLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +194,8 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             samples = perf.read(folder)
             if isinstance(samples, Samples):
                 return perf
-            reason = reason or samples
+            # perf may record an event that does not count, and print why.
+            reason = reason or (_tail(folder / "stderr") if samples == NO_SAMPLES else samples)
     paranoid = _number(PARANOID)
     fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.

@@ -1,6 +1,7 @@
 """The files that a scenario needs on another host: those that it names, and the sources of its crates.
 
-They are sent by digest.
+Whoever can reach the scheduler can run programs on a host, so the contents are trusted. Paths and links are
+checked: a damaged bundle must not change files outside of its folder.
 """
 
 import contextlib
@@ -102,16 +103,16 @@ def unsent(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) ->
 
 
 def unpack(bundle: Bundle, root: Path) -> None:
-    """Make the files below a folder equal to those of a bundle. Nothing is written outside of the folder.
+    """Make the files below a folder equal to those of a bundle.
 
-    Unchanged files keep their times, so cargo compiles what changed only.
+    Unchanged files keep their times, so cargo compiles what changed only. Nothing is written outside
+    of the folder.
 
-    Raises `MachineError`: BX264, a path or a link leaves the folder; BX235, writing failed.
+    Raises `MachineError`: BX264, a path or a link leaves the folder, or two paths contradict each other;
+    BX235, writing failed.
     """
+    _require_inside(bundle)
     files = bundle.files
-    for name in (*files, *bundle.folders):
-        if not _is_inside(name, files[name].link if name in files else ""):
-            raise damaged(f"{name!r} leaves it")
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
         for folder, names, others in os.walk(root, topdown=False):
@@ -137,6 +138,22 @@ def unpack(bundle: Bundle, root: Path) -> None:
                 path.chmod(EXECUTABLE)
 
 
+def _require_inside(bundle: Bundle) -> None:
+    """Check the paths and links of a bundle. Raises `MachineError` (BX264)."""
+    links = {name: entry.link for name, entry in bundle.files.items() if entry.link}
+    files = bundle.files.keys() - links.keys()
+    for name in (*bundle.files, *bundle.folders):
+        link = links.get(name, "")
+        if not _is_inside(name, link):
+            raise damaged(f"{name!r} leaves it")
+        # A link below a link starts at another folder than its path, so it can leave.
+        not_above = files | links.keys() if link else files
+        if not not_above.isdisjoint(map(str, Path(name).parents)):
+            raise damaged(f"{name!r} is below a file or a link")
+    if both := sorted(bundle.files.keys() & {*bundle.folders}):
+        raise damaged(f"{both[0]!r} is a folder and a file")
+
+
 def _is_same(path: Path, entry: Entry | None) -> bool:
     if entry is None or path.is_symlink() or entry.link:
         return path.is_symlink() and entry is not None and str(path.readlink()) == entry.link
@@ -153,7 +170,8 @@ def _is_inside(path: str, link: str = "") -> bool:
     while parts[:1] == [".."]:
         up, parts = up + 1, parts[1:]
     names = [*path.split("/"), *(parts if link else ())]
-    return up <= path.count("/") and {"", ".", ".."}.isdisjoint(names) and "\0" not in path
+    is_valid = {"", ".", ".."}.isdisjoint(names) and "\0" not in path + link
+    return is_valid and up <= path.count("/")
 
 
 def damaged(cause: str, what: str = "what the client sent") -> MachineError:
@@ -210,8 +228,8 @@ def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> P
 
         files = {below(place): source for place, source in given.items()}
         bundle = pack(files, {*map(below, places)} - {"", *files})
-    scenario, sent = os.path.relpath(path, here), frozenset({*collector.files, *collector.crates})
-    return Package(scenario, bundle, below(here), root, sent)
+    places_sent = frozenset({*collector.files, *collector.crates})
+    return Package(os.path.relpath(path, here), bundle, below(here), root, places_sent)
 
 
 def _normal(path: Path) -> Path:

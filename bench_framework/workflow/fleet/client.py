@@ -150,8 +150,9 @@ class Fleet:
             stop = Stop(launcher)
             with stop.on_signals():
                 session = Session(launcher, environment(), observer, stop)
-                given = (self.scheduler, name, plan, options)
-                yield FleetClient(*given, connection, session, observer_of)
+                yield FleetClient(
+                    self.scheduler, name, plan, options, connection, session, observer_of
+                )
 
 
 @dataclass(slots=True)

@@ -204,8 +204,13 @@ class Cluster:
                 events = self.client.get_events(event["address"])
                 removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
                 since_s = max(0.0, now - max((at, *removed)))
-                place = (event["address"], event["host"])
-                yield Place(*place, registered=False, since_s=since_s, card=event["card"])
+                yield Place(
+                    event["address"],
+                    event["host"],
+                    registered=False,
+                    since_s=since_s,
+                    card=event["card"],
+                )
 
     def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
         """Return the hosts that can measure in place of another one, those with the fewest runs first."""

@@ -135,9 +135,12 @@ def _require_same(first: Record, other: Record) -> None:
 def _work(record: Record) -> Mapping[str, str]:
     """Return what must be equal on all hosts, by its name. The programs may differ."""
     plan = record.plan
-    work = {"scenario": f"{plan.name} ({plan.scenario_sha256[:12]})"}
-    for end in ("base", "head"):
-        work[f"{end} revision"] = str(getattr(plan.revisions, end, "none"))[:12]
+    given = plan.revisions
+    work = {
+        "scenario": f"{plan.name} ({plan.scenario_sha256[:12]})",
+        "base revision": str(given.base)[:12] if given is not None else "none",
+        "head revision": str(given.head)[:12] if given is not None else "none",
+    }
     for item in record.contents.inputs:
         if item.sha256:
             work[f"input {plan.input(item.input_id).label}".rstrip()] = item.sha256[:12]

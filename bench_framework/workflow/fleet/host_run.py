@@ -48,8 +48,9 @@ class HostOutcome:
     @property
     def document(self) -> dict[str, Any]:
         """The JSON document of the run, with the name of the host."""
-        e = self.error
-        error = {"code": e.code, "message": e.message, "fix": e.fix} if e is not None else None
+        error = None
+        if self.error is not None:
+            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
         run = outcome_document(self.outcome) if self.outcome is not None else {}
         return {"host": self.host, "error": error, "replaced_by": self.replaced_by or None, **run}
 

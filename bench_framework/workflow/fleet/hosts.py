@@ -100,14 +100,14 @@ def _status(place: Place) -> HostStatus:
     elif place.silent:
         state = "no contact"
     return HostStatus(
-        place.name,
-        place.address,
-        state,
-        place.since_s,
-        card.get("kind", ""),
-        card.get("facts", {}),
-        tuple(card.get("labels", ())),
-        card.get("versions", {}),
+        host=place.name,
+        address=place.address,
+        state=state,
+        since_s=place.since_s,
+        kind=card.get("kind", ""),
+        facts=card.get("facts", {}),
+        labels=tuple(card.get("labels", ())),
+        versions=card.get("versions", {}),
         waiting=max(0, place.runs - bool(run)),
         load=reported.get("load"),
         free_bytes=reported.get("free_bytes"),

@@ -128,13 +128,11 @@ def main(folder: str) -> None:
     with (place / UPDATES).open("wb", buffering=0) as file:  # from here on, signals are handled
         try:
             result = _measure(job, place, _Stream(file))
-        except (
-            errors.ScenarioError
-        ) as error:  # a file that only the host has can make it invalid there
+        except errors.ScenarioError as error:
+            # A file that only the host has can make the scenario invalid there.
             details = tuple((problem.code, problem.message) for problem in error.problems)
-            result = Result(
-                error=errors.UsageError(error.message, code=error.code, details=details)
-            )
+            refusal = errors.UsageError(error.message, code=error.code, details=details)
+            result = Result(error=refusal)
         except errors.BenchError as error:
             result = Result(error=error)
         except KeyboardInterrupt:
@@ -184,9 +182,8 @@ def _write_archive(folder: Path, results: Path, path: Path) -> None:
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of(manifest.read_manifest(folder))
-    version, scenario = baselines.SCHEMA_VERSION, folder.parent.name
-    described = (scenario, folder.name, digest, machine, host.utc_now())
-    baseline = baselines.Baseline(version, NAME, *described)
+    version, scenario, at = baselines.SCHEMA_VERSION, folder.parent.name, host.utc_now()
+    baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, at)
     baselines.write_archive(path, baseline, results)
 
 

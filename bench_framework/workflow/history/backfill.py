@@ -67,9 +67,9 @@ def measure_commits(
         observer.notify(Message(f"backfill: {label}"))
         try:
             outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
+        except MachineError:
+            raise
         except MeasureError as error:
-            if isinstance(error, MachineError):
-                raise
             observer.notify(Message(f"backfill: {commit[:SHORT]} failed: {error.message}"))
             failed.append((commit, error.message))
             continue

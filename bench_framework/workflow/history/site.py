@@ -203,9 +203,17 @@ def _entry(folder: Path) -> SiteRecord:
             question = parse_json(summary.plan)["question"]
         claims = {claim["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
         answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
-        place = (folder.parent.name, folder.name, header.started_at)
-        texts = (str(question), str(judgement["status"]), next(iter(answers), ""))
-        return SiteRecord(*place, *texts, [*dict.fromkeys(revisions)], machine, copied)
+        return SiteRecord(
+            folder.parent.name,
+            folder.name,
+            header.started_at,
+            str(question),
+            str(judgement["status"]),
+            next(iter(answers), ""),
+            [*dict.fromkeys(revisions)],
+            machine,
+            copied,
+        )
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError(f"it is damaged: {error}", code="BX411") from error
 

@@ -50,7 +50,7 @@ def import_files(
     different = len({path.name for path in files}) == len(files)
     labels = (path.name if different else str(path) for path in files)
     numbered = enumerate(zip(contents, labels, strict=True), 1)
-    sessions = tuple(reader.read_session(*given, number) for number, given in numbered)
+    sessions = tuple(reader.read_session(text, label, n) for n, (text, label) in numbered)
     baseline, at, schema = _baseline(sessions, baseline), utc_now(), journal.SCHEMA_VERSION
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
     with layout.new_folder(results / name, at) as (final, draft):

@@ -85,13 +85,16 @@ def corruption_reported(folder: Path) -> Iterator[None]:
 
 
 def sign_record(folder: Path, key: Path) -> None:
-    """Sign the digest of the measured files of a finished record."""
+    """Sign the digest of the measured files of a finished record. Raises the errors of `signature_of`."""
     digest = manifest.digest_of(manifest.read_manifest(folder))
     layout.write_whole(folder / layout.SIGNATURE, signature_of(digest, key))
 
 
 def signature_of(digest: str, key: Path) -> str:
-    """Return a signature with a private key, or with a public one whose private key ssh-agent has."""
+    """Return a signature with a private key, or with a public one whose private key ssh-agent has.
+
+    Raises `UsageError` (BX115): the key is unusable; `MachineError` (BX231): ssh-keygen is missing.
+    """
     done = _ssh_keygen(digest, "sign", "-f", str(key.expanduser().absolute()))
     if done.ok:
         return done.stdout
@@ -101,7 +104,10 @@ def signature_of(digest: str, key: Path) -> str:
 
 
 def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
-    """Return whether a record is signed with one of the public keys in a file, and a line about it."""
+    """Return whether a record is signed with one of the public keys in a file, and a line about it.
+
+    Raises `UsageError` (BX115): no key can be read; `MachineError` (BX231): ssh-keygen is missing.
+    """
     fix = "name a file with public keys, such as ~/.ssh/id_ed25519.pub"
     try:
         text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")

@@ -136,8 +136,8 @@ def verify_page(path: Path) -> Verification:
     notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
         notes += (_CUSTOM,)
-    numbers = len(texts), len(judgement.claims)
-    return Verification(path, *numbers, tuple(differences), IN_PAGE, notes=notes)
+    claims = len(judgement.claims)
+    return Verification(path, len(texts), claims, tuple(differences), IN_PAGE, notes=notes)
 
 
 def _published_differences(folder: Path, name: str, expected: str) -> list[str]:

@@ -86,8 +86,9 @@ def _prepare(
     inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session, tool)
     if plan.program is not None:
-        mine, by_id = plan.variant(plan.baseline_id).build_id, {i.input_id: i for i in inputs}
+        mine = plan.variant(plan.baseline_id).build_id
         first = next(build for build in builds if build.id == mine)
+        by_id = {item.input_id: item for item in inputs}
         copied, event = binaries.add_control(plan, first, by_id, launcher, env)
         builds = tuple(copied if build is first else build for build in builds)
     if plan.instructions is not None and not plan.instructions.optional:
@@ -312,8 +313,15 @@ def _builds(
             session.observer.notify(Remark(event))
 
     place = datasets.workplace(plan, session.env)
-    given = (session.launcher, session.env, session.interruptible, plan.answer.contract, place)
-    return pgo.TrainingBuilder(*given, trainer=trainer).build_all(specs, after_first)
+    builder = pgo.TrainingBuilder(
+        session.launcher,
+        session.env,
+        session.interruptible,
+        contract=plan.answer.contract,
+        place=place,
+        trainer=trainer,
+    )
+    return builder.build_all(specs, after_first)
 
 
 def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:

@@ -145,13 +145,13 @@ class Trials:
 
     def _seconds(self) -> dict[str, float]:
         """Return the seconds of each configuration that succeeded, by cell id."""
-        again = self.again  # the first run of all may read its files from the disk
-        first = next((t.run for t in self.trials if again and t.cell == again.cell), None)
-        return {
-            t.cell.id: min(t.seconds, again.seconds) if again and t.run is first else t.seconds
-            for t in self.trials
-            if t.ok
-        }
+        seconds = {trial.cell.id: trial.seconds for trial in self.trials if trial.ok}
+        if self.again is not None:  # the first run of all may read its files from the disk
+            first = next(t.run for t in self.trials if t.cell == self.again.cell)
+            for trial in self.trials:
+                if trial.ok and trial.run is first:
+                    seconds[trial.cell.id] = min(trial.seconds, self.again.seconds)
+        return seconds
 
     @property
     def rounds_needed(self) -> int | None:

@@ -11,9 +11,12 @@ from rich.cells import cell_len
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import HostsDisplay, LiveDisplay
 from bench_framework.execution import progress
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
+from bench_framework.model.verdict import Verdict
+from bench_framework.model.words import verdict_text
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
 
@@ -103,6 +106,22 @@ def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture
     assert "✕ its output differs from the baseline's" in printed
     assert "x…" in printed
     assert "problems 2" in printed
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+def test_a_cell_has_its_interim_verdict(
+    plan: Plan, verdict: Verdict, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base, cell = plan.cells[:2]
+    display = LiveDisplay(Console())
+    display.notify(progress.PlanReady(plan))
+    comparison = Comparison(cell.id, base.id, "wall", "headline", verdict)
+    display.notify(progress.InterimVerdicts((comparison,)))
+    display._drawn = float("-inf")  # the last drawing is long ago
+    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
+    printed = capsys.readouterr().err
+    display.close()
+    assert verdict_text(verdict, "wall").split()[0] in printed
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,8 @@ def elf(loader: bytes | None) -> bytes:
         (elf(b"/lib64/ld-linux-x86-64.so.2"), "/lib64/ld-linux-x86-64.so.2"),
         (elf(b"/lib/ld-musl-x86_64.so.1"), "/lib/ld-musl-x86_64.so.1"),
         (elf(None), ""),
+        (elf(None)[:54] + struct.pack("<HH", 8, 7) + elf(None)[58:], ""),  # too short headers
+        (elf(None)[:54] + struct.pack("<HH", 0, 0) + elf(None)[58:], ""),  # an object file
         (b"#!/bin/sh\n", None),
         (b"\x7fELF\x02", None),
         (b"", None),

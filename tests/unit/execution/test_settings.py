@@ -208,6 +208,23 @@ def test_siblings(machine: Machine) -> None:
     assert read(machine, {3})["SMT siblings"].state == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("cgroup", "warned"),
+    [
+        ("4:memory:/a\n3:cpuset:/\n0::/", True),
+        ("7:cpuset,cpu:/a", True),
+        ("0::/", False),
+        ("nonsense\n:", False),
+    ],
+)
+def test_cpusets_of_cgroup_v1_lose_an_offline_cpu(
+    machine: Machine, cgroup: str, *, warned: bool
+) -> None:
+    desktop(machine)
+    write(machine, **{"proc/self/cgroup": cgroup})
+    assert ("cgroup v1" in read(machine, {3})["SMT siblings"].meaning) == warned
+
+
 def test_isolation_needs_a_boot_loader_and_another_cpu_than_0(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

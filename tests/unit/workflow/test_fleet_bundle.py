@@ -101,7 +101,8 @@ def test_a_path_outside_is_refused(path: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "link", ["/etc", "../outside", "src/../../outside", "..", "a/..", "../..", "./a", "a/../b"]
+    "link",
+    ["/etc", "../outside", "src/../../outside", "..", "a/..", "../..", "./a", "a/../b", "a\0"],
 )
 def test_a_link_that_can_leave_is_refused(link: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="leaves it"):
@@ -112,6 +113,40 @@ def test_a_link_that_can_leave_is_refused(link: str, tmp_path: Path) -> None:
 def test_a_link_that_stays_is_unpacked(link: str, tmp_path: Path) -> None:
     unpack(Bundle({"folder/link": Entry(link=link)}), tmp_path / "target")
     assert str((tmp_path / "target" / "folder" / "link").readlink()) == link
+
+
+@pytest.mark.parametrize(
+    ("files", "folders", "cause"),
+    [
+        ({"a": Entry(b"text"), "a/b": Entry(b"text")}, (), "'a/b' is below a file"),
+        ({"a": Entry(b"text")}, ("a/b",), "'a/b' is below a file"),
+        ({"a": Entry(b"text")}, ("a",), "'a' is a folder and a file"),
+        ({"a": Entry(link="b")}, ("a", "b"), "'a' is a folder and a file"),
+        ({"a": Entry(link="b"), "a/c": Entry(link="d")}, ("b",), "'a/c' is below a file or a link"),
+    ],
+)
+def test_contradicting_paths_are_refused(
+    files: dict[str, Entry], folders: tuple[str, ...], cause: str, tmp_path: Path
+) -> None:
+    with pytest.raises(MachineError, match=cause) as caught:
+        unpack(Bundle(files, folders), tmp_path / "target")
+    assert caught.value.code == "BX264"
+
+
+def test_a_file_with_a_path_through_a_link_is_written_in_the_folder(tmp_path: Path) -> None:
+    bundle = Bundle({"link": Entry(link="folder"), "link/words": Entry(b"words")}, ("folder",))
+    for _ in range(2):
+        unpack(bundle, tmp_path / "target")
+        assert (tmp_path / "target" / "folder" / "words").read_bytes() == b"words"
+
+
+def test_links_in_links_cannot_leave(tmp_path: Path) -> None:
+    # The second link is created in the root, from where it leads to the parent of the root.
+    links = {"a/b/root": Entry(link="../.."), "a/b/root/out": Entry(link="../../..")}
+    bundle = Bundle({**links, "a/b/root/out/evil": Entry(b"evil")}, ("a/b",))
+    with pytest.raises(MachineError, match="damaged"):
+        unpack(bundle, tmp_path / "some" / "folder" / "target")
+    assert not [*tmp_path.rglob("evil")]
 
 
 def test_limits_name_the_largest_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

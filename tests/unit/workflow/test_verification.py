@@ -66,6 +66,16 @@ def test_blocks_read_from_the_table_are_identical(plain: Path) -> None:
     assert len(blocks) == 4 * ROUNDS
 
 
+@pytest.mark.parametrize(("columns", "missing"), [(0, "kind, cell_id, block"), (1, "kind, ")])
+def test_a_table_without_the_columns_of_rows_is_refused(
+    plain: Path, columns: int, missing: str
+) -> None:
+    record = Record.open(plain)
+    text = written([row[:columns] for row in table(plain)]) if columns else ""
+    with pytest.raises(RecordError, match=f"it lacks the columns {missing}"):
+        run_table.read(text, record.plan, record.contents.builds)
+
+
 TOUCHED = ("cell_id", "round", "wall_s", "user_s", "sys_s", "status", "warmup")
 """Columns in which one wrong field changes a claim or makes the table unreadable."""
 
