@@ -113,8 +113,8 @@ def _rows_of_input(
         name, cell = entry.name, cells.get(entry.name)
         if cell is not None and cell.id in usable:
             times[name], rates[name] = _times_and_rates(samples[cell.id], size)
-        figures = rates.get(name, {}), cells, [name]
-        rate = _row(input_id, name, f"rate({name})", "bytes/s", *figures)
+        series = rates.get(name, {})
+        rate = _row(input_id, name, f"rate({name})", "bytes/s", series, cells, [name])
         yield replace(rate, measured=True)
     units: dict[str, Unit] = {}
     rows: dict[str, Series] = {}

@@ -160,8 +160,8 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         reason = _contradiction(case.strongest, at_level, 1 - level)
     elif not at_level.lo <= 0 <= at_level.hi:
         # So few rounds cannot reach the level of the test.
-        ends = {"lo": min(at_level.lo, 0.0), "hi": max(at_level.hi, 0.0)}
-        reason, at_level = TOO_FEW, replace(at_level, **ends)
+        reason = TOO_FEW
+        at_level = replace(at_level, lo=min(at_level.lo, 0.0), hi=max(at_level.hi, 0.0))
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
 

@@ -32,13 +32,12 @@ _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
     # The total rate of stages that run one after the other.
     "harmonic": lambda values: 1 / math.fsum(1 / value for value in values),
 }
-_ARITHMETIC: Final[dict[type[ast.operator], tuple[Callable[[float, float], float], int]]] = {
-    ast.Add: (operator.add, 0),
-    ast.Sub: (operator.sub, 0),
-    ast.Mult: (operator.mul, 1),
-    ast.Div: (operator.truediv, -1),
+_ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
 }
-"""Functions, and the sign with which the exponents of the second dimension are added."""
 
 
 class FormulaError(ValueError):
@@ -141,7 +140,7 @@ class _Reader:
                 dimension, compute = self.read(operand)
                 return dimension, lambda values: -compute(values)
             case ast.BinOp(left=left, op=sign, right=right) if type(sign) in _ARITHMETIC:
-                return self._arithmetic(*_ARITHMETIC[type(sign)], left, right)
+                return self._arithmetic(sign, left, right)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._call(name, args)
         raise FormulaError(f"`{ast.unparse(node)}` is not allowed in a formula")
@@ -154,13 +153,17 @@ class _Reader:
         return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
 
     def _arithmetic(
-        self, function: Callable[[float, float], float], sign: int, left: ast.expr, right: ast.expr
+        self, sign: ast.operator, left: ast.expr, right: ast.expr
     ) -> tuple[Dimension, Compute]:
         (a, first), (b, second) = self.read(left), self.read(right)
-        if sign < 0 and isinstance(right, ast.Constant) and not right.value:
-            raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
-        dimension = (a[0] + sign * b[0], a[1] + sign * b[1])
-        if not sign:
+        function = _ARITHMETIC[type(sign)]
+        if isinstance(sign, ast.Mult):
+            dimension = (a[0] + b[0], a[1] + b[1])
+        elif isinstance(sign, ast.Div):
+            if isinstance(right, ast.Constant) and not right.value:
+                raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
+            dimension = (a[0] - b[0], a[1] - b[1])
+        else:
             dimension = _same([left, right], [a, b])
         return dimension, lambda values: function(first(values), second(values))
 

@@ -151,10 +151,8 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        families, key = (
-            ("headline", "reference", "contrast", "exact"),
-            (cell_id, ref_cell_id, metric),
-        )
+        families = ("headline", "reference", "contrast", "exact")
+        key = (cell_id, ref_cell_id, metric)
         pairs = (c for c in self.judgement.comparisons if c.family in families)
         return next((c for c in pairs if (c.cell_id, c.ref_cell_id, c.metric) == key), None)
 

@@ -19,8 +19,18 @@ from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
 
 BUILD_KEYS = (
-    *("features", "no_default_features", "profile", "rustflags", "target_cpu", "linker", "pgo"),
-    *("toolchain", "revision", "version", "dependencies", "patch"),
+    "features",
+    "no_default_features",
+    "profile",
+    "rustflags",
+    "target_cpu",
+    "linker",
+    "pgo",
+    "toolchain",
+    "revision",
+    "version",
+    "dependencies",
+    "patch",
 )
 PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
 """Keys that change the program, also those for programs that are not built."""
@@ -127,13 +137,17 @@ class Scenario:
         """The values of the first baseline; empty if one is missing or unknown."""
         return dict(self.variant_values({}))
 
-    def key_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
-        """Return a problem at a key, see `Document.key_problem`."""
-        return self.document.key_problem(path, *text, **more)
+    def key_problem(
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+    ) -> Problem:
+        """Return a problem that points at the key at `path`, or at its value in a list."""
+        return self.document.key_problem(path, code, message, fix, **more)
 
-    def value_problem(self, path: Path, *text: Any, **more: Any) -> Problem:
-        """Return a problem at a value, see `Document.value_problem`."""
-        return self.document.value_problem(path, *text, **more)
+    def value_problem(
+        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+    ) -> Problem:
+        """Return a problem that points at the value at `path`."""
+        return self.document.value_problem(path, code, message, fix, **more)
 
     def unknown(
         self, path: Path, name: str, known: Sequence[str], what: str, message: str

@@ -108,8 +108,7 @@ def parse(text: str, file: str, before: int = 0) -> Document:
     `before` is the number of characters before the text in its first line.
     """
     if len(text) > MAX_BYTES:
-        message = f"the file is larger than {MAX_BYTES // 1024} KiB"
-        raise Unreadable(Problem("BC006", message, file, fix="move data out of the scenario"))
+        raise too_large(file)
     builder = _Builder(file, LineStarts(text, before))
     try:
         data, place = builder.build(_composed(text, file, builder.lines))
@@ -294,6 +293,12 @@ class LineStarts:
 def split_lines(text: str) -> list[str]:
     """Return the lines of a text without line ends, at least one line."""
     return _LINE_END.split(text)
+
+
+def too_large(file: str) -> Unreadable:
+    """Return the error for a text above the size limit."""
+    message = f"the file is larger than {MAX_BYTES // 1024} KiB"
+    return Unreadable(Problem("BC006", message, file, fix="move data out of the scenario"))
 
 
 def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:

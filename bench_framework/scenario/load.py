@@ -86,7 +86,8 @@ def _read(path: Path) -> str:
     file, raw = str(path), b""
     if not (fault := fault_of(path)):
         try:
-            raw = path.read_bytes()
+            with path.open("rb") as stream:
+                raw = stream.read(documents.MAX_BYTES + 1)
         except OSError as error:
             fault = f"cannot be read: {error.strerror}"
     if fault == "does not exist":
@@ -96,6 +97,8 @@ def _read(path: Path) -> str:
     if fault:
         advice = "give the path of a file in it" if path.is_dir() else ""
         raise Unreadable(Problem("BC003", f"`{file}` {fault}", file, fix=advice or None))
+    if len(raw) > documents.MAX_BYTES:
+        raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
             raise Unreadable(Problem("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK))

@@ -246,15 +246,19 @@ def _profile_policy(
     part = scenario.spec.profile
     if part is None:
         return None
-    items = [given.items() for given in part.variants if isinstance(given, dict)]
-    return ProfilePolicy(
-        variant_ids=tuple(
+    profiled = [v.id for v in variants]
+    if part.variants == "baseline":
+        profiled = [v.id for v in variants if v.id == baseline_id]
+    elif isinstance(part.variants, list):
+        selections = [given.items() for given in part.variants]
+        profiled = [
             v.id
             for v in variants
-            if part.variants == "all"
-            or (part.variants == "baseline" and v.id == baseline_id)
-            or (v.experiment is None and any(item <= dict(v.values).items() for item in items))
-        ),
+            if v.experiment is None
+            and any(selection <= dict(v.values).items() for selection in selections)
+        ]
+    return ProfilePolicy(
+        variant_ids=tuple(profiled),
         after_run=part.when == "after-run",
         runs=part.runs,
         frequency_hz=part.frequency,

@@ -15,7 +15,7 @@ from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.units import parse_duration, parse_percent
 
 _VERSION: Final = re.compile(r"=?\s*(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)")
-_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,18}")
+_WHOLE: Final = re.compile(r"[-+]?[0-9]{1,19}")  # the digits of a 64-bit number
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _TRUE: Final = frozenset({"true", "True", "TRUE"})
 _FALSE: Final = frozenset({"false", "False", "FALSE"})

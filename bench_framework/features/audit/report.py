@@ -128,7 +128,7 @@ def as_markdown(result: Audit) -> str:
     summary = f"{result.summary[0].upper()}{result.summary[1:]}"
     lines = [f"# Audit of {escape(result.page)}", f"\n**{summary}.** Data: {escape(data)}."]
     if result.statements:
-        lines += ["\n| Line | Finding | Result | Reason |", "|--:|:--|:--|:--|"]
+        lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
         mark = f"**{s.status}**" if s.status == "not supported" else s.status
         cells = (str(s.line), escape(s.text), mark, escape(s.reason[0].upper() + s.reason[1:]))

@@ -226,8 +226,8 @@ class Floor:
 class DetectionRate:
     """The detection rate of an injected effect: the windows in which it was significantly worse.
 
-    `either` counts the windows in which any metric detected the effect, which is a fraction.
-    `estimate` has the median over the windows of the typical change.
+    `effect` is the additional work, as a fraction. `either` is the rate of the windows in which any
+    metric detected it. `estimate` has the median over the windows of the typical change, by metric.
     """
 
     program: str
@@ -241,7 +241,8 @@ class DetectionRate:
 class NoiseSummary:
     """The results of all windows.
 
-    The rates of false positives are those of relabelled families, and of A/A controls as measured.
+    `relabelled` is the rate of false positives among the relabelled families, and `as_measured` the
+    rate of windows whose A/A control, as measured, has a significant difference.
     """
 
     level: float

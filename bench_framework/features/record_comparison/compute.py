@@ -10,7 +10,7 @@ than the margin. See docs/method.md#two-records.
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -48,7 +48,16 @@ ANCHOR_CHANGED: Final = (
 TOO_FEW: Final = f"fewer than {FEWEST} rounds in one of the records"
 
 
-def estimate(logs: Sequence[float]) -> Contrast | None:
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A centre on the log scale with its standard error."""
+
+    centre: float
+    error: float
+    rounds: int
+
+
+def estimate(logs: Sequence[float]) -> Estimate | None:
     """Return the Hodges-Lehmann centre of a series of logarithms, or `None` below six rounds.
 
     The values must be in the order of the rounds. The error is the larger one of two: the error of
@@ -62,7 +71,7 @@ def estimate(logs: Sequence[float]) -> Contrast | None:
     stretch = math.isqrt(n)
     means = [statistics.fmean(logs[i : i + stretch]) for i in range(0, n - stretch + 1, stretch)]
     by_stretch = statistics.stdev(means) / math.sqrt(len(means))
-    return Contrast(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n - 1, n)
+    return Estimate(bounds.estimate, max(bounds.half_width / NORMAL_95, by_stretch), n)
 
 
 def bridge(
@@ -163,9 +172,9 @@ class _Records:
                     draft,
                     verdict=Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin),
                     shown=interval,
-                    rounds=second.n,
-                    runs=second.n,
-                    runs_ref=first.n,
+                    rounds=second.rounds,
+                    runs=second.rounds,
+                    runs_ref=first.rounds,
                 )
             elif refusal is None:
                 draft = replace(draft, reason=TOO_FEW)
@@ -186,7 +195,7 @@ class _Records:
                 draft, contrast = self._draft(match, metric, refusal), None
                 if refusal is None and (ends := self._relative(match, used, metric)) is not None:
                     first, second = ends
-                    draft = replace(draft, runs=second.n, runs_ref=first.n)
+                    draft = replace(draft, runs=second.rounds, runs_ref=first.rounds)
                     contrast = _contrast(first, second, self._scatter(used, metric))
                 elif refusal is None:
                     draft = replace(draft, reason=TOO_FEW)
@@ -204,7 +213,7 @@ class _Records:
 
     def _relative(
         self, match: Match, used: Sequence[Match], metric: Metric
-    ) -> tuple[Contrast, Contrast] | None:
+    ) -> tuple[Estimate, Estimate] | None:
         """Return a cell's time relative to its anchors in both records, or `None` if unknown."""
         matches = (match, *used)
         first = estimate(_logs(self.before, [m.before.id for m in matches], metric))
@@ -265,11 +274,11 @@ def _unanchored(
     return Verdict.NOT_COMPARABLE, reason
 
 
-def _contrast(before: Contrast, after: Contrast, scatter: float = 0.0) -> Contrast:
+def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:
     """Return the change between two estimates. The t distribution has the fewer rounds of both."""
-    rounds = min(before.n, after.n)
+    rounds = min(before.rounds, after.rounds)
     error = math.hypot(before.error, after.error, scatter)
-    return Contrast(after.estimate - before.estimate, error, rounds - 1, rounds)
+    return Contrast(after.centre - before.centre, error, rounds - 1, rounds)
 
 
 def _logs(one: Side, cell_ids: Sequence[str], metric: Metric) -> list[float]:

@@ -17,7 +17,6 @@ from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input
 from bench_framework.model.verdict import Verdict
-from bench_framework.report import claim_blocks
 from bench_framework.units import every
 
 LEAST: Final = "the least memory"
@@ -162,7 +161,8 @@ def _inconclusive(at: Evidence, group: BestGroup) -> str:
         return compared[0].reason
     reasons = [f"{at.label(c.cell_id)}: {c.reason}" for c in compared if c.reason]
     if reasons:
-        return claim_blocks.listed(reasons, MOST_REASONS)
+        more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
+        return "; ".join([*reasons[:MOST_REASONS], *more])
     looks = at.judgement.looks
     if not looks.decidable:
         return f"{compared[0].rounds} rounds are too few for a significant result; {looks.needed} are needed"

@@ -86,7 +86,13 @@ def _ends_whole(name: str, short: str, mark: str) -> bool:
 
 
 def _first(text: str, width: int) -> str:
-    return next(text[:n] for n in range(len(text), -1, -1) if width_of(text[:n]) <= width)
+    """Return the beginning of a text that fits. A name of any length costs only `width` steps."""
+    taken = ""
+    for character in text:
+        if width_of(taken + character) > width:
+            break
+        taken += character
+    return taken
 
 
 def wrap(text: str, width: int) -> list[str]:

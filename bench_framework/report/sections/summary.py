@@ -31,8 +31,12 @@ def lines(data: ReportData) -> list[Claim]:
         for c in data.claims("contrast", "grouped")
         if c.kind == "grouped" or (c in leading and not {"default", "group"} & {*c.values})
     ]
-    kinds = ("profile-summary", "experiments", "race", "trust")
-    last = [c for kind in kinds for c in data.claims(kind)[: 1 if kind == "race" else None]]
+    last = [
+        *data.claims("profile-summary"),
+        *data.claims("experiments"),
+        *data.claims("race")[:1],
+        *data.claims("trust"),
+    ]
     summary = data.claims("summary")
     general = [c for c in summary if "general" in c.values]
     first = [*(c for c in summary if c not in general), *contrasts, *general]

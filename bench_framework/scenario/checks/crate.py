@@ -64,10 +64,8 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
         message = f"in crate `{worker.crate}`: {missing}"
         advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
         return scenario.value_problem(place, "BC306", message, advice)
-    message, advice = (
-        f"crate `{worker.crate}`: {missing}",
-        "paths are relative to the scenario's file",
-    )
+    message = f"crate `{worker.crate}`: {missing}"
+    advice = "paths are relative to the scenario's file"
     return scenario.value_problem(("worker", "crate"), "BC301", message, advice)
 
 
@@ -96,8 +94,6 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
                 continue  # cargo checks `dependency/feature`
             message = f"crate `{crate.name}` has no cargo feature `{name}`"
             label = f"not in [features] of {folder}/Cargo.toml"
-            advice, place = (
-                did_you_mean(name, crate.features, "features"),
-                (*path, "features", index),
-            )
+            advice = did_you_mean(name, crate.features, "features")
+            place = (*path, "features", index)
             yield scenario.value_problem(place, "BC302", message, advice, label=label)

@@ -177,9 +177,9 @@ def _profile(scenario: Scenario) -> Iterator[Problem]:
     part = scenario.spec.profile
     if part is None:
         return
-    for index, given in enumerate(part.variants):
-        if isinstance(given, dict):
-            yield from check_values(scenario, ("profile", "variants", index), given)
+    selections = part.variants if isinstance(part.variants, list) else []
+    for index, given in enumerate(selections):
+        yield from check_values(scenario, ("profile", "variants", index), given)
     for name, pattern in part.buckets.items():
         if isinstance(fault := compiled_regex(pattern), str):
             message = f"bucket `{name}` is not a regular expression: {fault}"

@@ -202,6 +202,7 @@ def test_a_page_without_statements_is_reported_as_such() -> None:
 
 def test_markdown_and_text_contain_every_statement() -> None:
     result = page(PARSERS.format(factor="2.1x faster", sentence="It costs 9 % | memory."))
+    assert "\n| Line | Statement | Result | Reason |\n" in as_markdown(result)
     assert as_markdown(result).count("\n| ") == len(result.statements) + 1
     assert "1 not supported" in as_text(result, 80)
     for width in (60, 80, 120):

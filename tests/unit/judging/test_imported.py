@@ -197,6 +197,14 @@ def test_failed_runs_fail_the_arm_from_one_in_twenty_on() -> None:
     assert judgement.status == "failed"
 
 
+def test_at_most_three_reasons_are_listed_and_the_others_are_counted() -> None:
+    arms = [runs(label, noisy(1.0, 12, n), 4) for n, label in enumerate("bcdef")]
+    judgement = judged(session(runs("a", noisy(1.0, 12, 9)), *arms))
+    (claim,) = (c for c in judgement.claims if c.kind == "nothing")
+    failed = "; ".join(f"{label}: 4 of its runs failed" for label in "bcd")
+    assert claim.values["reason"] == f"{failed}; and 2 more"
+
+
 def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:
     """One of nine candidates has p = 0.02: significant alone, but not in its family."""
     many = [published(name, 1, 0.05, 20) for name in "bcdefghi"]

@@ -14,6 +14,7 @@ from bench_framework.report import Document, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
+from bench_framework.report.render import widths
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -253,6 +254,19 @@ def test_names_that_differ_are_cut_to_different_names() -> None:
     assert cut_distinct(["a", "b"], 30) == {"a": "a", "b": "b"}
     hopeless = ["x" * 20 + "1" + "y" * 20, "x" * 20 + "2" + "y" * 20]
     assert set(cut_distinct(hopeless, 8).values()) == {"xxxx…yyy"}
+
+
+def test_the_cost_of_cutting_does_not_grow_with_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A symbol of a measured program can have any length."""
+    measured: list[int] = []
+
+    def width_of(text: str) -> int:
+        measured.append(len(text))
+        return len(text)
+
+    monkeypatch.setattr(widths, "width_of", width_of)
+    assert cut_middle("a" * 5000 + "z" * 5000, 11) == "aaaaa…zzzzz"
+    assert sum(measured) < 2 * 10_000
 
 
 def test_the_rolling_median_ignores_single_spikes() -> None:

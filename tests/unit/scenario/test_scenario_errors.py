@@ -133,6 +133,12 @@ class TestFiles:
                 "the file is larger than 1024 KiB",
                 id="too large",
             ),
+            pytest.param(
+                b"#" + "é".encode() * (1 << 19),
+                "BC006",
+                "the file is larger than 1024 KiB",
+                id="too large in bytes, not in characters",
+            ),
             (b"a: &a [*a]", "BC001", "an alias refers to a value that contains it"),
             pytest.param(b"[" * 1000, "BC006", "the document is nested too deeply", id="nested"),
             (b"- a\n- b\n", "BC102", "a scenario must be a mapping of keys"),

@@ -478,6 +478,8 @@ class TestIdentity:
         assert one.measure.seed == two.measure.seed
         assert plans(TWO + "margin: 3%").measure.seed != one.measure.seed
         assert plans(TWO + "measure: {seed: 7}").measure.seed == 7
+        most = 9223372036854775807
+        assert plans(TWO + f"measure: {{seed: {most}}}").measure.seed == most
 
     def test_what_is_written_out_and_what_is_left_to_the_default_is_the_same(
         self, loads: Loads
