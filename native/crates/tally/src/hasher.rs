@@ -1,4 +1,4 @@
-//! Axis `hasher`: how a word finds its place in the table. One line of [`registry`] per value.
+//! Axis `hasher`: how a word finds its place in the table. One line of `registry!` per value.
 //!
 //! Every hasher has fixed seeds: the same input always takes the same path, which a measurement wants, and a flood of
 //! colliding words is no threat here. The answer does not depend on the hasher.
