@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use dgen::write::strategy::strategy;
 use worker::answer::Line;
 
 #[path = "../../worker/tests/needs/mod.rs"]
@@ -41,7 +42,7 @@ fn is_here() -> bool {
     if !needs::can_have("io_uring", sink::why_no_ring()) {
         return false;
     }
-    needs::can_have("fio", dgen::write::fio::why_unavailable())
+    needs::can_have("fio", strategy("fio").unwrap().why_unavailable())
 }
 
 fn validate(file: &str, folder: &Path) -> Output {

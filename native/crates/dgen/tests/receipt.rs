@@ -278,7 +278,7 @@ fn validating_prints_one_line_and_fails_where_it_must() {
         (&line["first_bad_offset"], &line["bad_bytes"]),
         (&777_777.into(), &1.into())
     );
-    assert_eq!(line["actual"], write::hex(&bytes[777_777..777_793]));
+    assert_eq!(line["actual"], worker::hex(&bytes[777_777..777_793]));
 }
 
 #[test]

@@ -75,14 +75,14 @@ pub(crate) struct Options {
     #[arg(long, default_value = "read", value_parser = named(READINGS))]
     pub(crate) reading: Reading,
     /// Whether a line gets a buffer of its own
-    #[arg(long, default_value = "reuse", action = Set, value_parser = named(LINE_BUFFERS))]
-    pub(crate) line_buffer: bool,
+    #[arg(long = "line-buffer", value_name = "LINE_BUFFER", default_value = "reuse", action = Set, value_parser = named(LINE_BUFFERS))]
+    pub(crate) fresh_lines: bool,
     /// Files that an asynchronous engine searches at one time
     #[arg(long, default_value = "two-cpu", value_parser = named(CONCURRENCY))]
     pub(crate) concurrency: Concurrency,
     /// How results of an asynchronous engine are handed on
-    #[arg(long, default_value = "bounded", action = Set, value_parser = named(CHANNELS))]
-    pub(crate) channel: bool,
+    #[arg(long = "channel", value_name = "CHANNEL", default_value = "bounded", action = Set, value_parser = named(CHANNELS))]
+    pub(crate) bounded: bool,
     /// Size of a block: bytes, or with KiB, MiB; at most 256MiB
     #[arg(long, value_name = "SIZE", default_value = "64KiB", value_parser = parse_buffer)]
     pub(crate) buffer: usize,
@@ -105,8 +105,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
     /// Where the list goes
-    #[arg(long, default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
-    pub(crate) output: bool,
+    #[arg(long = "output", value_name = "OUTPUT", default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
+    pub(crate) written: bool,
     /// Files, or folders with *.jsonl files at any depth
     #[arg(value_name = "INPUT", required = true)]
     pub(crate) inputs: Vec<PathBuf>,

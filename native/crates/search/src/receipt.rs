@@ -152,7 +152,7 @@ pub(crate) fn idle(options: &Options) -> Vec<String> {
         (
             Knob::Channel,
             "--channel",
-            options.channel != default.channel,
+            options.bounded != default.bounded,
         ),
         (Knob::Chunk, "--chunk", options.chunk != default.chunk),
         (

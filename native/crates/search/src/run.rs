@@ -19,7 +19,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let mut phases = Phases::default();
     check_variables(&options.engine).map_err(Failure::Usage)?;
     let idle = receipt::idle(&options);
-    let (engine, written) = (options.engine, options.output);
+    let (engine, written) = (options.engine, options.written);
     let search = Search::new(job(options, &mut phases)?).map_err(Failure::Usage)?;
     let search = Arc::new(search);
     let found = phases.time("search", || (engine.run)(&search))?;
@@ -60,8 +60,8 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
         whole_bytes: options.whole_file as u64,
         chunk_bytes: options.chunk as u64,
         concurrency: options.concurrency.of(processors),
-        bounded: options.channel,
-        fresh_lines: options.line_buffer,
+        bounded: options.bounded,
+        fresh_lines: options.fresh_lines,
         prefilter: options.prefilter,
         threads: options.threads.0.unwrap_or(processors),
         tokio_workers: options.tokio_workers.0,

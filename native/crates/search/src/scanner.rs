@@ -10,7 +10,6 @@ use memmap2::Mmap;
 use tokio::io::AsyncReadExt;
 use worker::exit::Failure;
 
-use crate::engine::Engine;
 use crate::found::{Found, Place};
 use crate::job::{Reading, Search};
 use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
@@ -20,10 +19,28 @@ use crate::query::Matcher;
 use crate::record::Message;
 use crate::threads::Host;
 
+/// The engine that a scanner belongs to, and the kind of thread that it should run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stand {
+    pub(crate) engine: &'static str,
+    pub(crate) host: Host,
+}
+
+impl Stand {
+    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
+    fn seen_on(self, host: Host) -> String {
+        if host == self.host {
+            self.engine.to_owned()
+        } else {
+            format!("{} on a thread of kind {host:?}", self.engine)
+        }
+    }
+}
+
 /// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {
     search: Arc<Search>,
-    engine: &'static Engine,
+    stand: Stand,
     parser: P,
     parsed: u64,
     /// Judges lines that `parser` refuses, so that all parsers take the same lines.
@@ -35,10 +52,10 @@ pub(crate) struct Scanner<P> {
 }
 
 impl<P: Parser> Scanner<P> {
-    pub(crate) fn new(search: &Arc<Search>, engine: &'static Engine) -> Self {
+    pub(crate) fn new(search: &Arc<Search>, stand: Stand) -> Self {
         Self {
             search: Arc::clone(search),
-            engine,
+            stand,
             parser: P::default(),
             parsed: 0,
             judge: SerdeJson,
@@ -252,7 +269,7 @@ impl<P: Parser> Scanner<P> {
             return;
         }
         let seen = &mut self.found.seen;
-        seen.engines.insert(self.engine.seen_on(Host::observe()));
+        seen.engines.insert(self.stand.seen_on(Host::observe()));
         seen.threads.insert(thread::current().id());
         seen.readings.insert(reading);
         seen.bytes += block.len() as u64;

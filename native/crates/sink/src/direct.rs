@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use crate::pwrite;
+use crate::positioned::positioned;
 
 /// File systems that are known to bypass the page cache for `O_DIRECT` when they report its
 /// alignment, by the magic number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed
@@ -78,7 +78,7 @@ pub fn why_not_dontcache(folder: &Path) -> Option<String> {
         .custom_flags(libc::O_TMPFILE)
         .open(folder)
         .ok()?;
-    pwrite::positioned(&file, &[0; 4096], 0, libc::RWF_DONTCACHE)
+    positioned(&file, &[0; 4096], 0, libc::RWF_DONTCACHE)
         .err()
         .map(|error| format!("pwritev2 with RWF_DONTCACHE failed: {error}"))
 }

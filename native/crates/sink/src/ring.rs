@@ -210,7 +210,7 @@ impl Operations for Ring {
         let index = u16::try_from(index)
             .ok()
             .filter(|_| self.registered_buffers);
-        /// The constructors of operations take any of two kinds of descriptors.
+        /// Builds the write: the constructors are generic over the kind of descriptor.
         macro_rules! write_to {
             ($file:expr) => {
                 match index {

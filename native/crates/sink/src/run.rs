@@ -12,7 +12,9 @@ use crate::blocks;
 use crate::files::{self, MOST_FILES, in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
-use crate::{Contents, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Write, affinity};
+use crate::{
+    Contents, Done, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Write, affinity,
+};
 
 /// Between two calls of the progress function.
 const TICK: Duration = Duration::from_millis(50);
@@ -25,28 +27,6 @@ const MOST_DEPTH: usize = 32_768;
 
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
-
-/// Result of a write, with observations.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// Size of the files after closing, read back by name; for a job without a file, the bytes
-    /// produced.
-    pub size: u64,
-    /// Bytes of each file that completions reported; of a job without a file, the bytes produced.
-    pub extents: Vec<Extents>,
-    /// Evidence of the writers.
-    pub evidence: Evidence,
-    /// When the first contents were begun.
-    pub started: Instant,
-    /// Time to open the files, remove the previous ones and reserve space.
-    pub opening: Duration,
-    /// From the first contents to the last completion.
-    pub elapsed: Duration,
-    /// From the first contents until the files were on the disk, as far as that was requested.
-    pub synced: Duration,
-    /// Cutting off padding, naming and closing.
-    pub closing: Duration,
-}
 
 /// Writes the file at `path`, or the files whose names begin with it. A file gets its name only
 /// when all are complete; previous files are removed first.
@@ -121,22 +101,23 @@ fn check_mode(mode: &Mode, job: &Job) -> Result<(), Fault> {
             "{name} cannot run here: {reason}"
         )));
     }
-    let contradiction = if mode.maps && !job.block_bytes.get().is_multiple_of(4096) {
-        format!(
+    if mode.maps && !job.block_bytes.get().is_multiple_of(4096) {
+        return Err(Fault::Contradiction(format!(
             "a buffer of {} bytes is no multiple of 4096, which mapping needs",
             job.block_bytes
-        )
-    } else if mode.maps && job.dontcache {
-        "stores into a mapping cannot use RWF_DONTCACHE".to_owned()
-    } else if i64::try_from(job.size).is_err() {
-        format!(
+        )));
+    }
+    if mode.maps && job.dontcache {
+        let reason = "stores into a mapping cannot use RWF_DONTCACHE".to_owned();
+        return Err(Fault::Contradiction(reason));
+    }
+    if i64::try_from(job.size).is_err() {
+        return Err(Fault::Contradiction(format!(
             "a file of {} bytes is more than the system can address",
             job.size
-        )
-    } else {
-        return check(job);
-    };
-    Err(Fault::Contradiction(contradiction))
+        )));
+    }
+    check(job)
 }
 
 fn check(job: &Job) -> Result<(), Fault> {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
-use crate::{MODES, Mode, Options, monoio, uring};
+use crate::{MODES, Mode, Options, ring};
 
 /// Traces of reading one input. Counts of calls come from [`Counted`]; the rest is seen from the delivered blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Evidence {
     /// Returns the operations that an `io_uring` completed: 0 in modes without a ring.
     #[must_use]
     pub fn ring_completions(&self) -> u64 {
-        [uring::COMPLETIONS, monoio::COMPLETIONS]
+        [ring::URING_COMPLETIONS, ring::MONOIO_COMPLETIONS]
             .iter()
             .filter_map(|name| self.facts.get(name))
             .sum()

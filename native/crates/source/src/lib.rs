@@ -203,9 +203,16 @@ fn sizeless() -> io::Error {
     )
 }
 
-/// Returns memory of so many bytes. Running out of it is an error with a path, not an abort.
-fn memory_for(bytes: usize) -> io::Result<Vec<u8>> {
+/// Fails if there is no memory of so many bytes. Tried first: running out of memory must be an error with a path, not
+/// an abort. The memory is not touched, and given back.
+fn check_memory(bytes: usize) -> io::Result<()> {
     Vec::<u8>::new().try_reserve_exact(bytes)?;
+    Ok(())
+}
+
+/// Returns memory of so many bytes, all zero.
+fn memory_for(bytes: usize) -> io::Result<Vec<u8>> {
+    check_memory(bytes)?;
     Ok(vec![0; bytes])
 }
 

@@ -112,7 +112,7 @@ fn read(
     Ok(())
 }
 
-pub(crate) fn matches(evidence: &Evidence) -> bool {
+fn matches(evidence: &Evidence) -> bool {
     evidence.facts.is_empty()
         && evidence.read_calls == 0
         && evidence.blocks <= 1

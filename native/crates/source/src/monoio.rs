@@ -10,7 +10,10 @@ use std::os::fd::AsRawFd;
 
 use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
 
-use crate::{Evidence, Mode, Options, Visit, changed, memory_for, ring, size_of, sizeless};
+use crate::ring::MONOIO_COMPLETIONS;
+use crate::{
+    Evidence, Mode, Options, Visit, changed, check_memory, memory_for, ring, size_of, sizeless,
+};
 
 pub(crate) static SLURP: Mode = Mode {
     name: "monoio-slurp",
@@ -47,7 +50,7 @@ fn slurp(
 ) -> io::Result<()> {
     let size = size_of(file)?;
     // `fs::read` would end the process if there is not so much memory.
-    drop(memory_for(size)?);
+    check_memory(size)?;
     // The call takes a path; this one leads to the open file, even if its name is gone or is another file's now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let contents = block_on(evidence, async |evidence| {
@@ -122,9 +125,6 @@ async fn blocks(
     }
 }
 
-/// Completions in the runtime's own ring, by the kernel's account of that descriptor.
-pub(crate) const COMPLETIONS: &str = "monoio_ring_completions";
-
 /// Bytes that came from `read` calls of the thread instead of the ring, by the kernel's account of the thread.
 const BY_READ_CALLS: &str = "monoio_read_call_bytes";
 
@@ -159,7 +159,7 @@ fn block_on<T>(
         .map_err(|error| io::Error::new(error.kind(), ring::unavailable(&error)))?;
     let result = runtime.block_on(work(evidence));
     if let Some(count) = descriptor.and_then(ring::completions) {
-        evidence.facts.insert(COMPLETIONS, count);
+        evidence.facts.insert(MONOIO_COMPLETIONS, count);
     }
     ring::closed(runtime);
     result
@@ -183,8 +183,8 @@ fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
     evidence
         .facts
         .keys()
-        .all(|name| [COMPLETIONS, BY_READ_CALLS].contains(name))
-        && fact(COMPLETIONS).is_some_and(|count| count >= least)
+        .all(|name| [MONOIO_COMPLETIONS, BY_READ_CALLS].contains(name))
+        && fact(MONOIO_COMPLETIONS).is_some_and(|count| count >= least)
         && fact(BY_READ_CALLS).unwrap_or(0) == 0
         && evidence.read_calls == 0
         && evidence.mapped_bytes == 0
@@ -218,7 +218,10 @@ mod tests {
             evidence.facts.get(BY_READ_CALLS).copied().unwrap_or(5000),
             5000
         );
-        assert_eq!(evidence.facts.get(COMPLETIONS).copied().unwrap_or(0), 0);
+        assert_eq!(
+            evidence.facts.get(MONOIO_COMPLETIONS).copied().unwrap_or(0),
+            0
+        );
         assert!(!read_by_ring(&evidence, 1));
     }
 }

@@ -6,6 +6,12 @@ use std::fs;
 use std::io;
 use std::sync::{Mutex, PoisonError};
 
+/// Fact: completions that `uring` took from its ring.
+pub(crate) const URING_COMPLETIONS: &str = "uring_completions";
+
+/// Fact: completions in the ring of `monoio`'s runtime, by the kernel's account of that descriptor.
+pub(crate) const MONOIO_COMPLETIONS: &str = "monoio_ring_completions";
+
 /// Lock for creating and closing an instance, which distinguishes a new descriptor from those of
 /// other threads.
 static CHANGING: Mutex<()> = Mutex::new(());

@@ -5,8 +5,9 @@ use std::io;
 
 use rustix::io::Errno;
 
+use crate::ring::URING_COMPLETIONS;
 use crate::uring_requests::{Requests, UringRequests, Wanted, set_up};
-use crate::{Evidence, Mode, Options, Visit, ring};
+use crate::{Evidence, Mode, Options, Visit, check_memory, ring};
 
 pub(crate) static MODE: Mode = Mode {
     name: "uring",
@@ -28,11 +29,10 @@ const MOST_PER_REQUEST: usize = 1 << 30;
 /// Refusals in a row, without any completion between them, after which waiting is given up.
 const PATIENCE: u32 = 10_000;
 
-pub(crate) const COMPLETIONS: &str = "uring_completions";
 const BYTES: &str = "uring_bytes";
 const MOST_IN_FLIGHT: &str = "uring_most_in_flight";
 const REGISTERED: &str = "uring_registered_buffers";
-const FACTS: [&str; 4] = [COMPLETIONS, BYTES, MOST_IN_FLIGHT, REGISTERED];
+const FACTS: [&str; 4] = [URING_COMPLETIONS, BYTES, MOST_IN_FLIGHT, REGISTERED];
 
 fn probe() -> Option<String> {
     match ring::built(|| set_up(2)) {
@@ -47,7 +47,7 @@ fn probe() -> Option<String> {
 fn matches(evidence: &Evidence) -> bool {
     let fact = |name| evidence.facts.get(name).copied().unwrap_or(0);
     evidence.facts.keys().all(|name| FACTS.contains(name))
-        && fact(COMPLETIONS) > 0
+        && fact(URING_COMPLETIONS) > 0
         && fact(BYTES) >= evidence.bytes
         && evidence.read_calls == 0
         && evidence.mapped_bytes == 0
@@ -67,7 +67,7 @@ fn read(
     let requests = unsafe { UringRequests::open(file, buffers, &mut evidence.notes) }?;
     let mut reads = Reads::new(requests, slots);
     let outcome = reads.run(size, visit);
-    evidence.facts.insert(COMPLETIONS, reads.completions);
+    evidence.facts.insert(URING_COMPLETIONS, reads.completions);
     evidence.facts.insert(BYTES, reads.bytes);
     evidence
         .facts
@@ -105,7 +105,7 @@ struct Reads<R: Requests> {
 /// Buffers of `block` bytes each.
 fn slots(block: usize) -> io::Result<Vec<Slot>> {
     let depth = (MOST_BYTES / block).clamp(2, DEPTH);
-    Vec::<u8>::new().try_reserve_exact(block.saturating_mul(depth))?;
+    check_memory(block.saturating_mul(depth))?;
     Ok((0..depth)
         .map(|_| Slot {
             buffer: vec![0; block],

@@ -50,14 +50,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "ADVICE", default_value = "sequential", value_parser = one_of(source::ADVICE, |advice| (advice.name, advice.about)))]
     pub(crate) madvise: &'static Advice,
     /// Order of the word list
-    #[arg(long, default_value = "count", action = Set, value_parser = named(SORTS))]
-    pub(crate) sort: bool,
+    #[arg(long = "sort", value_name = "SORT", default_value = "count", action = Set, value_parser = named(SORTS))]
+    pub(crate) sorted: bool,
     /// Format of the word list
     #[arg(long, default_value = "text", value_parser = named(FORMATS))]
     pub(crate) format: Format,
     /// Where the word list goes
-    #[arg(long, default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
-    pub(crate) output: bool,
+    #[arg(long = "output", value_name = "OUTPUT", default_value = "stdout", action = Set, value_parser = named(OUTPUTS))]
+    pub(crate) written: bool,
     /// List only the first N words [default: all]
     #[arg(long, value_name = "N")]
     pub(crate) top: Option<usize>,

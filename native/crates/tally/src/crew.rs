@@ -8,8 +8,8 @@ use std::thread::{self, ThreadId};
 
 use crate::case::Case;
 use crate::cut;
+use crate::hasher::Table;
 use crate::job::{Count, Job};
-use crate::table::Table;
 use crate::tokenizer::{BadByte, Tokenizer};
 
 /// Bytes folded and tokenized at once: large enough to make the call overhead negligible, small

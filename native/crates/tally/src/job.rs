@@ -8,8 +8,7 @@ use worker::exit::Failure;
 use worker::phases::Phases;
 
 use crate::case::Case;
-use crate::hasher::Hasher;
-use crate::table::Table;
+use crate::hasher::{Hasher, Table};
 use crate::tokenizer::Tokenizer;
 
 /// One value of each axis, and the inputs.

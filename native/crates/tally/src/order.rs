@@ -7,8 +7,9 @@ use rayon::slice::ParallelSliceMut;
 use sha2::{Digest, Sha256};
 use worker::command_line::Named;
 
+use crate::hasher::Table;
 use crate::memory;
-use crate::table::{Entry, Table};
+use crate::table::Entry;
 
 /// Axis `sort`: whether the list is sorted.
 pub static SORTS: &[Named<bool>] = &[

@@ -7,8 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::case::Case;
 use crate::cut::{self, Stitcher};
-use crate::hasher::HASHERS;
-use crate::table::Table;
+use crate::hasher::{HASHERS, Table};
 use crate::tokenizer::{BadByte, tokenizer};
 
 /// Characters of every class that UAX #29 distinguishes, and of every kind that the cuts treat

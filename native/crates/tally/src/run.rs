@@ -40,7 +40,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         ));
     }
 
-    let sorted = options.sort;
+    let sorted = options.sorted;
     let (table, pool) = (std::mem::take(&mut count.table), count.pool.take());
     let mut entries: Vec<_> = if sorted {
         count
@@ -49,7 +49,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     } else {
         table.entries().collect()
     };
-    if options.output {
+    if options.written {
         let shown = &entries[..entries.len().min(options.top.unwrap_or(usize::MAX))];
         count
             .phases

@@ -6,8 +6,6 @@
 
 use std::marker::PhantomData;
 
-use crate::hasher::Hash;
-pub use crate::hasher::Table;
 use crate::memory;
 
 /// Longest word that is stored in the slot itself.
@@ -91,6 +89,18 @@ impl Key {
             length,
         }
     }
+}
+
+/// Hash function for words.
+pub trait Hash {
+    /// The value of the axis `hasher`.
+    const NAME: &'static str;
+
+    /// The hash of a word of at most 16 bytes, which come as two numbers, zero after the end.
+    fn short(low: u64, high: u64) -> u64;
+
+    /// The hash of a longer word.
+    fn long(word: &[u8]) -> u64;
 }
 
 /// Words with their counts, wherever their hashes put them.
@@ -315,63 +325,5 @@ impl<'table> Entry<'table> {
         let kept = word.len().min(8);
         bytes[..kept].copy_from_slice(&word[..kept]);
         u64::from_be_bytes(bytes)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashMap;
-
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::hasher::HASHERS;
-
-    fn contents(table: &Table) -> HashMap<Vec<u8>, u64> {
-        table
-            .entries()
-            .map(|entry| (entry.word().to_vec(), entry.count()))
-            .collect()
-    }
-
-    proptest! {
-        #[test]
-        fn counts_as_a_plain_map_does(words in prop::collection::vec(prop::collection::vec(0_u8..3, 1..40), 0..300)) {
-            for hasher in HASHERS {
-                let mut table = (hasher.table)();
-                let mut plain = HashMap::new();
-                for word in &words {
-                    table.add_many(word, 1);
-                    *plain.entry(word.clone()).or_insert(0) += 1;
-                }
-                prop_assert_eq!(contents(&table), plain.clone());
-                prop_assert_eq!(table.distinct(), plain.len());
-                prop_assert_eq!(table.total(), words.len() as u64);
-            }
-        }
-    }
-
-    #[test]
-    fn growing_and_merging_keep_every_count() {
-        let (mut left, mut right) = (Table::default(), Table::default());
-        for number in 0..20_000_u32 {
-            left.add_many(format!("word {number}").as_bytes(), 1);
-            right.add_many(
-                format!("word {} with a long tail", number % 10_000).as_bytes(),
-                3,
-            );
-        }
-        left.merge(&right);
-        assert_eq!(left.distinct(), 30_000);
-        assert_eq!(left.total(), 80_000);
-        assert_eq!(contents(&left)[&b"word 7 with a long tail"[..]], 6);
-    }
-
-    #[test]
-    fn trailing_nul_bytes_are_part_of_a_word() {
-        let mut table = Table::default();
-        table.add_many(b"a", 1);
-        table.add_many(b"a\0", 1);
-        assert_eq!(table.distinct(), 2);
     }
 }

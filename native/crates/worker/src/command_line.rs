@@ -7,7 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::describe::{Axis, Value};
 
-/// A value with its name and its description in one line; a value without a description is not part of an axis.
+/// A value with its name and its description in one line. An option whose values have no descriptions is not an axis.
 pub type Named<T> = (T, &'static str, &'static str);
 
 /// Takes the name of one of `values`.
@@ -38,7 +38,7 @@ where
     })
 }
 
-/// The axes of `command`: the options whose values are described, with the help of the option.
+/// The axes of `command`: the options of which every value has a description. An axis has the help of its option.
 #[must_use]
 pub fn axes(command: &Command) -> BTreeMap<String, Axis> {
     let axis = |option: &clap::Arg| {

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::allocator;
-
 /// The object that `describe` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -128,26 +126,6 @@ pub enum Direction {
 }
 
 impl Description {
-    /// Describes the worker `name` with its `axes`, to which the axis `allocator` is added.
-    #[must_use]
-    pub fn new(
-        name: &str,
-        version: &str,
-        mut axes: BTreeMap<String, Axis>,
-        metrics: Vec<Metric>,
-    ) -> Self {
-        axes.insert("allocator".to_owned(), allocator::axis());
-        Self {
-            protocol: crate::PROTOCOL,
-            name: name.to_owned(),
-            version: version.to_owned(),
-            features: allocator::features().map(str::to_owned).collect(),
-            allocator: allocator::observe(),
-            axes,
-            metrics,
-        }
-    }
-
     /// The one line that `describe` prints, without its newline.
     ///
     /// # Panics

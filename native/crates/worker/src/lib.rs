@@ -47,10 +47,36 @@ pub mod phases;
 pub mod size;
 pub mod usage;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+
+use describe::{Axis, Description, Metric};
 
 /// The protocol that this crate speaks.
 pub const PROTOCOL: u32 = 1;
+
+// Not in `describe`, whose types the axis `allocator` is made of.
+impl Description {
+    /// Describes the worker `name` with its `axes`, to which the axis `allocator` is added.
+    #[must_use]
+    pub fn new(
+        name: &str,
+        version: &str,
+        mut axes: BTreeMap<String, Axis>,
+        metrics: Vec<Metric>,
+    ) -> Self {
+        axes.insert("allocator".to_owned(), allocator::axis());
+        Self {
+            protocol: PROTOCOL,
+            name: name.to_owned(),
+            version: version.to_owned(),
+            features: allocator::features().map(str::to_owned).collect(),
+            allocator: allocator::observe(),
+            axes,
+            metrics,
+        }
+    }
+}
 
 /// The bytes in lower-case hexadecimal digits.
 #[must_use]

@@ -11,7 +11,7 @@ use worker::answer::{self, Answer, Outcome};
 use worker::exit::{Failure, say};
 use worker::phases::Phases;
 
-use super::write::failure;
+use super::failure;
 
 const PAGE: usize = 4096;
 

@@ -3,6 +3,7 @@
 pub(crate) mod describe;
 pub(crate) mod fio;
 pub(crate) mod knobs;
+mod metrics;
 pub(crate) mod probe;
 pub(crate) mod sessions;
 pub(crate) mod text;
@@ -12,11 +13,20 @@ pub(crate) mod write;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
+use dgen::write::FileError;
 use worker::exit::Failure;
 
 /// The failure to write at `path`.
 pub(crate) fn unwritten(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
     move |error| Failure::Work(format!("cannot write {}: {error}", path.display()))
+}
+
+/// The failure of a write.
+pub(crate) fn failure(error: &FileError) -> Failure {
+    if error.is_usage() {
+        return Failure::Usage(error.to_string());
+    }
+    Failure::Work(format!("cannot write {error}"))
 }
 
 /// One thread per processor.

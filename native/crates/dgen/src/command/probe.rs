@@ -54,12 +54,12 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         _ if sink::why_no_ring().is_none() => "uring",
         _ => "pwrite",
     };
-    let streaming = write::Options::new(0, Settings::default());
     let trial = write::Options {
-        backend: sink::mode(backend).unwrap_or(streaming.backend),
+        backend: sink::mode(backend)
+            .ok_or_else(|| Failure::Usage(format!("--backend has no value {backend}")))?,
         direct: options.direct,
         durability: options.durability,
-        ..streaming
+        ..write::Options::new(0, Settings::default())
     };
     let limit = Duration::from_secs(options.seconds);
     let table =

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dgen::data::Differences;
 use dgen::validate::{Validation, read_and_validate};
+use dgen::write::Expected;
 use dgen::write::strategy::Driver;
-use dgen::write::{Expected, hex};
 use worker::exit::{Failure, say};
+use worker::hex;
 use worker::size::parse as parse_size;
 
 use super::knobs::Contents;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use dgen::write::strategy::Driver;
-use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability, FileError, Stats, python};
+use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability, Stats, python};
 use sink::Mode;
 use worker::answer::{self, Answer, Outcome};
 use worker::command_line::{Named, named, one_of};
@@ -17,9 +17,9 @@ use worker::exit::Failure;
 use worker::phases::Phases;
 use worker::size::parse as parse_size;
 
-use super::describe::METRICS;
-use super::fio;
 use super::knobs::{Contents, Rate};
+use super::metrics::METRICS;
+use super::{failure, fio};
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -117,13 +117,6 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let stats = write::write_file(&options.file, &job, &mut |_| ControlFlow::Continue(()))
         .map_err(|error| failure(&error))?;
     answer::deliver(outcome(stats))
-}
-
-pub(super) fn failure(error: &FileError) -> Failure {
-    if error.is_usage() {
-        return Failure::Usage(error.to_string());
-    }
-    Failure::Work(format!("cannot write {error}"))
 }
 
 fn outcome(stats: Stats) -> Outcome {

@@ -6,9 +6,10 @@
 
 use std::fmt;
 
+use super::block::Block;
 use super::path::Stores;
 use super::settings::{Compress, SettingsError};
-use super::stream::{Block, Stream, phase};
+use super::stream::{Stream, phase};
 
 /// Granules and the random part of each.
 #[derive(Clone, Debug)]

@@ -9,6 +9,7 @@
 //! source, `compress` decides which bytes of a granule are random and which repeat, and `stream`
 //! generates the random bytes.
 
+mod block;
 mod compress;
 mod dedup;
 mod difference;

@@ -2,17 +2,16 @@
 //! threads, direct I/O, syncs, registered buffers and registered file, with new contents for every
 //! block. fio chooses the contents, so only the size of the file can be compared.
 
-use std::env;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use sink::{Direct, Durability, Fault, Mode};
+use sink::{Direct, Durability, Fault};
 
+use super::programs::{fio_engine, installed_fio};
 use super::{FileError, Options, cached_bytes};
 
 mod account;
@@ -38,35 +37,6 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// fio's name of a backend, if its job can have it.
-#[must_use]
-pub fn engine(mode: &Mode) -> Option<&'static str> {
-    match mode.name {
-        "uring" => Some("io_uring"),
-        "pwrite" => Some("psync"),
-        _ => None,
-    }
-}
-
-/// Returns the reason why fio cannot run here, or `None`.
-#[must_use]
-pub fn why_unavailable() -> Option<String> {
-    match installed() {
-        None => Some("fio is not installed".to_owned()),
-        Some(_) => sink::why_no_ring(),
-    }
-}
-
-/// The first executable file of that name in `PATH`.
-fn installed() -> Option<PathBuf> {
-    env::split_paths(&env::var_os("PATH")?)
-        .map(|folder| folder.join("fio"))
-        .find(|file| {
-            fs::metadata(file)
-                .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        })
-}
-
 /// Lets fio write the file at `path`, replacing an existing file. It is written under a name that
 /// marks it as partial.
 ///
@@ -82,7 +52,7 @@ pub fn write_file(path: &Path, options: &Options) -> Result<Report, FileError> {
 
 fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     let engine = check(options)?;
-    let program = installed()
+    let program = installed_fio()
         .ok_or_else(|| Fault::Unavailable("cannot run: fio is not installed".to_owned()))?;
     let cached_bytes_before = cached_bytes(path);
     let start = Instant::now();
@@ -191,7 +161,7 @@ fn write(
 fn check(options: &Options) -> Result<&'static str, Fault> {
     let name = options.strategy.name;
     let refuse = |reason: String| Err(Fault::Contradiction(format!("{name} {reason}")));
-    let Some(engine) = engine(options.backend) else {
+    let Some(engine) = fio_engine(options.backend) else {
         return refuse(format!(
             "with {}: its job has uring or pwrite",
             options.backend.name

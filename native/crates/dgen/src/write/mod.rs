@@ -7,6 +7,7 @@ mod contents;
 pub mod fio;
 mod options;
 mod pace;
+mod programs;
 pub mod python;
 mod stats;
 pub mod strategy;
@@ -26,7 +27,6 @@ pub use sink::{
     Direct, Durability, Fault, MODES as BACKENDS, Progress, mode as backend, path_of, size_of,
 };
 pub use stats::{LatencySeconds, Stats, digest_of};
-pub use worker::hex;
 
 use self::pace::Pace;
 use crate::data::SettingsError;

@@ -1,45 +1,15 @@
 //! The strategies in Python: the worker replaces itself by an interpreter that runs the script
 //! `examples/python_writer.py`.
 
-use std::env;
-use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use sink::{Direct, Durability, Fault};
 
+use super::programs::interpreter;
 use super::{FileError, Options, name_of_direct, name_of_durability};
 
-/// Environment variable with the absolute path of the interpreter, set by benchctl to its own. The path
-/// is not resolved, because an interpreter finds the packages of its virtual environment by it.
-const PYTHON: &str = "BENCHCTL_PYTHON";
-
 const SCRIPT: &str = include_str!("../../examples/python_writer.py");
-
-/// The reason why no strategy in Python can run here, or `None`. Starts the interpreter once.
-#[must_use]
-pub fn why_unavailable() -> Option<String> {
-    let python = match interpreter() {
-        Ok(python) => python,
-        Err(reason) => return Some(reason),
-    };
-    let name = Path::new(&python).display().to_string();
-    let started = Command::new(&python)
-        .args(["-P", "-c", "import bench_framework.dgen"])
-        .stdin(Stdio::null())
-        .output();
-    let output = match started {
-        Ok(output) if output.status.success() => return None,
-        Ok(output) => output,
-        Err(error) => return Some(format!("{name} does not start: {error}")),
-    };
-    // A traceback ends with the error's type and message.
-    let traceback = String::from_utf8_lossy(&output.stderr).into_owned();
-    let error = traceback.lines().last().unwrap_or_default();
-    Some(format!(
-        "{name} cannot import bench_framework.dgen: {error}"
-    ))
-}
 
 /// Returns the command that writes the file at `path` in Python.
 ///
@@ -106,16 +76,4 @@ fn unsupported(options: &Options) -> Option<String> {
     ]
     .into_iter()
     .find_map(|(given, option)| given.then(|| option.to_owned()))
-}
-
-fn interpreter() -> Result<OsString, String> {
-    let python = env::var_os(PYTHON).unwrap_or_default();
-    let path = Path::new(&python);
-    if path.is_absolute() && path.is_file() {
-        return Ok(python);
-    }
-    Err(format!(
-        "{PYTHON} is \"{}\", not the absolute path of a Python",
-        path.display()
-    ))
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use sink::{Contents, Durability, Evidence, Fault, Job, Mode, Split, Submit};
 
-use super::{fio, python};
+use super::programs::{fio_engine, why_no_fio, why_no_python};
 
 /// A value of the axis `strategy`.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ pub struct Strategy {
 pub enum Driver {
     /// Threads of this process.
     Own,
-    /// A script in Python, which replaces the worker ([`python`]).
+    /// A script in Python, which replaces the worker ([`super::python`]).
     Python,
-    /// fio, which the worker starts ([`fio`]).
+    /// fio, which the worker starts ([`super::fio`]).
     Fio,
 }
 
@@ -197,7 +197,7 @@ pub static STRATEGIES: &[&Strategy] = &[
         about: "fio writes: the same block, depth, threads, direct and syncs, its buffers refilled for every block with contents of its own",
         driver: Driver::Fio,
         refuses: |mode| {
-            fio::engine(mode)
+            fio_engine(mode)
                 .is_none()
                 .then_some("fio's job has uring or pwrite")
         },
@@ -228,8 +228,8 @@ impl Strategy {
     #[must_use]
     pub fn why_unavailable(&self) -> Option<String> {
         match self.driver {
-            Driver::Python => python::why_unavailable(),
-            Driver::Fio => fio::why_unavailable(),
+            Driver::Python => why_no_python(),
+            Driver::Fio => why_no_fio(),
             Driver::Own => self.needs_ring().then(sink::why_no_ring).flatten(),
         }
     }

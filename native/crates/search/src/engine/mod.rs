@@ -12,6 +12,7 @@ use worker::exit::Failure;
 
 use crate::found::Found;
 use crate::job::{CHANNEL, Search};
+use crate::scanner::Stand;
 use crate::threads::Host;
 
 /// A way of sharing out the work.
@@ -30,12 +31,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
-    pub(crate) fn seen_on(&self, host: Host) -> String {
-        if host == self.host {
-            self.name.to_owned()
-        } else {
-            format!("{} on a thread of kind {host:?}", self.name)
+    fn stand(&self) -> Stand {
+        Stand {
+            engine: self.name,
+            host: self.host,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{Engine, Knob, Part, by_parser};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::Parser;
-use crate::scanner::Scanner;
+use crate::scanner::{Scanner, Stand};
 use crate::threads::{Host, RAYON};
 
 pub(super) const FILES: Engine = Engine {
@@ -32,7 +32,9 @@ pub(super) const CHUNKED: Engine = Engine {
 
 fn files<P: Parser>(search: &Arc<Search>) -> Part {
     let files: Vec<usize> = (0..search.job.sessions.len()).collect();
-    share_out::<P, _>(search, &FILES, &files, |scanner, file| scanner.file(*file))
+    share_out::<P, _>(search, FILES.stand(), &files, |scanner, file| {
+        scanner.file(*file)
+    })
 }
 
 /// A piece of a file.
@@ -60,7 +62,7 @@ fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
             from = to;
         }
     }
-    share_out::<P, _>(search, &CHUNKED, &chunks, |scanner, chunk| {
+    share_out::<P, _>(search, CHUNKED.stand(), &chunks, |scanner, chunk| {
         scanner.chunk(chunk.file, chunk.from, chunk.to)
     })
 }
@@ -68,7 +70,7 @@ fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
 /// Does every piece of work on a pool, each thread with its own scanner.
 fn share_out<P: Parser, T: Sync>(
     search: &Arc<Search>,
-    engine: &'static Engine,
+    stand: Stand,
     pieces: &[T],
     work: impl Fn(&mut Scanner<P>, &T) -> Result<(), Failure> + Sync,
 ) -> Part {
@@ -79,7 +81,7 @@ fn share_out<P: Parser, T: Sync>(
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
-        .map(|_| Mutex::new(Scanner::new(search, engine)))
+        .map(|_| Mutex::new(Scanner::new(search, stand)))
         .collect();
     pool.install(|| {
         pieces.par_iter().with_max_len(1).try_for_each(|piece| {

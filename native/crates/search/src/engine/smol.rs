@@ -13,7 +13,7 @@ use super::{Engine, Knob, Part, by_parser};
 use crate::found::Found;
 use crate::job::Search;
 use crate::parser::Parser;
-use crate::scanner::Scanner;
+use crate::scanner::{Scanner, Stand};
 use crate::threads::{Host, OWN};
 
 pub(super) const GLOBAL: Engine = Engine {
@@ -48,7 +48,7 @@ static EXECUTOR: Executor<'static> = Executor::new();
 static THREADS: Mutex<usize> = Mutex::new(0);
 
 fn global<P: Parser>(search: &Arc<Search>) -> Part {
-    run::<P>(search, &GLOBAL, Host::Smol, smol::spawn)
+    run::<P>(search, GLOBAL.stand(), Host::Smol, smol::spawn)
 }
 
 fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
@@ -61,7 +61,7 @@ fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
         *started += 1;
     }
     drop(started);
-    run::<P>(search, &OWN_EXECUTOR, Host::Own, |task| {
+    run::<P>(search, OWN_EXECUTOR.stand(), Host::Own, |task| {
         EXECUTOR.spawn(task)
     })
 }
@@ -72,7 +72,7 @@ type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Searches every file in a task of the executor that `spawn` belongs to; `executor` is what its threads must be.
 fn run<P: Parser>(
     search: &Arc<Search>,
-    engine: &'static Engine,
+    stand: Stand,
     executor: Host,
     spawn: impl Fn(Sending) -> Task<()> + Clone + Send + 'static,
 ) -> Part {
@@ -93,7 +93,7 @@ fn run<P: Parser>(
             let task = spawn_file(Box::pin(async move {
                 let on = Host::observe();
                 let part = blocking::unblock(move || {
-                    let mut scanner = Scanner::<P>::new(&search, engine);
+                    let mut scanner = Scanner::<P>::new(&search, stand);
                     scanner.file(file)?;
                     Ok(scanner.finish())
                 })

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
+use crate::positioned::positioned;
 use crate::ring::{Operations, Patience};
 use crate::tests::{contents, expected, job, on, some};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
@@ -32,12 +33,12 @@ fn faulty_write(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> i
             // SAFETY: F_GETFL takes no pointer.
             let state = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
             if state & libc::O_DIRECT == 0 {
-                return pwrite::positioned(file, &bytes[..half | 1], offset, flags);
+                return positioned(file, &bytes[..half | 1], offset, flags);
             }
             let whole = half - half % SECTOR;
-            pwrite::positioned(file, &bytes[..whole], offset, flags).map(|written| written + 300)
+            positioned(file, &bytes[..whole], offset, flags).map(|written| written + 300)
         }
-        _ => pwrite::positioned(file, bytes, offset, flags),
+        _ => positioned(file, bytes, offset, flags),
     }
 }
 

@@ -3,8 +3,7 @@
 use super::classify::{CHUNK, word_and_high};
 use super::{BadByte, Runs, Tokenize};
 use crate::case::Case;
-use crate::hasher::Hash;
-use crate::table::{Key, SHORT, Words};
+use crate::table::{Hash, Key, SHORT, Words};
 
 pub(super) struct Ascii;
 

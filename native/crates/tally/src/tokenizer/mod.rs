@@ -11,8 +11,8 @@ use ascii::Ascii;
 use unicode::Unicode;
 
 use crate::case::Case;
-use crate::hasher::{Hash, Work};
-use crate::table::{Table, Words};
+use crate::hasher::{Table, Work};
+use crate::table::{Hash, Words};
 
 /// Bytes that are not text in the tokenizer's sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +53,18 @@ trait Tokenize {
     fn count<H: Hash>(text: &[u8], case: Case, words: &mut Words<H>) -> Result<(), BadByte>;
 }
 
-struct Counting<'text, T>(&'text [u8], Case, PhantomData<T>);
+/// A call of [`Tokenizer::count`].
+struct Counting<'text, T> {
+    text: &'text [u8],
+    case: Case,
+    tokenizer: PhantomData<T>,
+}
 
 impl<T: Tokenize> Work for Counting<'_, T> {
     type Done = Result<Signature, BadByte>;
 
     fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
-        T::count(self.0, self.1, words)?;
+        T::count(self.text, self.case, words)?;
         Ok(Signature {
             tokenizer: T::NAME,
             hasher: H::NAME,
@@ -71,7 +76,13 @@ const fn value<T: Tokenize>() -> Tokenizer {
     Tokenizer {
         name: T::NAME,
         about: T::ABOUT,
-        count: |text, case, table| table.work(Counting::<T>(text, case, PhantomData)),
+        count: |text, case, table| {
+            table.work(Counting {
+                text,
+                case,
+                tokenizer: PhantomData::<T>,
+            })
+        },
     }
 }
 

@@ -15,8 +15,7 @@ use super::classify::{CHUNK, Classes, classify};
 use super::{BadByte, Runs, Tokenize};
 use crate::case::Case;
 use crate::cut;
-use crate::hasher::Hash;
-use crate::table::Words;
+use crate::table::{Hash, Words};
 
 pub(super) struct Unicode;
 

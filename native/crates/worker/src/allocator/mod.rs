@@ -1,7 +1,7 @@
 //! The global allocator: a cargo feature chooses it, and [`observe`] verifies it.
 //!
 //! A binary that links this crate gets the allocator of the enabled feature; nothing else needs to be declared.
-//! A new allocator is a file here, its line in [`allocators!`], and its feature in `Cargo.toml`.
+//! A new allocator is a file here, its line in `allocators!`, and its feature in `Cargo.toml`.
 
 use crate::describe::{Allocator, Axis, Value};
 

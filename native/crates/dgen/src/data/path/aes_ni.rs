@@ -6,7 +6,7 @@ use std::arch::x86_64::{
 };
 
 use super::{Path, Stores};
-use crate::data::stream::{Block, Counter, Keys};
+use crate::data::block::{Block, Counter, Keys};
 
 pub(super) static PATH: Path = Path {
     name: "aes-ni",

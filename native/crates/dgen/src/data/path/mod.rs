@@ -8,7 +8,7 @@ mod vaes;
 
 use std::fmt;
 
-use super::stream::{Block, Counter, Keys};
+use super::block::{Block, Counter, Keys};
 
 /// Kind of store instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) fn portable() -> &'static Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::stream::{Counter, Domain};
+    use crate::data::block::Domain;
 
     fn block(text: &str) -> Block {
         u128::from_str_radix(text, 16).unwrap().to_be_bytes()

@@ -1,7 +1,7 @@
 //! `portable`: AES rounds by tables, for every processor that no other path was tried on.
 
 use super::{Path, Stores};
-use crate::data::stream::{Block, Counter, Keys};
+use crate::data::block::{Block, Counter, Keys};
 
 pub(super) static PATH: Path = Path {
     name: "portable",
