@@ -81,8 +81,15 @@ def read_manifest(folder: Path) -> dict[str, str]:
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
         "".join(parts).encode()  # JSON can contain halves of characters, which no digest can
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
+        cause = getattr(error, "strerror", None) or str(error)
+        fix = f"restore {layout.MANIFEST} from a copy of the record"
+        if isinstance(error, FileNotFoundError):
+            fix = "finish an interrupted run with `benchctl run FILE`, or restore the file"
+        elif isinstance(error, KeyError | TypeError):
+            cause = "it is not the manifest of a record"
+        details = (("cause", cause), ("effect", "the record is not used"))
         raise RecordError(
-            f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
+            f"{path} cannot be read", code="BX411", details=details, fix=fix
         ) from error
     require_version(folder, version)
     return files
