@@ -87,10 +87,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
             fix = "finish an interrupted run with `benchctl run FILE`, or restore the file"
         elif isinstance(error, KeyError | TypeError):
             cause = "it is not the manifest of a record"
-        details = (("cause", cause), ("effect", "the record is not used"))
-        raise RecordError(
-            f"{path} cannot be read", code="BX411", details=details, fix=fix
-        ) from error
+        message, effect = f"{path} cannot be read", "the files of the record were not checked"
+        details = (("cause", cause),)
+        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
     require_version(folder, version)
     return files
 

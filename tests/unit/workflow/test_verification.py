@@ -22,7 +22,11 @@ from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow import pages
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.integrity import line_differences, table_differences
+from bench_framework.workflow.records.integrity import (
+    change_warning,
+    line_differences,
+    table_differences,
+)
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
@@ -212,10 +216,13 @@ def test_an_unreadable_manifest_is_an_error_with_effect_and_fix(
         (copy / "manifest.json").write_text(text, encoding="utf-8")
     with pytest.raises(RecordError, match=r"manifest\.json cannot be read") as raised:
         verify_record(copy.parent, str(copy))
-    details = dict(raised.value.details)
-    assert details["cause"].startswith(cause)
-    assert details["effect"] == "the record is not used"
+    assert dict(raised.value.details)["cause"].startswith(cause)
+    assert raised.value.effect == "the files of the record were not checked"
     assert (raised.value.fix or "").startswith(fix)
+    warning = change_warning(copy.parent, str(copy)) or ""
+    # A record without a manifest is unfinished, and commands may use it.
+    assert warning.startswith("warning[BX415]: " if text else "")
+    assert bool(warning) == (text is not None)
 
 
 @pytest.mark.parametrize("name", ["cells.csv", "comparisons.csv", "builds.csv", "claims.json"])
