@@ -161,7 +161,9 @@ def read_journal(path: Path) -> Contents:
     entries = text.split(b"\n")
     entries.pop()  # text after the last newline: empty, or an incomplete line
     if not entries:
-        raise RecordError(f"{path} is empty", code="BX411", fix="start over with --fresh")
+        effect = "the record is not used"
+        fix = "start over with --fresh"
+        raise RecordError(f"{path} is empty", code="BX411", effect=effect, fix=fix)
     contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
     contents.changed_line = _changed_line(entries)
@@ -210,7 +212,9 @@ def _header(path: Path, text: bytes) -> lines.Header:
     except ValueError:
         line = None
     if not isinstance(line, lines.Header):
-        raise RecordError(f"{path} does not begin with a header", code="BX411")
+        message = f"{path} does not begin with a header"
+        effect = "the record is not used"
+        raise RecordError(message, code="BX411", effect=effect, fix="start over with --fresh")
     require_version(path, line.schema_version, f"use benchctl {line.benchctl} or newer")
     return line
 

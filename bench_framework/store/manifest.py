@@ -81,9 +81,15 @@ def read_manifest(folder: Path) -> dict[str, str]:
             raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
         "".join(parts).encode()  # JSON can contain halves of characters, which no digest can
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
-        raise RecordError(
-            f"{path} cannot be read", code="BX411", details=(("cause", str(error)),)
-        ) from error
+        cause = getattr(error, "strerror", None) or str(error)
+        fix = f"restore {layout.MANIFEST} from a copy of the record"
+        if isinstance(error, FileNotFoundError):
+            fix = "finish an interrupted run with `benchctl run FILE`, or restore the file"
+        elif isinstance(error, KeyError | TypeError):
+            cause = "it is not the manifest of a record"
+        message, effect = f"{path} cannot be read", "the files of the record were not checked"
+        details = (("cause", cause),)
+        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
     require_version(folder, version)
     return files
 

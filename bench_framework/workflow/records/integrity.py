@@ -40,10 +40,19 @@ _QUOTED: Final = 60
 def change_warning(results: Path, name: str) -> str | None:
     """Return the warning BX415 if files of a record were changed, for a command that uses it.
 
-    `None` if nothing was changed, or if the record cannot be read, which the command reports itself.
+    `None` if nothing was changed, if the record is unfinished and so has no manifest, or if another
+    file cannot be read, which the command reports itself.
     """
     try:
         folder = finding.resolve(results, name)
+        # Commands do not read the manifest themselves, and `report` writes it again.
+        if (folder / layout.MANIFEST).exists():
+            manifest.read_manifest(folder)
+    except RecordError as error:
+        return f"warning[BX415]: {error.message}: it is unknown if files of the record were changed"
+    except (BenchError, OSError):
+        return None
+    try:
         mismatches = manifest.check_manifest(folder)
     except (BenchError, OSError):
         return None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from bench_framework.errors import ScenarioError, UsageError
-from bench_framework.foreign import fault_of
+from bench_framework.foreign import fault_of, read_regular
 from bench_framework.masking import masked
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.definition import Scenario
@@ -126,7 +126,7 @@ class Request:
         try:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
             plan = expand(self._load(save, text))
-            if save.exists() and save.read_bytes() != text.encode():
+            if save.exists() and read_regular(save) != text.encode():
                 raise unfit(f"{save} exists already", "use another file, or remove it", "BX103")
             save.write_text(text, encoding="utf-8")
         except OSError as error:

@@ -156,11 +156,14 @@ def test_a_journal_without_a_header_is_refused(tmp_path: Path, measured: Record)
     with pytest.raises(RecordError, match="cannot be read"):
         read_journal(path)
     path.write_bytes(b"")
-    with pytest.raises(RecordError, match="empty"):
+    with pytest.raises(RecordError, match="empty") as empty:
         read_journal(path)
     path.write_bytes(b"".join(journal_of(measured).read_bytes().splitlines(keepends=True)[1:]))
-    with pytest.raises(RecordError, match="does not begin with a header"):
+    with pytest.raises(RecordError, match="does not begin with a header") as headless:
         read_journal(path)
+    for raised in (empty, headless):
+        assert raised.value.effect == "the record is not used"
+        assert raised.value.fix == "start over with --fresh"
 
 
 def test_a_newer_record_is_refused(measured: Record) -> None:

@@ -139,6 +139,13 @@ def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
     assert expand(load(save)) == again
 
 
+def test_a_scenario_is_not_saved_to_a_device(folder: Path) -> None:
+    # Reading /dev/full or /dev/zero to the end would use all memory.
+    with pytest.raises(UsageError, match="cannot write /dev/null: not a regular file") as raised:
+        plan_of("./old", "new", save=Path("/dev/null"))
+    assert raised.value.code == "BX103"
+
+
 def test_the_command_line_is_the_way_to_repeat_it() -> None:
     plan = plan_of("a", "b c", words=["ab", "--fresh", "a", "b c"])
     assert (plan.scenario_path, plan.command) == ("", "benchctl ab a 'b c'")

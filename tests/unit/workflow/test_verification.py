@@ -22,7 +22,11 @@ from bench_framework.store.frames import Frames
 from bench_framework.store.records import Record
 from bench_framework.workflow import pages
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.integrity import line_differences, table_differences
+from bench_framework.workflow.records.integrity import (
+    change_warning,
+    line_differences,
+    table_differences,
+)
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
@@ -180,19 +184,55 @@ def test_missing_columns_of_an_earlier_version_are_not_a_difference(plain: Path)
     ]
 
 
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        ({"position", "answer_source"}, "row 2: position: Field required"),
+        ({"cell_id"}, "it has no column cell_id"),
+        ({"kind"}, "it has no column kind"),
+    ],
+)
 def test_a_table_without_required_columns_is_reported_and_the_journal_is_recomputed(
-    plain: Path, tmp_path: Path
+    plain: Path, tmp_path: Path, missing: set[str], reason: str
 ) -> None:
     copy = tmp_path / "demo" / plain.name
     shutil.copytree(plain, copy)
     rows = table(plain)
-    numbers = [n for n, name in enumerate(rows[0]) if name not in {"position", "answer_source"}]
+    numbers = [n for n, name in enumerate(rows[0]) if name not in missing]
     shorter = [[row[n] for n in numbers] for row in rows]
     (copy / "runs.csv").write_text(written(shorter), encoding="utf-8")
     manifest.write_manifest(copy)
     result = verify_record(copy.parent, str(copy))
-    assert [line.partition(":")[0] for line in result.differences] == ["runs.csv cannot be read"]
+    assert result.differences[-1].startswith(f"runs.csv cannot be read: {reason}")
     assert result.source == "the journal"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "fix"),
+    [
+        (None, "No such file or directory", "finish an interrupted run with `benchctl run FILE`"),
+        ("[]", "it is not the manifest of a record", "restore manifest.json"),
+        ("{}", "it is not the manifest of a record", "restore manifest.json"),
+        ("{", "Expecting property name", "restore manifest.json"),
+    ],
+)
+def test_an_unreadable_manifest_is_an_error_with_effect_and_fix(
+    plain: Path, tmp_path: Path, text: str | None, cause: str, fix: str
+) -> None:
+    copy = tmp_path / "demo" / plain.name
+    shutil.copytree(plain, copy)
+    (copy / "manifest.json").unlink()
+    if text is not None:
+        (copy / "manifest.json").write_text(text, encoding="utf-8")
+    with pytest.raises(RecordError, match=r"manifest\.json cannot be read") as raised:
+        verify_record(copy.parent, str(copy))
+    assert dict(raised.value.details)["cause"].startswith(cause)
+    assert raised.value.effect == "the files of the record were not checked"
+    assert (raised.value.fix or "").startswith(fix)
+    warning = change_warning(copy.parent, str(copy)) or ""
+    # A record without a manifest is unfinished, and commands may use it.
+    assert warning.startswith("warning[BX415]: " if text else "")
+    assert bool(warning) == (text is not None)
 
 
 @pytest.mark.parametrize("name", ["cells.csv", "comparisons.csv", "builds.csv", "claims.json"])
