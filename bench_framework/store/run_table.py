@@ -191,9 +191,7 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], l
     """
     try:
         return _read(text, plan, builds)
-    except KeyError as error:
-        raise _damaged(f"it has no column {error.args[0]}") from error
-    except (csv.Error, ValueError, TypeError, AttributeError) as error:
+    except (csv.Error, KeyError, ValueError, TypeError, AttributeError) as error:
         # A row can be too short, or the name of a column damaged.
         raise _damaged(f"{type(error).__name__}: {error}") from error
 

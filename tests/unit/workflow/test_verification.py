@@ -188,8 +188,8 @@ def test_missing_columns_of_an_earlier_version_are_not_a_difference(plain: Path)
     ("missing", "reason"),
     [
         ({"position", "answer_source"}, "row 2: position: Field required"),
-        ({"cell_id"}, "it has no column cell_id"),
-        ({"kind"}, "it has no column kind"),
+        ({"cell_id"}, "it lacks the columns cell_id"),
+        ({"kind"}, "it lacks the columns kind"),
     ],
 )
 def test_a_table_without_required_columns_is_reported_and_the_journal_is_recomputed(
