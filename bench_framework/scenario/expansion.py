@@ -310,8 +310,8 @@ class Expansion:
 
 
 def label_of(axis: AxisView, value: str, *, with_axis: bool = False) -> str:
-    """Return the label of a value. A number or a yes or no is labelled with its axis."""
-    bare = not with_axis and not _PLAIN.fullmatch(value)
+    """Return the label of a value, with its axis if a value is a number or a yes or no."""
+    bare = not with_axis and not any(map(_PLAIN.fullmatch, axis.settings))
     return axis.settings[value].label or (value if bare else f"{axis.name}={value}")
 
 

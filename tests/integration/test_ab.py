@@ -152,4 +152,4 @@ def test_real_commands_with_a_clear_difference(folder: Path) -> None:
     assert "× faster than `./slow`" in line
     assert ", same output" in line
     (row,) = (row for row in done.stdout.splitlines() if row.startswith(" ./slow "))
-    assert row.split()[2] == "baseline"
+    assert " baseline " in row

@@ -111,8 +111,8 @@ def run(
     """Build the variants of a scenario, measure them, and write a report.
 
     A configuration is a variant on one input. A round runs each configuration
-    once, in random order. A configuration that has its final verdict is not run
-    again. An axis is a setting that the scenario varies.
+    that has no final verdict yet once, in random order. An axis is a setting
+    that the scenario varies.
     """
     from bench_framework.workflow.run_options import RunOptions
 

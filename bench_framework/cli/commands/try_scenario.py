@@ -34,7 +34,7 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Build only the baseline, run each variant's command once on this build, and show the results.
+    """Find mistakes early: build only the baseline, and run each variant's command once with that binary.
 
     The results are exit code, output, time and memory. `benchctl run` does the
     same before it builds the other variants.

@@ -180,13 +180,13 @@ def _order(at: Evidence) -> Iterator[str]:
     orders = [{c.variant_id: c.id for c in at.compared(item.id)} for item in at.plan.inputs]
     shared = [v for v in orders[0] if all(v in cells for cells in orders)]
     swapped = [
-        f"{at.plan.variant(a).label} or {at.plan.variant(b).label}"
+        f"{at.plan.variant(a).label} and {at.plan.variant(b).label}"
         for a, b in combinations(shared, 2)
         if {-1, 1} <= {at.order(cells[a], cells[b]) for cells in orders}
     ]
     if swapped:
         best = "faster" if at.metric == WALL else "better"
-        yield f"Which is {best} depends on the input: {'; '.join(swapped)}"
+        yield f"In these pairs, the {best} one depends on the input: {'; '.join(swapped)}"
     elif len(shared) > LEAST_ORDERED and all(
         any(at.order(cells[a], cells[b]) for a, b in combinations(shared, 2)) for cells in orders
     ):

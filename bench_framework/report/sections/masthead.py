@@ -53,7 +53,10 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Rounds", _rounds(data)),
         ("Configurations", configurations(data)),
         (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
-        ("Margin", f"{margin} (equivalent: certainly within it, with no difference detected)"),
+        (
+            "Margin",
+            f"{margin} (equivalent: no difference detected, and certainly within {margin})",
+        ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
     return tuple((name, value) for name, value in lines if value)

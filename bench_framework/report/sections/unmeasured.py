@@ -56,7 +56,9 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
         lines.append(f"{len(refused)} configuration{several} no result: {listed(refused, 3)}")
     if data.plan.holes and data.plan.design == "full":
         excluded = counted(len(data.plan.holes), "combination")
-        lines.append(f"The scenario excludes {excluded} of values. The appendix lists the reasons")
+        lines.append(
+            f"The scenario excludes {excluded} of settings. The appendix lists the reasons"
+        )
     for check in checks(data) if data.blocks else ():
         if check.mark in {"warn", "fail"} and check.label.startswith("noise floor"):
             lines.append(_capital(f"{check.label}: {check.figure}"))
@@ -98,9 +100,7 @@ def _metrics(data: ReportData) -> list[str]:
 
 def _conditions(data: ReportData) -> list[str]:
     host, plan = data.host, data.plan
-    lines = [
-        f"other machines (all figures: one {host.cpu}, {host.cores} cores, kernel {host.kernel})"
-    ]
+    lines = [f"machines other than this one ({host.cpu}, {host.cores} cores, kernel {host.kernel})"]
     cold = [cell for i in plan.inputs for cell in data.arms(i.id) if cell.cache == "cold"]
     missed = [cell.label for cell in cold if data.state(cell.id).cache != "cold"]
     if not any(cell.cache == "cold" for cell in plan.cells):

@@ -245,7 +245,7 @@ def test_the_best_on_every_input_is_named_with_the_variants_that_tie(study: type
     [
         (0.9, "The order of the variants is the same on both inputs"),
         (0.4985, "No two variants change their order significantly between the inputs"),
-        (0.2, "Which is faster depends on the input: c or d"),
+        (0.2, "In these pairs, the faster one depends on the input: c and d"),
     ],
 )
 def test_the_order_of_the_variants_is_compared_between_inputs(

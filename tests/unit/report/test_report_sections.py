@@ -435,7 +435,7 @@ def test_binaries_answers_commands_and_gaps_are_listed(document: Document) -> No
     for words in (
         "io_uring is refused here",
         "A cold page cache",
-        "Other machines",
+        "Machines other than this one",
         "smol+mimalloc, 200MiB",
     ):
         assert words in gaps

@@ -283,7 +283,7 @@ CATALOGUE = {
     ),
     "S32": Pair(
         sample,
-        ("3 configurations have no result", "The scenario excludes 1 combination of values."),
+        ("3 configurations have no result", "The scenario excludes 1 combination of settings."),
         ("reliable", "all good"),
         bare,
         "a cold page cache",
