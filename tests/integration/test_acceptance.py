@@ -7,12 +7,15 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from bench_framework.store import layout
 from tests.integration.test_gate import SCENARIO, Folder
 
 ONE = SCENARIO.replace(', "<b>odd | name</b>"', "").replace("rounds: 24", "rounds: 14")
 
 
+@pytest.mark.slow
 def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) -> None:
     slower = Folder(tmp_path, 0.055)
     (tmp_path / "gated.yaml").write_text(ONE.replace("cpu: 2%}", "cpu: 2%, accepted: a.yaml}"))
@@ -85,6 +88,7 @@ def has_open(process: subprocess.Popen[str], folder: Path) -> bool:
     return folder in paths
 
 
+@pytest.mark.slow
 def test_a_saved_baseline_is_compared_exported_and_imported(tmp_path: Path) -> None:
     folder = Folder(tmp_path, 0.05)
     (tmp_path / "gated.yaml").write_text(ONE)

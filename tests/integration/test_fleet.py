@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
     PATIENCE_S,
@@ -45,6 +47,7 @@ def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -
     assert len(list(host.path.glob("cache/fleet/*/results/fleet/*/journal.jsonl"))) == 1
 
 
+@pytest.mark.slow
 def test_a_killed_worker_loses_its_record_and_resumes(make: Callable[..., Machine]) -> None:
     client, host, other = make("client"), make("host", 0.03), make("other")
     address = start_scheduler(client)
@@ -77,6 +80,7 @@ def test_a_killed_worker_loses_its_record_and_resumes(make: Callable[..., Machin
     assert len(ended) == ROUNDS + 1
 
 
+@pytest.mark.slow
 def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host", 0.03)
     address = start_scheduler(client)
@@ -94,6 +98,7 @@ def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine])
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host", 0.03)
     address = start_scheduler(client)
@@ -115,6 +120,7 @@ def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., 
     assert len(client.records) == 1
 
 
+@pytest.mark.slow
 def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host")
     code, text = client.call(
@@ -170,6 +176,7 @@ def test_an_error_of_the_host_is_reported_here(make: Callable[..., Machine]) -> 
     assert "Traceback" not in text
 
 
+@pytest.mark.slow
 def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
     client, host = make("client"), make("host")
     trusted, stranger = (authority(tmp_path / name) for name in ("trusted", "stranger"))

@@ -97,6 +97,7 @@ def programs_in(machine: Machine) -> set[str]:
     return {path.name for path in machine.path.glob("cache/binaries/*")}
 
 
+@pytest.mark.slow
 def test_the_client_builds_for_hosts_without_cargo(project: Project) -> None:
     hosts = {f"rack-{n}": project.host(str(n), cargo=False) for n in (7, 8)}
     address = start_scheduler(project.client)
@@ -142,6 +143,7 @@ def test_the_client_builds_for_hosts_without_cargo(project: Project) -> None:
         ({}, "broken", "", "each host builds: demo"),
     ],
 )
+@pytest.mark.slow
 def test_a_host_builds_if_programs_of_the_client_do_not_fit(
     project: Project, there: dict[str, str], source: str, config: str, reason: str
 ) -> None:
@@ -178,6 +180,7 @@ def test_programs_for_this_cpu_are_sent_to_hosts_with_the_same_one(project: Proj
     assert BUILT_THERE in (project.client.records[-1] / "events.csv").read_text()
 
 
+@pytest.mark.slow
 def test_hosts_build_if_the_client_has_no_cargo(project: Project) -> None:
     (project.client.path / "bin" / "cargo").unlink()
     host = project.host("host", cargo=True)

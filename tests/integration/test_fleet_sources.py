@@ -172,6 +172,7 @@ def test_revisions_are_sent(
     assert git(tmp_path / "axis", "rev-parse", "v1") == first
 
 
+@pytest.mark.slow
 def test_a_submodule_is_refused(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
 ) -> None:
