@@ -306,6 +306,10 @@ class TestNames:
         )
         assert labels(plan)[:2] == ["least=1 + lazy=true", "least=1 + lazy=false"]
 
+    def test_all_values_of_an_axis_with_a_number_are_labelled_with_it(self, plans: Plans) -> None:
+        plan = plans('axes: {opt: ["3", s]}\nbaseline: {opt: "3"}\ncommand: ["{bin}", "{opt}"]\n')
+        assert labels(plan)[:2] == ["opt=3", "opt=s"]
+
     def test_labels_are_never_equal(self, plans: Plans) -> None:
         plan = plans(
             "axes: {arm: {a: {label: same}, b: {label: same}, control: {}}}\n"
