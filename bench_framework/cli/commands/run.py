@@ -110,9 +110,9 @@ def run(
 ) -> None:
     """Build the variants of a scenario, measure them, and write a report.
 
-    A configuration is a variant on one input. A round runs each configuration
-    that has no final verdict yet once, in random order. An axis is a setting
-    that the scenario varies.
+    A configuration is a variant on one input. A round runs, in random order,
+    each configuration that has no final verdict yet. An axis is a setting that
+    the scenario varies.
     """
     from bench_framework.workflow.run_options import RunOptions
 

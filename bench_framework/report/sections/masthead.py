@@ -55,7 +55,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
         (
             "Margin",
-            f"{margin} (equivalent: no difference detected, and certainly within {margin})",
+            f"{margin} (equivalent: no difference detected, more than {margin} ruled out)",
         ),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
