@@ -111,7 +111,8 @@ class LabelInverter:
     """The typical ratio of a comparison, by inversion of the test of `run_labels`.
 
     The estimate is the shift of the candidate at which the main score is balanced. An interval
-    contains the shifts that the test does not reject.
+    contains the shifts that the main score does not reject at its share of the level. So it contains
+    all shifts that the test does not reject.
     """
 
     def __init__(self, values: Floats) -> None:
@@ -150,7 +151,12 @@ class LabelInverter:
         if not reached:  # one round of two runs
             return Bounds(self.estimate, self.estimate, self.estimate, reached)
         limit = (1 - reached) / 2 * (1 + 1e-12)
-        low, high = (self._end(side, limit, lambda result: result.p) for side in (-1, 1))
+        low, high = (self._end(side, limit, lambda result: result.by_main) for side in (-1, 1))
+        toward_zero = -1 if self.estimate > 0 else 1
+        if low <= 0 <= high and self.examine(0.0, toward_zero).p <= limit:
+            # The signed rank alone rejects equality, so the interval must not contain it.
+            end = self._end(toward_zero, limit, lambda result: result.p)
+            low, high = (end, high) if toward_zero < 0 else (low, end)
         return Bounds(self.estimate, low, high, reached)
 
     def equivalence(self, level: float, limit: float) -> Bounds | None:

@@ -44,7 +44,12 @@ class OneSided:
     @property
     def p(self) -> float:
         """Return the p-value of both statistics together."""
-        return min(1.0, self.main / MAIN_WEIGHT, self.rank / (1 - MAIN_WEIGHT))
+        return min(1.0, self.by_main, self.rank / (1 - MAIN_WEIGHT))
+
+    @property
+    def by_main(self) -> float:
+        """Return the p-value of the main score at its share of the level."""
+        return self.main / MAIN_WEIGHT
 
 
 def examine(values: Floats, shift: float = 0.0) -> tuple[OneSided, OneSided]:

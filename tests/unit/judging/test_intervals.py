@@ -52,13 +52,15 @@ def inverter_of(*columns: np.ndarray) -> intervals.LabelInverter:
 
 @pytest.mark.parametrize("runs", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_label_interval_contains_what_its_test_does_not_reject(seed: int, runs: int) -> None:
+def test_the_label_interval_contains_what_its_main_score_does_not_reject(
+    seed: int, runs: int
+) -> None:
     values = np.random.default_rng(seed).exponential(0.1, (18, runs))
     values[:, 0] += 0.05
     bounds = intervals.LabelInverter(values).bounds(0.95)
 
     def p_of(shift: float) -> float:
-        return 2 * min(side.p for side in run_labels.examine(values, shift))
+        return 2 * min(side.main / 0.8 for side in run_labels.examine(values, shift))
 
     room = 5 * intervals.PRECISION * bounds.half_width
     assert bounds.lo < bounds.estimate < bounds.hi
@@ -66,6 +68,34 @@ def test_the_label_interval_contains_what_its_test_does_not_reject(seed: int, ru
     assert p_of(bounds.hi) <= 0.05
     assert p_of(bounds.lo + room) > 0.05
     assert p_of(bounds.hi - room) > 0.05
+
+
+def slower_in_slow_runs() -> np.ndarray:
+    """Return values of two programs, of which the first is slower in the slower half of its runs."""
+    values = np.random.default_rng(7).exponential(0.02, (240, 2))
+    values[values[:, 0] > np.median(values[:, 0]), 0] += 0.03
+    return values
+
+
+def test_the_estimate_is_inside_of_its_interval_where_the_signed_rank_rejects_it() -> None:
+    values = slower_in_slow_runs()
+    values[:, 0] += 0.1
+    inverter = intervals.LabelInverter(values)
+    less, more = run_labels.examine(values, inverter.estimate)
+    assert min(less.p, more.p) < 0.001
+    bounds = inverter.bounds(0.95)
+    room = bounds.half_width / 2
+    assert bounds.lo + room < bounds.estimate < bounds.hi - room
+
+
+@pytest.mark.parametrize("slower", [1, -1])
+def test_the_interval_excludes_equality_if_the_signed_rank_alone_rejects_it(slower: int) -> None:
+    values = slower_in_slow_runs()[:, ::slower]
+    less, more = run_labels.examine(values)
+    assert min(less.by_main, more.by_main) > 0.001
+    assert min(less.p, more.p) < 0.0001
+    bounds = intervals.LabelInverter(values).bounds(0.999)
+    assert min(slower * bounds.lo, slower * bounds.hi) > 0
 
 
 def test_the_equivalence_interval_contains_what_either_statistic_does_not_reject() -> None:
