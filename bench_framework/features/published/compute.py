@@ -61,14 +61,19 @@ def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -
     if not evidence:
         return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
     verdicts = [_verdict(figure, e) for e in evidence]
-    status, reason = min(verdicts, key=lambda v: _WORST_FIRST.index(v[0]))
+    status = min((status for status, _ in verdicts), key=_WORST_FIRST.index)
     measured = results.joined(evidence)
     if not any(e.interval for e in evidence):
         return Result(status, "", measured, evidence)
-    count = sum(verdict == status for verdict, _ in verdicts)
-    if count < len(evidence):
-        reason = ", ".join(filter(None, (reason, f"on {count} of {len(evidence)} inputs")))
+    reasons = Counter(reason for verdict, reason in verdicts if verdict == status)
+    reason = "; ".join(_on_inputs(*item, len(evidence)) for item in reasons.items())
     return Result(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
+
+
+def _on_inputs(reason: str, count: int, inputs: int) -> str:
+    """Return a reason with the number of inputs that it is for, if it is not for all."""
+    of_inputs = f"on {count} of {inputs} inputs" if count < inputs else ""
+    return ", ".join(filter(None, (reason, of_inputs)))
 
 
 def _tested(claim: PublishedClaim, results: Results) -> str:

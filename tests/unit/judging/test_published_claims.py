@@ -230,6 +230,26 @@ def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study])
     assert result.verdict is None
 
 
+def test_a_claim_that_is_refuted_in_two_ways_has_both_reasons(study: type[Study]) -> None:
+    example = study(arms=("a", "b"), sizes=(1, 2, 4))
+    plan = example.plan
+    claim = PublishedClaim(
+        "text",
+        "faster",
+        "variant",
+        variant_id=variant_id(plan, "b"),
+        input_ids=tuple(i.id for i in plan.inputs),
+        metric="wall",
+    )
+    plan = replace(plan, published=Published("A report", "", "", (claim,)))
+    of_b = {"1MiB": 1.3, "2MiB": 1.0, "4MiB": 0.5}
+    (result,) = judged(example, plan, speed=lambda arm, where: of_b[where] if arm == "b" else 1)[
+        "published"
+    ]
+    assert result.values["status"] == "refuted"
+    assert result.values["reason"] == "slower, on 1 of 3 inputs; equivalent, on 1 of 3 inputs"
+
+
 @pytest.mark.parametrize(
     ("power", "status", "reason"),
     [(1.0, "confirmed", ""), (0.5, "refuted", "sub-linear"), (1.05, "inconclusive", "")],
