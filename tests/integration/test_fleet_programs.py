@@ -168,6 +168,7 @@ def test_a_host_builds_if_programs_of_the_client_do_not_fit(
     assert bool(reason) == bool(programs_in(project.client))
 
 
+@pytest.mark.slow
 def test_programs_for_this_cpu_are_sent_to_hosts_with_the_same_one(project: Project) -> None:
     (project.crate / ".cargo").mkdir()
     text = "[build]\nrustflags = '-Ctarget-cpu=native'\n"

@@ -295,6 +295,7 @@ def rounds_of(record: Path, variant: str) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: Folder) -> None:
     (record,) = early.records
     assert rounds_of(record, "third") == [*range(1, 13)]

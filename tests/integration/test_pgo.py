@@ -128,6 +128,7 @@ def test_the_program_is_built_with_the_recorded_profile_of_its_training(
     assert (half.ok, half.cached, half.build_s) == (True, False, None)
 
 
+@pytest.mark.slow
 def test_all_configurations_train_whatever_is_measured_and_one_may_fail(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_all_configurations_train_whatever_is_measured_and_one_may_fail(
     assert dict(event.details)["left out"] == f"{command}: {reason}"
 
 
+@pytest.mark.slow
 def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("fast\n")
     (tmp_path / "out.txt").write_text("0")
@@ -165,8 +167,13 @@ def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_pa
     ("pgo", "word", "message"),
     [
         ("true", "bad", "the training failed: exit status 3"),
-        ("true", "abort", "the training wrote no profile"),
-        ("true", "slow", "the training timed out after 2 s; instrumented programs are slower"),
+        pytest.param("true", "abort", "the training wrote no profile", marks=pytest.mark.slow),
+        pytest.param(
+            "true",
+            "slow",
+            "the training timed out after 2 s; instrumented programs are slower",
+            marks=pytest.mark.slow,
+        ),
         ('{train: [./none, "{bin}"]}', "fast", "the training failed: cannot start ./none"),
     ],
 )

@@ -199,6 +199,7 @@ baseline: {{environment: old}}
 """
 
 
+@pytest.mark.slow
 def test_virtual_environments_are_selected_by_the_path(benchctl: Benchctl, tmp_path: Path) -> None:
     for name in ("old", "new"):
         venv = tmp_path / name

@@ -155,6 +155,7 @@ def test_a_budget_that_is_too_small_is_refused_with_one_that_is_enough(
     benchctl("run", "modes.yaml", "--budget", "2s", "--quick", mode="slow", base="slow")
 
 
+@pytest.mark.slow
 def test_the_first_runs_of_all_do_not_count_for_the_budget(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
