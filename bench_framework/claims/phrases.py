@@ -221,8 +221,8 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
         return f"{text} (significant, but {limit})"
     # The adjusted interval decides. Without this remark, the printed one would contradict it.
     outside = ratio.hi <= low or ratio.lo >= high
-    corrected = "after correction for multiple comparisons, it " if outside else ""
-    return f"{text} ({corrected}may be {limit})"
+    corrected = "after correction, " if outside else ""
+    return f"{text} ({corrected}the difference may be {limit})"
 
 
 def aspect(claim: Claim) -> str:

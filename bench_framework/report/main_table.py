@@ -68,8 +68,8 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
-        "differ from the ratio of the medians. ▼, ▲: a difference above the margin. ▽, △: "
-        "a difference that may be below it."
+        "differ from the ratio of medians. ▼, ▲: a difference above the margin. ▽, △: "
+        "a difference not shown to exceed it."
     )
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
@@ -80,7 +80,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             f"{margin_text(unsure.margin)} after correction for multiple comparisons."
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
-        caption += f" “{ROUNDS} n rounds”: then the verdict was final, and measuring it ended."
+        caption += f" “{ROUNDS} n rounds”: measured until then."
     note = _note(compared, len(arms) - len(rows), "more variant")
     stub = data.on_input(item)
     return Table(name + "-table", caption, columns, tuple(rows), stub=stub, note=note)

@@ -23,7 +23,7 @@ benchctl baseline compare main
 benchctl baseline accept --reason 'checks its input' --until 2027-03-31
 benchctl report @main    # in every command, @NAME is the record of a baseline
 """
-HELP = "Name a record, so that later records can be compared with it; or accept a regression that `gate` confirmed."
+HELP = "Give a record a name, to compare later records with it. Or accept a regression that `gate` confirmed."
 Name = Annotated[
     str, Argument(metavar="NAME", help="A baseline: NAME, or SCENARIO@NAME if several have it.")
 ]

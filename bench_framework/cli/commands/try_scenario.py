@@ -72,7 +72,9 @@ def _page(trials: Trials, width: int) -> str:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
-        text = f"a round takes about {format_duration(trials.round_s)}"
+        control = any(cell.role is Role.CONTROL for cell in trials.plan.cells)
+        copy = ", with a copy of the baseline," if control else ""
+        text = f"a round{copy} takes about {format_duration(trials.round_s)}"
         if (rounds := trials.rounds_needed) is not None:
             least = format_duration(rounds * trials.round_s)
             warm = trials.plan.measure.warmup_rounds

@@ -194,10 +194,10 @@ def growth(at: Evidence, variant_id: str) -> str:
     steps: list[str] = []
     for s in known:
         start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-        ratio = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "")
+        factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
         kind = f" ({s.word})" if s.word != UNRESOLVED else ""
-        steps.append(f"{ratio} between {start} and {end}{kind}")
-    return f"Each doubling of the input multiplies the {what} of {label}: {listed(steps)}"
+        steps.append(f"{factor} between {start} and {end}{kind}")
+    return f"For twice the input, {label} takes {listed(steps)}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

@@ -209,7 +209,7 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
     text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
-    text += f". Other settings as in {at.label(baseline.id)}"
+    text += ". Other settings as in the baseline"
     first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
     if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
         text += f": {', '.join(same)}"

@@ -292,6 +292,10 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     verb = "is" if 1 in (settled, len(compared)) else "are"
     total = counted(len(compared), f"{what} comparison")
     first = f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"
+    contrasts = sum(c.family == "contrast" for c in compared)
+    if 0 < contrasts < len(compared):
+        others = counted(contrasts, "other pair")
+        first += f" ({len(compared) - contrasts} with the baseline, {others})"
     open_ = [(c, c.mde) for c in compared if unsettled(c) and c.mde is not None]
     if not open_:
         return [first]

@@ -53,10 +53,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Rounds", _rounds(data)),
         ("Configurations", configurations(data)),
         (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
-        (
-            "Margin",
-            f"{margin} (equivalent: no difference detected, more than {margin} ruled out)",
-        ),
+        ("Margin", f"{margin} (equivalent: interval within it)"),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
     return tuple((name, value) for name, value in lines if value)
@@ -91,9 +88,13 @@ def trust(data: ReportData) -> tuple[Check, ...]:
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
-    floor = f"{NOISE_FLOOR} {_noise(data)}, margin {margin_text(data.margin)}"
-    rounds = f"rounds {_rounds(data)}"
-    return "  ".join((data.plan.name, _when(data), configurations(data), rounds, floor))
+    facts = (
+        configurations(data),
+        _rounds(data, " rounds"),
+        f"noise floor {_noise(data)}",
+        f"margin {margin_text(data.margin)}",
+    )
+    return "  ".join((data.plan.name, _when(data), ", ".join(facts)))
 
 
 def configurations(data: ReportData) -> str:
@@ -129,10 +130,10 @@ def _when(data: ReportData) -> str:
     return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 
-def _rounds(data: ReportData) -> str:
+def _rounds(data: ReportData, word: str = "") -> str:
     """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``."""
     rounds, runs = data.replication(c.id for c in data.plan.cells).split("×")
-    return rounds if runs == "1" else f"{rounds} with {runs} runs each"
+    return f"{rounds}{word}" + (f" with {runs} runs each" if runs != "1" else "")
 
 
 def _noise(data: ReportData) -> str:

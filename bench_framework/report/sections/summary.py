@@ -14,8 +14,7 @@ MOST_LINES: Final = 7
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the answer, then what to use, further parts of the answer and at most seven lines."""
-    main = _leading(data)
-    answer = data.claims("answer") or ((main,) if main is not None else ())
+    answer = _answer(data)
     if not answer:
         return (Fallback(_no_result(data)),)
     first, *more = answer
@@ -23,12 +22,23 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return (Paragraph((sentence(first),), lead=True), *bullets)
 
 
+def _answer(data: ReportData) -> tuple[Claim, ...]:
+    main = _leading(data)
+    return data.claims("answer") or ((main,) if main is not None else ())
+
+
+def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:
+    """Return the contrasts that the answer does not contain."""
+    answer = " ".join(c.text for c in _answer(data))
+    return [c for c in data.claims("contrast", *kinds) if not c.text or c.text not in answer]
+
+
 def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the answer. Contrasts fill the room that the others leave."""
     leading = data.claims("contrast", item=leading_input(data))
     contrasts = [
         c
-        for c in data.claims("contrast", "grouped")
+        for c in _contrasts(data, "grouped")
         if c.kind == "grouped" or (c in leading and not {"default", "group"} & {*c.values})
     ]
     last = [
@@ -78,7 +88,7 @@ SUMMARY = SectionKind(
 def findings(data: ReportData) -> tuple[Block, ...]:
     """Return contrasts that the summary lacks: the scenario's, or else the best variant's."""
     stated = {claim.id for claim in lines(data)}
-    claims = (c for c in data.claims("contrast", "grouped", "finding") if "joined" not in c.values)
+    claims = (c for c in _contrasts(data, "grouped", "finding") if "joined" not in c.values)
     return tuple(claim_bullets(c for c in claims if c.id not in stated))
 
 

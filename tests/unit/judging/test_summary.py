@@ -271,7 +271,7 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
         return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
 
     assert used(plan, {"b": -0.5, "c": -0.4}) == [
-        "use variant b: argument b. Other settings as in variant a"
+        "use variant b: argument b. Other settings as in the baseline"
     ]
     assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
@@ -382,7 +382,10 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
 
     blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
     text = line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
-    assert text.startswith("2 of 4 time comparisons are conclusive. d vs a is inconclusive: it ")
+    assert text.startswith(
+        "2 of 4 time comparisons are conclusive (3 with the baseline, 1 other pair). "
+        "d vs a is inconclusive: it "
+    )
     assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed: " in text
     assert "No comparison of CPU time" not in text
 

@@ -53,7 +53,9 @@ def plain_text(given: Claim) -> str:
         (claim(Verdict.WORSE, 1.148, 1.127, 1.170), "A is 14.8 % slower than B [12.7, 17.0]"),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.983, 0.971, 0.994),
-            ("A takes 1.7 % less time than B [0.6, 2.9] (may be below the margin of 2 %)"),
+            (
+                "A takes 1.7 % less time than B [0.6, 2.9] (the difference may be below the margin of 2 %)"
+            ),
         ),
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.985, 0.982, 0.988),
@@ -65,8 +67,8 @@ def plain_text(given: Claim) -> str:
         (
             claim(Verdict.BETTER_SIZE_UNCERTAIN, 0.83, 0.74, 0.92),
             (
-                "A takes 17 % less time than B [8, 26] (after correction for multiple comparisons, "
-                "it may be below the margin of 2 %)"
+                "A takes 17 % less time than B [8, 26] (after correction, "
+                "the difference may be below the margin of 2 %)"
             ),
         ),
         (

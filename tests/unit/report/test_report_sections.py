@@ -106,6 +106,20 @@ def test_the_summary_has_the_answer_first(document: Document, data: ReportData) 
     }
 
 
+def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -> None:
+    def leads(data: ReportData) -> list[str]:
+        blocks = section(build_document(data), "S02").blocks
+        return [item.lead for block in blocks if isinstance(block, Bullets) for item in block.items]
+
+    judgement = data.judgement
+    (first, *_) = data.claims("answer")
+    answer = replace(first, text=". ".join(c.text for c in (first, *data.claims("contrast"))))
+    claims = tuple(answer if c == first else c for c in judgement.claims)
+    assert "smol against rayon" in leads(data)
+    changed = replace(data, judgement=replace(judgement, claims=claims))
+    assert "smol against rayon" not in leads(changed)
+
+
 def test_the_headline_table_names_its_baseline_and_orders_by_ratio(document: Document) -> None:
     table = tables(section(document, "S29"))[2]
     ratios = [r.cells[2].value for r in table.rows if isinstance(r.cells[2].value, float)]
