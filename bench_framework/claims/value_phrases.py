@@ -173,14 +173,14 @@ FACT_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
 """Kind of claim → the function that returns its sentence."""
 
 
-def where(claim: Claim, end: str = ": ") -> str:
+def where(claim: Claim) -> str:
     """Return the scope of a claim as the start of a sentence.
 
-    Examples are ``"On 10 MiB: "`` for one input of several and ``"With a cold cache: "`` if every
+    Examples are ``"On 10 MiB, "`` for one input of several and ``"With a cold cache, "`` if every
     run was observed to start with a cold cache.
     """
     labels = [value for name, value in claim.scope if name == "input" and value]
     parts = [f"on {', '.join(labels)}"] if labels else []
     parts += ["with a cold cache"] if ("cache", "cold") in claim.scope else []
     scope = " ".join(parts)
-    return f"{scope[:1].upper()}{scope[1:]}{end}" if scope else ""
+    return f"{scope[:1].upper()}{scope[1:]}, " if scope else ""

@@ -144,10 +144,8 @@ def _cores(data: ReportData) -> Answer:
 def _steal(data: ReportData) -> Answer:
     ticks = _known(b.sensors.steal_ticks for b in data.measured_blocks)
     seconds = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
-    figure = (
-        f"the host withheld {seconds} of CPU time, in {sum(map(bool, ticks))} of {len(ticks)} samples "
-        "(runs of one configuration in one round)"
-    )
+    share = percent(sum(map(bool, ticks)) / len(ticks)) if ticks else ""
+    figure = f"the host withheld {seconds} of CPU time, in {share} of the measurements"
     return (not any(ticks), figure) if ticks else None
 
 

@@ -299,7 +299,7 @@ def _figure(claim: Claim) -> str:
 def _effect(claim: Claim) -> str:
     """Return a main effect: its mean, or a note that its sign depends on the other axes."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
-    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
+    head = f"{where(claim)}{claim.subject} vs {claim.reference}"
     if claim.values.get("pooled") == 0:
         frame = metric_nouns.frame(claim.metric)
         ways = (frame.less, frame.more)
@@ -323,7 +323,7 @@ def _effect(claim: Claim) -> str:
 
 def _interaction(claim: Claim) -> str:
     """Return the interaction: both changes together vs the product of their single effects."""
-    head = f"{where(claim, ', ')}interaction of {claim.subject} and {claim.reference}"
+    head = f"{where(claim)}interaction of {claim.subject} and {claim.reference}"
     if claim.values.get("pooled") == 0:
         return f"{head}: its sign depends on the other axes"
     if claim.values.get("reason") == ONE_PROGRAM:
@@ -344,8 +344,8 @@ _BY: Final = {
 def _contributions(claim: Claim) -> str:
     parts = f"{_BY[str(claim.values['design'])]}: {claim.values['parts']}"
     if claim.estimate is None:
-        return f"{where(claim, ', ')}no total (no variant has every change); {parts}"
-    head = f"{where(claim, ', ')}{claim.subject} vs {claim.reference}"
+        return f"{where(claim)}no total (no variant has every change); {parts}"
+    head = f"{where(claim)}{claim.subject} vs {claim.reference}"
     text = f"{head}: {_figure(claim)}{reason(claim)}; {parts}"
     for key, title in (
         ("multiply", "product"),
@@ -358,7 +358,7 @@ def _contributions(claim: Claim) -> str:
 
 
 def _before_after(claim: Claim) -> str:
-    head = f"{where(claim, ', ')}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    head = f"{where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
     if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
         return one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:

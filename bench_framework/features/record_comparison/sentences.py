@@ -116,7 +116,7 @@ def _across(claim: Claim) -> str:
         return f"{where(claim)}{what}: {claim.values['reason']}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
         return f"{where(claim)}{phrases.other_output(claim, 'before')}"
-    head = f"{where(claim)}Exploratory, relative to the anchors of each record: "
+    head = f"{where(claim)}exploratory, relative to the anchors of each record: "
     if claim.verdict is Verdict.INCONCLUSIVE:
         return f"{head}{_inconclusive(record_claim)}"
     return head + phrases.comparison(record_claim)

@@ -195,9 +195,9 @@ def growth(at: Evidence, variant_id: str) -> str:
     for s in known:
         start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
         factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
-        kind = f" ({s.word})" if s.word != UNRESOLVED else ""
-        steps.append(f"{factor} between {start} and {end}{kind}")
-    return f"For twice the input, {label} takes {listed(steps)}"
+        kind = f", {s.word}" if s.word != UNRESOLVED else ""
+        steps.append(f"{factor} ({start} to {end}{kind})")
+    return f"Each time the input doubles, {label} takes {listed(steps)}"
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

@@ -98,7 +98,7 @@ def main_sentence(claim: Claim) -> str:
 
 
 def _result(claim: Claim) -> str:
-    scope = where(claim, ", ")
+    scope = where(claim)
     if "among" in claim.values:
         scope += f"{'among' if scope else 'Among'} the variants with {claim.values['among']}, "
     best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
@@ -130,7 +130,7 @@ def _result(claim: Claim) -> str:
 
 def nothing_sentence(claim: Claim) -> str:
     """Return why no comparison of an input has a verdict."""
-    scope = where(claim, ", ")
+    scope = where(claim)
     head = f"{scope}nothing is conclusive" if scope else "Nothing is conclusive"
     if "elsewhere" not in claim.values:
         return f"{head}: {claim.values['reason']}"
@@ -208,7 +208,7 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     settings = changed_settings(at.plan, baseline, cell)
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
-    text = f"{where(claim, ', ')}use {claim.subject}: {settings}"
+    text = f"{where(claim)}use {claim.subject}: {settings}"
     text += ". Other settings as in the baseline"
     first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
     if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
@@ -266,7 +266,7 @@ def _dependencies(at: Evidence, cell_id: str) -> float | None:
 
 def recommendation(claim: Claim) -> str:
     """Return the recommendation: ``"use a: not significantly slower than b, and …"``."""
-    place = where(claim, ", ")
+    place = where(claim)
     if "inputs" in claim.values:
         place = f"on {every(int(claim.values['inputs']), 'input')}, "
     keep = "keep" if "base" in claim.values else "use"

@@ -294,7 +294,8 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     first = f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"
     contrasts = sum(c.family == "contrast" for c in compared)
     if 0 < contrasts < len(compared):
-        others = counted(contrasts, "other pair")
+        each = "; each input counts" if len(at.plan.inputs) > 1 else ""
+        others = f"{contrasts} named in the scenario{each}"
         first += f" ({len(compared) - contrasts} with the baseline, {others})"
     open_ = [(c, c.mde) for c in compared if unsettled(c) and c.mde is not None]
     if not open_:

@@ -69,7 +69,7 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        text = where(members[0], ", ") + ". ".join(contrast_text(c, "") for c in members)
+        text = where(members[0]) + ". ".join(contrast_text(c, "") for c in members)
         claim = statement("grouped", members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
 

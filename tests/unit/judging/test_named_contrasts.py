@@ -43,7 +43,7 @@ def test_contrasts_are_in_the_family_of_the_comparisons_with_the_baseline(
     )
     assert claim.verdict is Verdict.WORSE
     assert claim.adjust == f"Holm over 16 comparisons, {looks.count} looks"
-    assert claim.text.startswith("On 2MiB: medium is 28")
+    assert claim.text.startswith("On 2MiB, medium is 28")
 
 
 def test_a_contrast_with_the_baseline_has_its_verdict(study: type[Study]) -> None:

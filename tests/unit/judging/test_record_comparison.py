@@ -106,7 +106,7 @@ def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
     texts = [c.text for c in result.claims if c.metric == "wall"]
     assert texts[0].startswith("anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%")
-    assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
+    assert texts[1].startswith("exploratory, relative to the anchors of each record: changed (B) ")
 
 
 def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -> None:

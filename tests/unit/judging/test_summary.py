@@ -383,7 +383,7 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
     blocks = example.blocks(wall, cpu=timing({"control": 0.5}, 0.01))
     text = line(judge(plan, blocks, {}, example.inputs(), example.looks()), "Confidence").text
     assert text.startswith(
-        "2 of 4 time comparisons are conclusive (3 with the baseline, 1 other pair). "
+        "2 of 4 time comparisons are conclusive (3 with the baseline, 1 named in the scenario). "
         "d vs a is inconclusive: it "
     )
     assert ". 1 has no verdict: the A/A check of CPU time failed. The A/A check passed: " in text

@@ -616,7 +616,7 @@ class TestBudget:
         assert table.legend == ("No round has all measurements for: gone.",)
         assert isinstance(projections, Bullets)
         assert [item.text.split(" would")[0] for item in projections.items] == [
-            "On 200MiB: a terabyte"
+            "On 200MiB, a terabyte"
         ]
 
     def test_phases_are_medians_of_the_workers_own_clocks_in_one_unit(
