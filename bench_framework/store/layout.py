@@ -81,6 +81,16 @@ def is_record_id(name: str) -> bool:
     return _RECORD_ID.fullmatch(name) is not None
 
 
+def require_unicode(path: Path) -> None:
+    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need (BX100)."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        message = f"the name {os.fsencode(path)!r} is not UTF-8"
+        effect = "nothing was measured"
+        raise UsageError(message, effect=effect, fix="rename it, or use another folder") from error
+
+
 @contextlib.contextmanager
 def new_folder(
     scenario_folder: Path, started_at: str, numbers: range = NUMBERS

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
@@ -25,22 +25,24 @@ class Mismatch:
     what: Literal["changed", "missing", "unlisted"]
 
 
-def write_manifest(folder: Path) -> None:
+def write_manifest(folder: Path, renewed: Collection[str] | None = None) -> None:
     """Write the digest of every file of a record. It is the last file to be written.
 
-    If there is a manifest, the digests of measured files are copied from it. Rendering a report
-    again must not hide that a journal was changed.
+    If there is a manifest, the digests of measured files are copied from it, and with `renewed`
+    those of all files that it does not name (``NAME/`` is a whole folder). Rendering a report
+    again must not hide that another file was changed.
+
+    Raises the errors of `check_manifest`, with `renewed` also if the manifest is missing.
     """
-    try:
-        listed = read_manifest(folder)
-    except RecordError:
-        listed = {}
-    before = {name: digest for name, digest in listed.items() if is_measured(name)}
-    files = {
-        name: sha256_of(folder / name)
-        for name in _files(folder)
-        if not (before and is_measured(name))
-    }
+    exists = renewed is not None or (folder / layout.MANIFEST).exists()
+    listed = read_manifest(folder) if exists else {}
+
+    def is_kept(name: str) -> bool:
+        written = renewed is None or name.startswith(tuple(renewed))
+        return exists and (is_measured(name) or not written)
+
+    before = {name: digest for name, digest in listed.items() if is_kept(name)}
+    files = {name: sha256_of(folder / name) for name in _files(folder) if not is_kept(name)}
     files = dict(sorted((files | before).items()))
     text = json.dumps(
         {"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False

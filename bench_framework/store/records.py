@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
 
-from bench_framework.errors import MachineError, RecordError, UsageError
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.errors import MachineError, RecordError
+from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
 from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Judgement
@@ -45,6 +45,8 @@ class Record:
         self.contents = contents
         self._writer: journal.JournalWriter | None = None
         self._open_round = len(contents.blocks)
+        finished = any((path / name).exists() for name in (layout.MANIFEST, layout.CLAIMS))
+        self._renewed: set[str] | None = set() if finished else None
 
     def __enter__(self) -> Self:
         return self
@@ -69,7 +71,7 @@ class Record:
         ISO 8601) gives the record its id, with one of `numbers` if another record has the id. `benchctl` is
         the version that writes it.
         """
-        require_unicode(root.absolute())
+        layout.require_unicode(root.absolute())
         with layout.new_folder(root / plan.name, started_at, numbers) as (folder, draft):
             digests, version = (plan.scenario_sha256, plan_sha256(plan)), journal.SCHEMA_VERSION
             header = lines.Header(version, folder.name, plan.name, *digests, started_at, benchctl)
@@ -132,6 +134,7 @@ class Record:
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.SIGNATURE, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)
+        self._renewed = None
         self.append(lines.Prepared(at, host, tuple(builds), tuple(inputs)))
         layout.write_whole(self.path / layout.ENV, wire.dump_host(host))
         self.sync()
@@ -162,16 +165,39 @@ class Record:
             version, name = journal.SCHEMA_VERSION, self.plan.name
             judged = wire.Judged(version, self.id, name, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
-        tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
+        names = tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
+        self.renew(layout.CLAIMS, *names)
+
+    def renew(self, *names: str) -> None:
+        """Let `seal` renew the digests of files that were written. ``NAME/`` is a whole folder."""
+        if self._renewed is not None:
+            self._renewed.update(names)
+
+    def require_manifest(self) -> None:
+        """Require a readable manifest if the record has results, since a new one would hide changes.
+
+        Raises `RecordError` (BX412): it is missing or damaged (BX411), or too new.
+        """
+        if self._renewed is not None:
+            try:
+                manifest.read_manifest(self.path)
+            except RecordError as error:
+                error.effect = "nothing was written, as a new manifest would hide changed files"
+                raise
 
     def seal(self) -> None:
-        """Write ``manifest.json``, after which nothing in the record changes."""
+        """Write ``manifest.json``, after which nothing in the record changes.
+
+        In a record with results, only the digests of files named by `renew` are replaced.
+
+        Raises `RecordError`: see `require_manifest`.
+        """
         self.close()
         with layout.writing(self.path):
             parts = filter(Path.is_file, self.path.rglob(".*.part"))  # of a killed process
             for scratch in (*self.raw.scratch, *parts):
                 scratch.unlink(missing_ok=True)
-            manifest.write_manifest(self.path)
+            manifest.write_manifest(self.path, self._renewed)
 
     def judgement(self) -> Judgement | None:
         """Return the saved judgement, if any. Raises the errors of `judged`."""
@@ -245,38 +271,10 @@ def _imported_record(path: Path, imported: Imported) -> Record:
     return Record(path, plan_of(imported), contents)
 
 
-def require_unicode(path: Path) -> None:
-    """Refuse a folder whose name is not UTF-8, which JSON, CSV and hyperfine need (BX100)."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError as error:
-        message = f"the name {os.fsencode(path)!r} is not UTF-8"
-        effect = "nothing was measured"
-        raise UsageError(message, effect=effect, fix="rename it, or use another folder") from error
-
-
 def plan_sha256(plan: Plan) -> str:
     """Return the digest of a plan, which does not depend on the path of its scenario."""
     text = wire.dump_plan(replace(plan, scenario_path="", asked=()))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` matches the digest in the journal. An imported set has no plan.
-
-    The text is compared, not the parsed plan, because a later version may add fields to plans.
-    """
-    if is_imported(folder):
-        return True
-    try:
-        content = parse_json(read_regular(folder / layout.PLAN))
-        header = journal.read_header(folder / layout.JOURNAL)
-    except (OSError, ValueError, RecordError):
-        return False
-    if not isinstance(content, dict):
-        return False
-    text = wire.indented(content | {"scenario_path": "", "asked": []})
-    return hashlib.sha256(text.encode()).hexdigest() == header.plan_sha256
 
 
 def find_resumable(root: Path, plan: Plan) -> Record | None:

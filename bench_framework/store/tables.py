@@ -251,11 +251,12 @@ def _imported_runs(source: Source) -> Iterator[dict[str, Any]]:
                 yield {"source": source, "at": at, **metric}
 
 
-def write_tables(folder: Path, source: Source) -> None:
-    """Write every available table and ``columns.json``."""
-    for name, content in table_texts(source).items():
-        layout.write_whole(folder / f"{name}.csv", content)
-    layout.write_whole(folder / layout.COLUMNS, dictionary(source))
+def write_tables(folder: Path, source: Source) -> list[str]:
+    """Write every available table and ``columns.json``. Return their names."""
+    files = {f"{name}.csv": content for name, content in table_texts(source).items()}
+    for name, content in (files | {layout.COLUMNS: dictionary(source)}).items():
+        layout.write_whole(folder / name, content)
+    return [*files, layout.COLUMNS]
 
 
 def table_texts(source: Source) -> dict[str, str]:

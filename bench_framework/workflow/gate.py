@@ -69,7 +69,7 @@ def gate_record(
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
             machine measured the record; BX112, accepted changes cannot be read.
         RecordError: BX413, the measurement is incomplete; BX410, builds, inputs or the machine changed
-            since; or the record cannot be read.
+            since; or the record or its manifest cannot be read.
         MachineError: nothing more can be measured.
         Interrupted: measuring was interrupted.
     """
@@ -80,6 +80,7 @@ def gate_record(
         folder = first
     record = Record.open(folder)
     with corruption_reported(folder):
+        record.require_manifest()
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
@@ -186,6 +187,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
         "junit.xml": pages.junit(page),
     }
     layout.write_all(record.path, files)
+    record.renew(*files)
     try:
         record.seal()
     except errors.MachineError:

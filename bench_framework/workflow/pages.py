@@ -73,6 +73,7 @@ def report_record(
     `embed_runs` and `template` are those of `write_pages`.
 
     Raises `UsageError` (BX104): the options contradict each other; BX113, a template is invalid.
+    Raises `RecordError` (BX411): the manifest of a record with results is missing or damaged.
     """
     if embed_runs and "html" not in formats:
         message, fix = "--embed-runs needs the format html", "add html to --format"
@@ -82,6 +83,8 @@ def report_record(
         if embed_runs and record.contents.imported is not None:
             message = f"{folder} was imported and has no runs to embed"
             raise UsageError(message, code="BX104", fix="leave out --embed-runs")
+        if {"html", "md"} & set(formats):
+            record.require_manifest()
         if (judgement := record.judgement()) is None:
             record.save(judgement := judge_record(record))
         return write_pages(
@@ -214,6 +217,7 @@ def write_pages(
         layout.replace_folder(record.path / TEMPLATES, custom)
     layout.write_all(record.path, texts)
     if texts:
+        record.renew(f"{TEMPLATES}/", *texts)
         record.seal()
     files = tuple(record.path / name for name in texts if "/" not in name)
     return Pages(record.path, files, located(document, record.path) if "term" in formats else None)

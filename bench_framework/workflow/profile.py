@@ -28,7 +28,7 @@ from bench_framework.report import Document
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding
-from bench_framework.store.records import Record, read_profiles, write_profile
+from bench_framework.store.records import FOLDER, Record, read_profiles, write_profile
 from bench_framework.workflow import pages
 from bench_framework.workflow.records.integrity import corruption_reported
 
@@ -89,7 +89,7 @@ def profile_record(
 
     Raises:
         UsageError: BX119, a bucket is invalid; BX106, a filter selects no cell.
-        RecordError: BX413, the measurement is incomplete.
+        RecordError: BX413, the measurement is incomplete; BX411, its manifest is missing or damaged.
         MachineError: BX350, nothing can be profiled on this machine.
     """
     host.require_linux()
@@ -102,6 +102,7 @@ def profile_record(
         if not record.contents.complete:
             message = "the measurement of the record is incomplete"
             raise RecordError(message, code="BX413", fix=f"finish it with `{record.plan.command}`")
+        record.require_manifest()
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
@@ -128,6 +129,7 @@ def _profile(
     outcome = profiles.profile(record, by_id, policy, chosen, session)
     for profile in outcome.profiles:
         write_profile(record.path, profile)
+        record.renew(f"{FOLDER}/{profile.cell_id}/")
     return outcome
 
 

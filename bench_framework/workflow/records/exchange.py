@@ -45,7 +45,7 @@ def import_files(
         fix = f"{allowed}, starting with a letter or digit"
         raise UsageError(f"{name!r} is not a valid name", effect="nothing was imported", fix=fix)
     for path in (results.absolute(), *files):
-        records.require_unicode(path)
+        layout.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]
     different = len({path.name for path in files}) == len(files)
     labels = (path.name if different else str(path) for path in files)

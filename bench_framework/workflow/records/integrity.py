@@ -6,6 +6,7 @@ again without a new signature.
 
 import contextlib
 import csv
+import hashlib
 import io
 import re
 from collections.abc import Iterator
@@ -18,10 +19,10 @@ from bench_framework.execution import process
 from bench_framework.execution.hyperfine import parse
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
-from bench_framework.foreign import read_input, read_regular
+from bench_framework.foreign import parse_json, read_input, read_regular
 from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.run import Block
-from bench_framework.store import finding, layout, manifest, records
+from bench_framework.store import finding, journal, layout, manifest, wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 
@@ -63,6 +64,24 @@ def change_warning(results: Path, name: str) -> str | None:
     return f"warning[BX415]: {folder} is not as it was written: {names}; {advice}"
 
 
+def has_its_plan(folder: Path) -> bool:
+    """Return whether ``plan.json`` matches the digest in the journal. An imported set has no plan.
+
+    The text is compared, not the parsed plan, because a later version may add fields to plans.
+    """
+    if finding.is_imported(folder):
+        return True
+    try:
+        content = parse_json(read_regular(folder / layout.PLAN))
+        header = journal.read_header(folder / layout.JOURNAL)
+    except (OSError, ValueError, RecordError):
+        return False
+    if not isinstance(content, dict):
+        return False
+    text = wire.indented(content | {"scenario_path": "", "asked": []})
+    return hashlib.sha256(text.encode()).hexdigest() == header.plan_sha256
+
+
 @contextlib.contextmanager
 def corruption_reported(folder: Path) -> Iterator[None]:
     """Turn an unexpected exception in the block into a `RecordError` if files of the record changed.
@@ -82,7 +101,7 @@ def corruption_reported(folder: Path) -> Iterator[None]:
             changed = [mismatch.path for mismatch in manifest.check_manifest(folder)]
         except (RecordError, OSError):  # there is no manifest
             changed = []
-        if layout.PLAN not in changed and not records.has_its_plan(folder):
+        if layout.PLAN not in changed and not has_its_plan(folder):
             changed.append(layout.PLAN)
         if not changed:
             raise

@@ -164,7 +164,7 @@ def verify_record(results: Path, name: str) -> Verification:
     listed = manifest.read_manifest(folder)
     digest = manifest.digest_of(listed)
     differences = [f"{item.path}: {item.what}" for item in manifest.check_manifest(folder)]
-    if not records.has_its_plan(folder):
+    if not integrity.has_its_plan(folder):
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
         with records.open_record(folder) as record, integrity.corruption_reported(folder):

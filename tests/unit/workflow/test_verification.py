@@ -473,3 +473,62 @@ def test_results_of_a_later_version_name_the_version(full: Path, tmp_path: Path)
     with pytest.raises(RecordError, match=r"written by benchctl 9\.1\.0, and this is") as caught:
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX412"
+
+
+@pytest.mark.parametrize("text", ["", '{"schema_version": 1, "fil', None])
+@pytest.mark.parametrize("command", ["report", "gate"])
+def test_a_lost_manifest_is_not_replaced_by_a_new_one(
+    full: Path, tmp_path: Path, command: str, text: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / full.name
+    shutil.copytree(full, copy)
+    (copy / "manifest.json").unlink()
+    if text is not None:
+        (copy / "manifest.json").write_text(text, encoding="utf-8")
+    (copy / "scenario.yaml").write_text("name: other\n", encoding="utf-8")
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    assert run_command_line([command, str(copy)]) == 2
+    printed = capsys.readouterr().err
+    assert f"error[BX411]: {copy}/manifest.json cannot be read" in printed
+    assert "nothing was written, as a new manifest would hide changed files" in printed
+    assert {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()} == before
+    assert run_command_line(["report", str(copy), "--format", "term"]) == 0
+
+
+def test_a_report_keeps_the_digests_of_files_that_it_does_not_write(
+    full: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / full.name
+    shutil.copytree(full, copy)
+    (copy / "events.csv").unlink()
+    (copy / "notes.txt").write_text("x", encoding="utf-8")
+    (copy / "env.json").write_text("{}", encoding="utf-8")
+    (copy / "report.md").write_text("forged", encoding="utf-8")
+    report_record(tmp_path, str(copy))
+    mismatches = manifest.check_manifest(copy)
+    assert [(mismatch.path, mismatch.what) for mismatch in mismatches] == [
+        ("env.json", "changed"),
+        ("events.csv", "missing"),
+        ("notes.txt", "unlisted"),
+    ]
+
+
+def test_a_changed_result_of_a_gate_remains_changed_after_a_report(
+    full: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / full.name
+    shutil.copytree(full, copy)
+    run_command_line(["gate", str(copy), "--no-confirm"])
+    assert verify_record(tmp_path, str(copy)).differences == ()
+    (copy / "gate.json").write_text("{}", encoding="utf-8")
+    report_record(tmp_path, str(copy))
+    assert verify_record(tmp_path, str(copy)).differences == ("gate.json: changed",)
+
+
+def test_the_report_of_an_interrupted_record_has_a_manifest(full: Path, tmp_path: Path) -> None:
+    copy = tmp_path / full.name
+    shutil.copytree(full, copy)
+    for name in ("manifest.json", "claims.json"):
+        (copy / name).unlink()
+    report_record(tmp_path, str(copy))
+    assert verify_record(tmp_path, str(copy)).differences == ()
