@@ -16,7 +16,7 @@ from typer import Option
 from bench_framework.cli.arguments import Command, Group
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, discard, unwritable_stdout
-from bench_framework.errors import EXIT_BUG, EXIT_STOPS_GIT, BenchError, MachineError
+from bench_framework.errors import EXIT_BUG, EXIT_DONE, EXIT_STOPS_GIT, BenchError, MachineError
 from bench_framework.version import __version__
 
 EXAMPLES = """
@@ -136,9 +136,13 @@ def _run(arguments: list[str]) -> int:
         end = stop.__context__
         if end is not None and isinstance(end.__cause__, KeyboardInterrupt):
             raise end.__cause__ from None  # typer would exit without a message
+        if isinstance(end, BrokenPipeError):  # typer writes help texts to stdout itself
+            return _end_of_pipe(end, arguments)
         return stop.code if isinstance(stop.code, int) else 0
     except BenchError as error:
         return _report(error, arguments)
+    except BrokenPipeError as error:  # typer writes its errors to stderr
+        return _end_of_pipe(error, arguments)
     except OSError as error:
         if error.filename is None and error.errno in {errno.ENOSPC, errno.EIO, errno.EBADF}:
             # Typer writes help texts to stdout itself.
@@ -152,6 +156,16 @@ def _run(arguments: list[str]) -> int:
         _report(_bug(arguments), arguments)
         return EXIT_BUG
     return 0
+
+
+def _end_of_pipe(error: BrokenPipeError, arguments: list[str]) -> int:
+    """Return the exit code without a message if typer wrote to a pipe whose reader ended (``| head``)."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    if frame.f_globals["__name__"].partition(".")[0] not in {"rich", "typer"}:
+        return _report(_refusal(error), arguments)
+    discard(sys.stdout)
+    code: int = getattr(error.__context__, "exit_code", EXIT_DONE)
+    return code
 
 
 def _report(error: BenchError, arguments: list[str]) -> int:

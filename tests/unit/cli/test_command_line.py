@@ -1,7 +1,9 @@
 """Tests of the command line: imports, help, errors and exit codes."""
 
+import errno
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -272,6 +274,44 @@ def test_a_closed_pipe_is_not_an_error() -> None:
         check=False,
     )
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "closed", "code"),
+    [
+        (("--help",), "stdout", 0),
+        (("run", "--help"), "stdout", 0),
+        (("fleet", "--help"), "stdout", 0),
+        (("--version",), "stdout", 0),
+        (("run", "--unknown"), "stderr", 2),
+        (("report", "missing"), "stderr", 2),
+    ],
+)
+def test_a_reader_that_ends_early_changes_no_exit_code(
+    words: tuple[str, ...], closed: str, code: int
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    out, err = (writer if name == closed else subprocess.PIPE for name in ("stdout", "stderr"))
+    command = [sys.executable, "-m", "bench_framework", *words]
+    with subprocess.Popen(command, stdout=out, stderr=err) as done:
+        os.close(writer)
+        printed = [text or b"" for text in done.communicate()]
+    assert (done.returncode, printed) == (code, [b"", b""])
+
+
+def test_a_pipe_of_another_process_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def emit(*_: object) -> None:
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    monkeypatch.setattr(Console, "emit", emit)
+    assert run_command_line(["--version"]) == 3
+    assert (
+        "error[BX237]: the operating system reported an error: Broken pipe"
+        in capfd.readouterr().err
+    )
 
 
 def test_github_gets_ten_annotations_and_the_tenth_counts_the_others() -> None:
