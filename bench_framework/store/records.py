@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -277,33 +277,35 @@ def plan_sha256(plan: Plan) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def find_resumable(root: Path, plan: Plan) -> Record | None:
+def find_resumable(
+    root: Path, plan: Plan, damaged: Callable[[Path, RecordError], object] = lambda *_: None
+) -> Record | None:
     """Return the unfinished record that this plan continues, or `None` for a new record.
 
     It is the newest record of this plan, unless that is finished. A completed measurement without a
     manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
     no record, it is the newest record of the scenario, if that is unfinished, has measured blocks, and
     confirms the same record, if any. `require_same` then reports what changed.
+
+    `damaged` is called if the newest record of the scenario is unfinished and cannot be read.
     """
     folders = find_records(root, plan.name)[::-1]
-    digest = plan_sha256(plan)
+    digest, newest = plan_sha256(plan), None
     for path in folders:
-        record = _opened(path)
-        if record is not None and record.contents.header.plan_sha256 == digest:
+        try:
+            record = Record.open(path)
+        except RecordError as error:
+            if path == folders[0] and not (path / layout.MANIFEST).exists():
+                damaged(path, error)
+            continue
+        if record.contents.header.plan_sha256 == digest:
             return record if _unfinished(record) else None
-    newest = _opened(folders[0]) if folders else None
+        if path == folders[0]:
+            newest = record
     # A record without measured blocks can be discarded. Its scenario may have been fixed since.
     if newest is None or newest.plan.confirms != plan.confirms or not newest.contents.blocks:
         return None
     return newest if _unfinished(newest) else None
-
-
-def _opened(path: Path) -> Record | None:
-    try:
-        return Record.open(path)
-    except RecordError:
-        # It was killed while writing its first line, or it is damaged, so it cannot be continued.
-        return None
 
 
 def _unfinished(record: Record) -> bool:

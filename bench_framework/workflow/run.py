@@ -154,14 +154,21 @@ def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
     """Return the builds of the gate's first pass, or of the record that will be continued."""
     if options.first_pass or not any(spec.pgo for spec in plan.builds):
         return options.first_pass
-    record = _existing(plan, options)
+    record = _existing(plan, options, progress.SilentObserver())
     return record.contents.builds if record is not None else ()
 
 
-def _existing(plan: Plan, options: RunOptions) -> Record | None:
+def _existing(plan: Plan, options: RunOptions, observer: Observer) -> Record | None:
+    def warn(path: Path, error: errors.RecordError) -> None:
+        message, cause = f"{path} is not continued", (("cause", error.message), *error.details)
+        effect = "its rounds are not used, and the record is not changed"
+        fix = "restore the file from a copy if you need them"
+        event = Event(error.code, message, effect=effect, help=fix, details=cause)
+        observer.notify(progress.Remark(event))
+
     if options.record is not None:
         return Record.open(options.record)
-    return None if options.fresh else find_resumable(options.results, plan)
+    return None if options.fresh else find_resumable(options.results, plan, warn)
 
 
 def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
@@ -194,7 +201,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
     plan, results, looks = prepared.plan, options.results, list[Look]()
-    if (record := _existing(plan, options)) is not None:
+    if (record := _existing(plan, options, observer)) is not None:
         hint = "--fresh starts a new record"
         if options.record is not None:
             from bench_framework.features.gate.measuring import reopening_looks

@@ -191,6 +191,25 @@ def test_an_interrupted_record_with_a_report_is_still_continued(
     assert find_resumable(tmp_path / "results", plan) is not None
 
 
+@pytest.mark.parametrize("name", ["journal.jsonl", "plan.json"])
+def test_a_damaged_unfinished_record_is_named_and_not_continued(
+    plan: Plan, record: Record, name: str
+) -> None:
+    damaged: list[tuple[Path, str]] = []
+    root = record.path.parents[1]
+    text = (record.path / name).read_text()
+    (record.path / name).write_text(text[: len(text) // 2] + "\n{")
+    assert (
+        find_resumable(root, plan, lambda path, error: damaged.append((path, error.code))) is None
+    )
+    assert damaged == [(record.path, "BX411")]
+    (record.path / "manifest.json").write_text("{}")  # it is finished
+    assert (
+        find_resumable(root, plan, lambda path, error: damaged.append((path, error.code))) is None
+    )
+    assert len(damaged) == 1
+
+
 def test_the_same_conditions_are_no_obstacle(
     record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
 ) -> None:

@@ -5,18 +5,22 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
+from bench_framework.execution import progress
 from bench_framework.model.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
 from bench_framework.store.lines import Counted
 from bench_framework.store.records import Record
+from bench_framework.workflow import run
 from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.records.verification import verify_record
+from bench_framework.workflow.run_options import RunOptions
 from tests.unit.workflow.measured_record import TEXT
 
 
@@ -215,6 +219,20 @@ def test_a_changed_journal_is_not_continued(plain: Path, tmp_path: Path) -> None
     differences = verify_record(tmp_path, str(path)).differences
     assert "journal.jsonl: line 13 was changed" in differences
     assert any("differs from raw/hyperfine.jsonl in 1 sample (8 …)" in x for x in differences)
+
+
+def test_a_run_warns_of_a_damaged_record_that_it_does_not_continue(
+    plain: Path, tmp_path: Path
+) -> None:
+    path, updates = unfinished(plain, tmp_path), list[progress.Update]()
+    plan = Record.open(path).plan
+    (path / "plan.json").write_text("{", encoding="utf-8")
+    observer = SimpleNamespace(notify=updates.append)
+    assert run._existing(plan, RunOptions(tmp_path / "results"), observer) is None
+    [warning] = updates
+    assert isinstance(warning, progress.Remark)
+    assert warning.event.message == f"{path} is not continued"
+    assert warning.event.details[0] == ("cause", "plan.json cannot be read")
 
 
 def test_a_removed_line_and_an_unchained_line_are_found(plain: Path, tmp_path: Path) -> None:
