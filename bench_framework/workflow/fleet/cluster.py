@@ -123,7 +123,7 @@ class Running:
             if heartbeat != self._heartbeat[0]:
                 self._heartbeat = (heartbeat, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
-            raise selection.lost(name, _causes(error)) from error
+            raise selection.lost(name, selection.causes(error)) from error
         return None
 
     @property
@@ -275,7 +275,7 @@ def connected(address: str) -> Iterator[Cluster]:
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise selection.unreachable(address, _causes(error)) from error
+            raise selection.unreachable(address, selection.causes(error)) from error
         opened.callback(client.close, timeout=CONNECT_S)
         yield Cluster(client, address)
 
@@ -323,7 +323,7 @@ async def _serve(
     try:
         await worker
     except (OSError, ValueError, RuntimeError) as error:
-        cause = _causes(error)
+        cause = selection.causes(error)
         if "name taken" in cause:
             raise selection.second_worker(
                 f"the scheduler {address} has a worker named {name}"
@@ -370,12 +370,3 @@ def _security(address: str, role: str) -> Security:
         except (OSError, ssl.SSLError, ValueError) as error:
             raise selection.unusable_tls(str(error)) from error
     return security
-
-
-def _causes(error: BaseException | None) -> str:
-    """Return the messages of an error and of its causes, each once."""
-    texts: dict[str, None] = {}
-    while error is not None:
-        texts[str(error) or type(error).__name__] = None
-        error = error.__cause__ or error.__context__
-    return "; ".join(texts)

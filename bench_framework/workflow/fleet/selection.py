@@ -115,6 +115,20 @@ def unreachable(address: str, cause: str) -> MachineError:
     )
 
 
+def causes(error: BaseException | None) -> str:
+    """Return the messages of an error and of its causes, each once.
+
+    Dask begins messages with the connection (``in <TCPConnector object at 0x7fbd294ebed0>:``).
+    """
+    texts: list[str] = []
+    while error is not None:
+        text = re.sub(r"^in <[^>]*>: ", "", str(error)) or type(error).__name__
+        if not any(text in earlier for earlier in texts):
+            texts.append(text)
+        error = error.__cause__ or error.__context__
+    return "; ".join(texts)
+
+
 def lost(host: str, cause: str) -> MachineError:
     """Return the error BX263: a record did not arrive, and no other host measures in its place."""
     return MachineError(

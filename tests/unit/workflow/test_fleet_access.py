@@ -9,7 +9,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.model.policies import HostPolicy
-from bench_framework.workflow.fleet.selection import find_address, hosts_of
+from bench_framework.workflow.fleet.selection import causes, find_address, hosts_of
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
@@ -36,6 +36,21 @@ def test_other_texts_are_no_address(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_address(text)
     assert caught.value.code == "BX133"
+
+
+def test_a_cause_of_dask_has_no_address_of_an_object_and_is_printed_once() -> None:
+    refused = ConnectionRefusedError(111, "Connection refused")
+    closed = OSError(
+        "in <distributed.comm.tcp.TCPConnector object at 0x7fbd294ebed0>: "
+        "ConnectionRefusedError: [Errno 111] Connection refused"
+    )
+    closed.__cause__ = refused
+    timeout = OSError("timed out after 10 s")
+    timeout.__cause__ = closed
+    assert causes(timeout) == (
+        "timed out after 10 s; ConnectionRefusedError: [Errno 111] Connection refused"
+    )
+    assert causes(TimeoutError()) == "TimeoutError"
 
 
 def test_an_address_without_a_scheme_uses_tcp() -> None:
