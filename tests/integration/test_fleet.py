@@ -131,6 +131,7 @@ def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
     code, text = host.call("fleet", "worker", "tcp://127.0.0.1:1", BENCHCTL_TEST_SHORT="CONNECT_S")
     assert code == 3
     assert "error[BX260]" in text
+    assert "effect   the worker was not started" in text
 
     address = start_scheduler(client)
     words = ("run", "fleet.yaml", "--scheduler", address)

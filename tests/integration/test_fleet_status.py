@@ -29,6 +29,7 @@ def test_state_of_hosts(make: Callable[..., Machine]) -> None:
     code, text = client.call(*status, "tcp://127.0.0.1:1", BENCHCTL_TEST_SHORT="CONNECT_S")
     assert code == 3
     assert "error[BX260]: there is no connection to the scheduler" in text
+    assert "effect   no host was listed" in text
     address = start_scheduler(client)
     code, text = client.call(*status, address)
     assert (code, "no host is registered" in text) == (0, True)

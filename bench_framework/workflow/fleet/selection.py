@@ -18,6 +18,7 @@ from bench_framework.units import counted
 from bench_framework.workflow.fleet.programs import Target
 
 TLS: Final = "tls"
+NOTHING: Final = "nothing was measured"
 ALL: Final = "all"
 """Name for all hosts that a scheduler knows."""
 _SCHEMES: Final = ("tcp", TLS)
@@ -66,7 +67,7 @@ def hosts_of(text: str) -> HostPolicy | None:
         if fault:
             message = f"--host {text}: the name {name!r} {fault}"
             fix = f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}"
-            raise UsageError(message, code="BX136", effect="nothing was measured", fix=fix)
+            raise UsageError(message, code="BX136", effect=NOTHING, fix=fix)
     if names == (ALL,):
         return HostPolicy(everyone=True)
     return HostPolicy(names) if names else None
@@ -101,7 +102,7 @@ def _refused(message: str, fix: str, effect: str = "no connection was made") -> 
     return UsageError(message, code="BX133", effect=effect, fix=fix)
 
 
-def unreachable(address: str, cause: str) -> MachineError:
+def unreachable(address: str, cause: str, effect: str) -> MachineError:
     """Return the error BX260: there is no connection to the scheduler."""
     fix = "start it with `dask scheduler`, and check address and firewall"
     if any(word in cause.lower() for word in ("ssl", "certificate", "tls")):
@@ -110,7 +111,7 @@ def unreachable(address: str, cause: str) -> MachineError:
         f"there is no connection to the scheduler {address}",
         code="BX260",
         details=(("cause", cause),),
-        effect="nothing was measured",
+        effect=effect,
         fix=fix,
     )
 
@@ -234,8 +235,7 @@ def unregistered(
     message, hosts = f"{missing} is registered at {address}", ", ".join(sorted(map(str, places)))
     details = (("requested", policy.text), ("hosts", hosts or "none"))
     fix = f"start one on the host with `benchctl fleet worker {address}`"
-    effect = "nothing was measured"
-    return MachineError(message, code="BX261", details=details, effect=effect, fix=fix)
+    return MachineError(message, code="BX261", details=details, effect=NOTHING, fix=fix)
 
 
 def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
@@ -244,7 +244,7 @@ def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
         "the worker has another version than this client",
         code="BX262",
         details=(("client", versions), *((p.name, p.versions) for p in places)),
-        effect="nothing was measured",
+        effect=NOTHING,
         fix="install one version on client, scheduler and hosts, then restart the workers",
     )
 

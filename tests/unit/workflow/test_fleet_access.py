@@ -3,13 +3,15 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.model.policies import HostPolicy
-from bench_framework.workflow.fleet.selection import causes, find_address, hosts_of
+from bench_framework.workflow.fleet import hosts
+from bench_framework.workflow.fleet.selection import causes, find_address, hosts_of, unreachable
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
@@ -51,6 +53,17 @@ def test_a_cause_of_dask_has_no_address_of_an_object_and_is_printed_once() -> No
         "timed out after 10 s; ConnectionRefusedError: [Errno 111] Connection refused"
     )
     assert causes(TimeoutError()) == "TimeoutError"
+
+
+def test_the_state_of_a_fleet_without_a_scheduler_says_nothing_about_measurements(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def connected(address: str, effect: str) -> None:
+        raise unreachable(address, "refused", effect)
+
+    monkeypatch.setattr(hosts, "load_cluster", lambda _: SimpleNamespace(connected=connected))
+    assert run_command_line(["fleet", "status", "--scheduler", "tcp://127.0.0.1:1"]) == 3
+    assert "effect   no host was listed\n" in capsys.readouterr().err
 
 
 def test_an_address_without_a_scheme_uses_tcp() -> None:
