@@ -176,7 +176,7 @@ class Launcher:
                 self.running = None
         if "error" in last:
             message = f"the output of {command.argv[0]} cannot be stored: {last['error']}"
-            effect = "what was measured before is kept"
+            effect = "stored measurements are not changed"
             fix = "free some space (`benchctl clean` lists what is kept); the same command goes on"
             raise MachineError(message, code="BX235", effect=effect, fix=fix)
         return Finished(**last)

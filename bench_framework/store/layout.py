@@ -93,7 +93,10 @@ def require_unicode(path: Path) -> None:
 
 @contextlib.contextmanager
 def new_folder(
-    scenario_folder: Path, started_at: str, numbers: range = NUMBERS
+    scenario_folder: Path,
+    started_at: str,
+    numbers: range = NUMBERS,
+    effect: str = "nothing was measured",
 ) -> Iterator[tuple[Path, Path]]:
     """Yield the folder of a new record, and its draft, which gets this name at the end.
 
@@ -101,16 +104,18 @@ def new_folder(
     ``-2``, ``-3`` … make the name of the minute unique. The first one of `numbers` is used that is
     larger than those of this minute, so that the order of the names is that of time.
 
-    Raises `MachineError`: writing failed (BX235).
+    Raises `MachineError`: writing failed (BX235), with `effect`.
     """
-    with writing(scenario_folder):
+    with writing(scenario_folder, effect):
         final = _reserve(scenario_folder, started_at, numbers)
     draft = draft_of(final)
     try:
         yield final, draft
         with writing(final):
             draft.replace(final)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, MachineError):
+            error.effect = effect
         shutil.rmtree(draft, ignore_errors=True)
         with contextlib.suppress(OSError):  # removes an empty folder only, so other records remain
             scenario_folder.rmdir()
@@ -250,7 +255,9 @@ def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterat
 
 
 @contextlib.contextmanager
-def writing(path: Path | str) -> Iterator[None]:
+def writing(
+    path: Path | str, effect: str = "stored measurements are not changed"
+) -> Iterator[None]:
     """Convert `OSError` in the block to `MachineError` (BX235), which names `path` or its file."""
     try:
         yield
@@ -258,7 +265,7 @@ def writing(path: Path | str) -> Iterator[None]:
         raise MachineError(
             f"{error.filename or path} cannot be written: {error.strerror or error}",
             code="BX235",
-            effect="what was measured before is kept",
+            effect=effect,
             fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
             if (error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
             else "check the folder's permissions, then repeat the command",

@@ -53,7 +53,8 @@ def import_files(
     sessions = tuple(reader.read_session(text, label, n) for n, (text, label) in numbered)
     baseline, at, schema = _baseline(sessions, baseline), utc_now(), journal.SCHEMA_VERSION
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
-    with layout.new_folder(results / name, at) as (final, draft):
+    new_folder = layout.new_folder(results / name, at, effect="nothing was imported")
+    with new_folder as (final, draft):
         imported = Imported(schema, final.name, name, at, __version__, baseline, sessions)
         record = records.create_imported(draft, imported, sources)
         judgement = judge_record(record)

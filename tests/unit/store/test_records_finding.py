@@ -353,6 +353,24 @@ def test_the_error_for_every_refusal_of_a_disk_has_a_fix(number: int) -> None:
     assert caught.value.message == f"/results cannot be written: {os.strerror(number)}"
     full = number in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
     assert ("free some space" in str(caught.value.fix)) is full
+    assert caught.value.effect == "stored measurements are not changed"
+
+
+def test_a_record_that_cannot_be_created_names_no_earlier_measurement(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / plan.name).write_text("in the way")
+    with pytest.raises(MachineError, match="cannot be written") as caught:
+        create(tmp_path, plan)
+    assert caught.value.effect == "nothing was measured"
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(MachineError, match="cannot be written") as caught:
+        create(tmp_path / "other", plan)
+    assert caught.value.effect == "nothing was measured"
 
 
 def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(

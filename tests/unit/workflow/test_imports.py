@@ -9,7 +9,7 @@ import pytest
 
 import bench_framework as bf
 from bench_framework.cli.app import run_command_line
-from bench_framework.errors import RecordError, UsageError
+from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.report.render import terminal
 from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
@@ -228,6 +228,15 @@ def test_a_failed_import_leaves_no_partial_record(
     with pytest.raises(RuntimeError, match="in the middle"):
         imported(tmp_path, *files, name="set")
     assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_an_import_that_cannot_be_written_names_no_measurement(
+    tmp_path: Path, files: tuple[Path, Path]
+) -> None:
+    (tmp_path / "results").write_text("in the way")
+    with pytest.raises(MachineError, match="cannot be written") as caught:
+        imported(tmp_path, *files)
+    assert caught.value.effect == "nothing was imported"
 
 
 def test_two_imports_within_a_minute_are_two_records(
