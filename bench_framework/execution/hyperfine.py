@@ -4,6 +4,7 @@ The reasons for the options are in docs/method.md#schedule. ``tests/fixtures/hyp
 examples of its JSON.
 """
 
+import math
 import re
 import shlex
 import shutil
@@ -18,7 +19,7 @@ from bench_framework.execution.machine.host import cache_root, seconds, version_
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.foreign import parse_json, text_of
-from bench_framework.store.harnesses import UNREADABLE, read_export
+from bench_framework.store.harnesses import read_export
 from bench_framework.store.layout import writing
 
 Version = tuple[int, int, int]
@@ -62,18 +63,20 @@ def parse(text: str | bytes) -> dict[str, Any]:
     """
     try:
         _, results = read_export(parse_json(text))
-        peaks = [int(max(result.memory)) for result in results if result.memory]
-    except UNREADABLE as error:
-        raise _unreadable(f"{type(error).__name__}: {error}") from error
+    except ValueError as error:
+        raise _unreadable(str(error)) from error
     if len(results) != 1:
         raise _unreadable(f"it contains {len(results)} results instead of one")
     only = results[0]
+    if not all(map(math.isfinite, only.memory)):
+        raise _unreadable("the memory of a run is not a finite number")
+    peak = int(max(only.memory)) if only.memory else None
     return {
         "wall_s": only.times,
         "user_s": statistics.fmean(only.user),
         "sys_s": statistics.fmean(only.system),
-        "peak_rss_bytes": peaks[0] if peaks else None,
-        "peak_rss_source": "hyperfine" if peaks else None,
+        "peak_rss_bytes": peak,
+        "peak_rss_source": None if peak is None else "hyperfine",
         "exit_codes": only.exit_codes,
     }
 

@@ -1,19 +1,22 @@
 """Readers of the JSON of hyperfine, criterion, Google Benchmark and pyperf."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import UnionType
 from typing import Any, Final
 
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.imported import Format
 from bench_framework.units import PER_SECOND
 
-UNREADABLE: Final = (ValueError, KeyError, TypeError, AttributeError, ArithmeticError)
-"""Errors of `read_export` for a document that is not hyperfine's JSON."""
 PER_RUN: Final = 2
 """First schema version that exports every metric per run."""
+_QUOTED: Final = 40
+"""Most characters of a value in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,69 +42,124 @@ class Timed:
     per_run: bool
 
 
+class DocumentError(ValueError):
+    """A field of a document that is missing, or whose value cannot be used. The message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A value of a JSON document with its path. Each method raises `DocumentError` for another type."""
+
+    value: Any
+    path: str = ""
+
+    def __getitem__(self, name: str) -> Node:
+        fields = self._typed(dict, "an object")
+        if name not in fields:
+            raise DocumentError(f"{self.path or 'the document'} has no field `{name}`")
+        return Node(fields[name], f"{self.path}.{name}" if self.path else name)
+
+    def get(self, name: str) -> Node | None:
+        """Return a field of an object; `None` if it is missing or null."""
+        missing = self._typed(dict, "an object").get(name) is None
+        return None if missing else self[name]
+
+    def members(self) -> dict[str, Node]:
+        """Return the fields of an object."""
+        return {name: self[name] for name in self._typed(dict, "an object")}
+
+    def items(self) -> list[Node]:
+        """Return the elements of a list."""
+        return [Node(v, f"{self.path}[{n}]") for n, v in enumerate(self._typed(list, "a list"))]
+
+    def text(self) -> str:
+        """Return a text."""
+        text: str = self._typed(str, "a text")
+        return text
+
+    def number(self) -> float:
+        """Return a number as a float."""
+        try:
+            return float(self._typed(int | float, "a number"))
+        except OverflowError as error:
+            raise self.wrong("a number that a float can store") from error
+
+    def whole(self) -> int:
+        """Return a whole number."""
+        number: int = self._typed(int, "a whole number")
+        return number
+
+    def wrong(self, expected: str) -> DocumentError:
+        """Return the error for a value that is not `expected`."""
+        where = f"`{self.path}`" if self.path else "the document"
+        text = json.dumps(self.value)
+        text = text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+        return DocumentError(f"{where} is {text}, not {expected}")
+
+    def _typed(self, kind: type | UnionType, expected: str) -> Any:
+        if not isinstance(self.value, kind) or isinstance(self.value, bool):
+            raise self.wrong(expected)
+        return self.value
+
+
 def read_export(document: Any) -> tuple[int, list[Timed]]:
     """Return the schema version and the commands of a parsed document of hyperfine, of any version.
 
-    Raises the errors in `UNREADABLE`: it is not such a document.
+    Raises `DocumentError`: it is not such a document.
     """
-    version = document.get("schema_version", 1) if isinstance(document, dict) else 1
+    root = Node(document)
+    results = root["results"].items()
+    version = node.whole() if (node := root.get("schema_version")) else 1
     read = _read_runs if version >= PER_RUN else _read_lists
-    return version, [read(result) for result in document["results"]]
+    return version, [read(result) for result in results]
 
 
-def _read_lists(result: dict[str, Any]) -> Timed:
-    times = tuple(map(number, result["times"]))
+def _read_lists(result: Node) -> Timed:
+    memory = result.get("memory_usage_byte")
     return Timed(
-        command=text_of(result.get("command", "")),
-        times=times,
-        user=(number(result["user"]),),
-        system=(number(result["system"]),),
-        memory=tuple(map(number, result.get("memory_usage_byte") or ())),
-        exit_codes=_same_length(times, result["exit_codes"]),
+        command=_command(result),
+        times=(times := tuple(node.number() for node in result["times"].items())),
+        user=(result["user"].number(),),
+        system=(result["system"].number(),),
+        memory=tuple(node.number() for node in memory.items()) if memory else (),
+        exit_codes=_same_length(result, times, [*map(_code, result["exit_codes"].items())]),
         per_run=False,
     )
 
 
-def _read_runs(result: dict[str, Any]) -> Timed:
-    runs = result["measurements"]
-    times = tuple(_quantity(run["time_wall_clock"], "second") for run in runs)
+def _read_runs(result: Node) -> Timed:
+    runs = result["measurements"].items()
     peaks = (run.get("memory_peak_resident") for run in runs)
     return Timed(
-        command=text_of(result.get("command", "")),
-        times=times,
+        command=_command(result),
+        times=(times := tuple(_quantity(run["time_wall_clock"], "second") for run in runs)),
         user=tuple(_quantity(run["time_user"], "second") for run in runs),
         system=tuple(_quantity(run["time_system"], "second") for run in runs),
-        memory=tuple([_quantity(peak, "byte") for peak in peaks if peak]),
-        exit_codes=_same_length(times, [run["exit_code"] for run in runs]),
+        memory=tuple(_quantity(peak, "byte") for peak in peaks if peak and peak.value),
+        exit_codes=_same_length(result, times, [_code(run["exit_code"]) for run in runs]),
         per_run=True,
     )
 
 
-def _quantity(value: dict[str, Any], unit: str) -> float:
-    if value["unit"] != unit:
-        raise ValueError(f"unit {value['unit']!r} where {unit} is meant")
-    return number(value["value"])
+def _command(result: Node) -> str:
+    return node.text() if (node := result.get("command")) else ""
 
 
-def number(value: object) -> float:
-    """Return a JSON number as a float. Strings and booleans are refused."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number")
-    return float(value)
+def _quantity(node: Node, unit: str) -> float:
+    if node["unit"].text() != unit:
+        raise node["unit"].wrong(unit)
+    return node["value"].number()
 
 
-def text_of(value: object) -> str:
-    """Return a JSON text. Raises `TypeError`: it is another value."""
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    return value
+def _code(node: Node) -> int | None:
+    return None if node.value is None else node.whole()
 
 
-def _same_length(times: tuple[float, ...], codes: Sequence[int | None]) -> tuple[int | None, ...]:
+def _same_length(
+    result: Node, times: tuple[float, ...], codes: Sequence[int | None]
+) -> tuple[int | None, ...]:
     if not times or len(codes) != len(times):
-        raise ValueError(f"{len(times)} times and {len(codes)} exit codes")
-    if not all(code is None or isinstance(code, int) for code in codes):
-        raise TypeError(f"{codes!r} are no exit codes")
+        raise DocumentError(f"{result.path} has {len(times)} times and {len(codes)} exit codes")
     return tuple(codes)
 
 
@@ -145,50 +203,69 @@ def bundle(folder: Path, most: int) -> bytes:
     return json.dumps({_CRITERION: benchmarks}, ensure_ascii=False).encode()
 
 
-def _criterion(document: Any) -> Iterator[Harness]:
-    for folder, files in document[_CRITERION].items():
-        sample = files["sample"]
-        label = files.get("benchmark", {}).get("full_id") or folder
-        pairs = zip(sample["times"], sample["iters"], strict=True)
-        times = tuple(number(time) / number(count) / PER_SECOND["ns"] for time, count in pairs)
-        yield Harness(text_of(label), times)
+def _criterion(document: Node) -> Iterator[Harness]:
+    for folder, files in document[_CRITERION].members().items():
+        times, counts = (files["sample"][name].items() for name in ("times", "iters"))
+        if len(times) != len(counts):
+            raise DocumentError(f"{files.path} has {len(times)} times and {len(counts)} iters")
+        if zeros := [count for count in counts if count.number() == 0]:
+            raise zeros[0].wrong("a number of iterations")
+        about = files.get("benchmark")
+        label = about.get("full_id") if about else None
+        pairs = zip(times, counts, strict=True)
+        wall = tuple(time.number() / count.number() / PER_SECOND["ns"] for time, count in pairs)
+        yield Harness(label.text() if label else folder, wall)
 
 
-def _google(document: Any) -> Iterator[Harness]:
-    entries: dict[str, list[Any]] = {}
-    for entry in document["benchmarks"]:
-        if entry.get("run_type", "iteration") == "iteration":
-            entries.setdefault(text_of(entry.get("run_name", entry["name"])), []).append(entry)
-    if document["benchmarks"] and not entries:
-        raise ValueError("it has only aggregates: leave out --benchmark_report_aggregates_only")
-    for label, runs in entries.items():
-        good = [run for run in runs if not (run.get("error_occurred") or run.get("skipped"))]
+def _google(document: Node) -> Iterator[Harness]:
+    entries: dict[str, list[Node]] = {}
+    benchmarks = document["benchmarks"].items()
+    for entry in benchmarks:
+        kind = entry.get("run_type")
+        if kind is None or kind.value == "iteration":
+            label = entry.get("run_name") or entry["name"]
+            entries.setdefault(label.text(), []).append(entry)
+    if benchmarks and not entries:
+        message = "it has only aggregates: leave out --benchmark_report_aggregates_only"
+        raise DocumentError(message)
+    for name, runs in entries.items():
+        failed = ("error_occurred", "skipped")
+        good = [run for run in runs if not any(run.value.get(field) for field in failed)]
         wall, cpu = (
-            tuple(number(run[name]) / PER_SECOND[run["time_unit"]] for run in good)
-            for name in ("real_time", "cpu_time")
+            tuple(run[field].number() / _per_second(run["time_unit"]) for run in good)
+            for field in ("real_time", "cpu_time")
         )
-        yield Harness(label, wall, cpu, len(runs) - len(good))
+        yield Harness(name, wall, cpu, len(runs) - len(good))
 
 
-def _pyperf(document: Any) -> Iterator[Harness]:
-    common = document.get("metadata", {})
-    for benchmark in document["benchmarks"]:
-        about = common | benchmark.get("metadata", {})
-        if (unit := about.get("unit", "second")) != "second":
-            raise ValueError(f"{about['name']} has the unit {unit}, which is not a time")
+def _per_second(unit: Node) -> int:
+    if unit.text() not in PER_SECOND:
+        raise unit.wrong("a unit of time")
+    return PER_SECOND[unit.text()]
+
+
+def _pyperf(document: Node) -> Iterator[Harness]:
+    common = node.members() if (node := document.get("metadata")) else {}
+    for benchmark in document["benchmarks"].items():
+        about = common | (node.members() if (node := benchmark.get("metadata")) else {})
+        if "name" not in about:
+            raise DocumentError(f"{benchmark.path} has no field `metadata.name`")
+        if "unit" in about and about["unit"].value != "second":
+            raise about["unit"].wrong("second")
         # Runs that only calibrate or warm up have no values.
-        values = (value for run in benchmark["runs"] for value in run.get("values", ()))
-        yield Harness(text_of(about["name"]), tuple(map(number, values)))
+        lists = (run.get("values") for run in benchmark["runs"].items())
+        values = (value for values in lists if values for value in values.items())
+        yield Harness(about["name"].text(), tuple(value.number() for value in values))
 
 
-READERS: Final[dict[Format, tuple[str, tuple[str, ...], Callable[[Any], Iterator[Harness]]]]] = {
+READERS: Final[dict[Format, tuple[str, tuple[str, ...], Callable[[Node], Iterator[Harness]]]]] = {
     "criterion": ("samples of criterion", (_CRITERION,), _criterion),
     "google-benchmark": ("JSON of Google Benchmark", ("context", "benchmarks"), _google),
     "pyperf": ("JSON of pyperf", ("version", "benchmarks"), _pyperf),
 }
 """Name in texts, keys of the document, and reader of each format.
 
-A reader raises the errors in `UNREADABLE` for an invalid document.
+A reader raises `DocumentError` for an invalid document.
 """
 
 

@@ -144,9 +144,8 @@ def _session(content: bytes, file: str, number: int) -> Session:
                 what = "hyperfine's JSON"
                 fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
                 kind, memory, commands = _hyperfine(document)
-        except harnesses.UNREADABLE as error:
-            cause = f"{type(error).__name__}: {error}"
-            raise fault(UNKNOWN, f"{file} is not {what}", cause=cause, fix=fix) from error
+        except harnesses.DocumentError as error:
+            raise fault(UNKNOWN, f"{file} is not {what}", cause=str(error), fix=fix) from error
         if not commands:
             raise fault(UNKNOWN, f"{file} has no {'benchmark' if harness else 'command'}")
     else:
@@ -186,7 +185,7 @@ def differences(folder: Path, imported: Imported) -> list[str]:
 
 def _of_harness(document: Any, kind: Format) -> tuple[Command, ...]:
     commands = []
-    for one in list(harnesses.READERS[kind][2](document)):
+    for one in harnesses.READERS[kind][2](harnesses.Node(document)):
         _require_valid(one.label, one.wall, one.cpu)
         series = (series_of(WALL, [*one.wall]), series_of(CPU, [*one.cpu]))
         commands.append(Command(one.label, tuple(s for s in series if s is not None), one.failed))

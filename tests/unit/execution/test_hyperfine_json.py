@@ -52,11 +52,11 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ("", "JSONDecodeError"),
-        ("[]", "TypeError"),
-        ("{}", "KeyError"),
+        ("", "Expecting value"),
+        ("[]", "the document is [], not an object"),
+        ("{}", "the document has no field `results`"),
         ('{"results": []}', "0 results"),
-        ('{"results": [{}]}', "KeyError: 'times'"),
+        ('{"results": [{}]}', "results[0] has no field `times`"),
         (
             json.dumps({"results": json.loads(read("1.20-three-runs.json"))["results"] * 2}),
             "2 results",
@@ -65,10 +65,13 @@ def test_schema_version_2_has_every_metric_per_run() -> None:
             '{"results": [{"times": [0.1], "user": 0, "system": 0, "exit_codes": []}]}',
             "1 times and 0 exit codes",
         ),
-        ('{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}', "TypeError"),
+        (
+            '{"results": [{"times": "x", "user": 0, "system": 0, "exit_codes": [0]}]}',
+            '`results[0].times` is "x", not a list',
+        ),
         ('{"schema_version": 2, "results": [{"measurements": []}]}', "0 times and 0 exit codes"),
-        (read("1.20-killed.json").decode().replace("2953216", "NaN"), "ValueError"),
-        (read("1.20-killed.json").decode().replace("2953216", "Infinity"), "OverflowError"),
+        (read("1.20-killed.json").decode().replace("2953216", "NaN"), "not a finite number"),
+        (read("1.20-killed.json").decode().replace("2953216", "Infinity"), "not a finite number"),
     ],
 )
 def test_other_json_is_an_error(text: str, cause: str) -> None:

@@ -150,3 +150,33 @@ def test_what_is_not_such_a_document_is_one_error(document: Any, message: str) -
         read(document)
     assert message in caught.value.message
     assert caught.value.effect == "nothing was imported"
+
+
+@pytest.mark.parametrize(
+    ("document", "cause"),
+    [
+        (google(GOOGLE | {"real_time": 1}), "benchmarks[0] has no field `cpu_time`"),
+        (
+            google(GOOGLE | {"real_time": 1, "cpu_time": 1, "time_unit": "h"}),
+            '`benchmarks[0].time_unit` is "h", not a unit of time',
+        ),
+        (pyperf({"runs": []}), "benchmarks[0] has no field `metadata.name`"),
+        (
+            pyperf({"runs": []}, name="m", unit="byte"),
+            '`metadata.unit` is "byte", not second',
+        ),
+        (
+            pyperf({"runs": [{"values": ["1"]}]}, name="m"),
+            '`benchmarks[0].runs[0].values[0]` is "1", not a number',
+        ),
+        ({"criterion": {"a": {}}}, "criterion.a has no field `sample`"),
+        (
+            {"criterion": {"a": {"sample": {"times": [1], "iters": [0]}}}},
+            "`criterion.a.sample.iters[0]` is 0, not a number of iterations",
+        ),
+    ],
+)
+def test_a_wrong_field_of_a_harness_is_named(document: Any, cause: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(document)
+    assert dict(caught.value.details)["cause"] == cause

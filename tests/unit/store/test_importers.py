@@ -216,6 +216,52 @@ def test_each_mistake_in_a_file_is_one_error_with_a_code(name: str) -> None:
     assert caught.value.effect == "nothing was imported"
 
 
+@pytest.mark.parametrize(
+    ("content", "cause"),
+    [
+        (export(user=...), "results[0] has no field `user`"),
+        (export(system=...), "results[0] has no field `system`"),
+        (export(times=...), "results[0] has no field `times`"),
+        (export(exit_codes=...), "results[0] has no field `exit_codes`"),
+        (export(user="0.1"), '`results[0].user` is "0.1", not a number'),
+        (export(system=None), "`results[0].system` is null, not a number"),
+        (export(times=0.1), "`results[0].times` is 0.1, not a list"),
+        (export(times=[0.1, {}]), "`results[0].times[1]` is {}, not a number"),
+        (export(times=[0.1, 10**400]), "not a number that a float can store"),
+        (export(command=["a"]), '`results[0].command` is ["a"], not a text'),
+        (export(exit_codes=[0, True]), "`results[0].exit_codes[1]` is true, not a whole number"),
+        (export(memory_usage_byte=3), "`results[0].memory_usage_byte` is 3, not a list"),
+        (b'{"results": [3]}', "`results[0]` is 3, not an object"),
+        (b'{"results": {}}', "`results` is {}, not a list"),
+        (b'{"schema_version": "2", "results": []}', '`schema_version` is "2", not a whole number'),
+        (
+            (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"exit_code"', b'"code"', 1),
+            "results[0].measurements[0] has no field `exit_code`",
+        ),
+        (
+            (FIXTURES / "2.0-two-runs.json").read_bytes().replace(b'"time_user"', b'"user"', 1),
+            "results[0].measurements[0] has no field `time_user`",
+        ),
+    ],
+)
+def test_a_field_that_is_missing_or_has_another_type_is_named(content: bytes, cause: str) -> None:
+    with pytest.raises(UsageError, match=r"given\.file is not hyperfine's JSON") as caught:
+        sessions.read_session(content, "given.file", 1)
+    assert caught.value.code == "BX451"
+    assert cause in dict(caught.value.details)["cause"]
+
+
+def test_an_internal_error_is_not_reported_as_another_format(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def defect(*_: object) -> None:
+        raise TypeError("a defect")
+
+    monkeypatch.setattr(sessions, "_timed", defect)
+    with pytest.raises(TypeError, match="a defect"):
+        sessions.read_session(export(), "given.file", 1)
+
+
 def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) -> None:
     empty, large, pipe = tmp_path / "empty", tmp_path / "large", tmp_path / "pipe"
     empty.write_bytes(b" \n")
