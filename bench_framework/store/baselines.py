@@ -233,7 +233,7 @@ def write_archive(path: Path, baseline: Baseline, root: Path) -> None:
             code="BX415",
             details=tuple((m.what, m.path) for m in mismatches[:MOST_NAMED]),
             effect="no archive was written, because no one could import it",
-            fix=f"`benchctl report {folder}` writes the pages of an unchanged measurement again",
+            fix=f"restore the files from a copy; `benchctl report {folder}` writes the pages again",
         )
     names = [layout.MANIFEST, *manifest.read_manifest(folder)]
     names += [layout.SIGNATURE] if (folder / layout.SIGNATURE).is_file() else []

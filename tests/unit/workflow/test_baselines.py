@@ -316,6 +316,7 @@ class TestArchives:
         out = tmp_path / "x.tar.gz"
         text = refused(lambda: workflow.export(results, "main", out), "BX415")
         assert "changed scenario.yaml" in text
+        assert "restore the files from a copy" in text
         assert not out.exists()
 
     @pytest.mark.parametrize(
