@@ -102,13 +102,12 @@ def replaced(folder: Path) -> tuple[str, ...]:
         if path.is_file() and path.suffix in {".j2", ".css", ".js"}
     )
     if not set(paths) & set(REPLACEABLE):
-        cause = "replaces no template" if folder.is_dir() else "does not exist"
-        raise UsageError(
-            f"folder {folder} {cause}",
-            code="BX113",
-            effect="nothing was written",
-            fix=f"use one of these file names: {', '.join(REPLACEABLE)}",
-        )
+        message = f"folder {folder} replaces no template"
+        fix = f"use one of these file names: {', '.join(REPLACEABLE)}"
+        if not folder.is_dir():
+            message = f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist"
+            fix = f"name a folder that contains one of {', '.join(REPLACEABLE)}"
+        raise UsageError(message, code="BX113", effect="nothing was written", fix=fix)
     _require_inside(folder)
     return tuple(paths)
 

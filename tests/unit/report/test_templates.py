@@ -121,3 +121,6 @@ def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
     assert "report.html.j2" in str(caught.value.fix)
     with pytest.raises(UsageError, match="does not exist"):
         replaced(tmp_path / "gone")
+    with pytest.raises(UsageError, match=r"/report\.html is not a folder") as caught:
+        replaced(tmp_path / "report.html")
+    assert str(caught.value.fix).startswith("name a folder that contains one of report.html.j2, ")
