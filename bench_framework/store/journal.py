@@ -145,7 +145,7 @@ def read_header(path: Path) -> lines.Header:
         with open_regular(path) as file:
             return _header(path, file.readline())
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
 def read_journal(path: Path) -> Contents:
@@ -157,7 +157,7 @@ def read_journal(path: Path) -> Contents:
     try:
         text = read_regular(path)
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
     entries = text.split(b"\n")
     entries.pop()  # text after the last newline: empty, or an incomplete line
     if not entries:
@@ -200,9 +200,14 @@ def _changed_line(entries: list[bytes]) -> int | None:
     return None
 
 
-def _unreadable(path: Path, error: OSError) -> RecordError:
+def unreadable(path: Path, error: OSError) -> RecordError:
+    """Return the error BX411: a file of a record cannot be read."""
     return RecordError(
-        f"{path} cannot be read", code="BX411", details=(("cause", str(error.strerror)),)
+        f"{path} cannot be read",
+        code="BX411",
+        details=(("cause", str(error.strerror)),),
+        effect="the record is not used",
+        fix="restore it from a copy of the record, or measure again with `benchctl run FILE --fresh`",
     )
 
 

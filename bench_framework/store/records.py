@@ -238,7 +238,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
-        raise RecordError(f"{path} cannot be read", code="BX411") from error
+        raise journal.unreadable(path, error) from error
 
 
 UNKNOWN_HOST: Final = Host(

@@ -192,6 +192,18 @@ def test_an_interrupted_record_with_a_report_is_still_continued(
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "plan.json"])
+def test_a_missing_file_of_a_record_has_cause_effect_and_fix(record: Record, name: str) -> None:
+    (record.path / name).unlink()
+    with pytest.raises(RecordError) as caught:
+        Record.open(record.path)
+    error = caught.value
+    assert error.message == f"{record.path / name} cannot be read"
+    assert error.details == (("cause", "No such file or directory"),)
+    assert error.effect == "the record is not used"
+    assert str(error.fix).startswith("restore it from a copy of the record")
+
+
+@pytest.mark.parametrize("name", ["journal.jsonl", "plan.json"])
 def test_a_damaged_unfinished_record_is_named_and_not_continued(
     plan: Plan, record: Record, name: str
 ) -> None:
