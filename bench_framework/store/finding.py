@@ -83,7 +83,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             "load(…, results=FOLDER) names another folder",
         )
     with contextlib.suppress(OSError):  # an invalid file name is not a record
-        for path in (root.__class__(text), root / text):
+        for path in (root.__class__(text), root / text) if text.strip() else ():
             folder = path.parent if path.is_file() else path
             if is_record(folder):
                 return folder
@@ -95,7 +95,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         return baselines.record_of(root, text)
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     raise UsageError(
-        f"{text} is no record",
+        f"{text} is no record" if text.strip() else "the name of the record is empty",
         code="BX101",
         details=tuple(("there is", name) for name in reversed(known)),
         fix="give a folder, SCENARIO/ID, @last, @prev or @BASELINE",

@@ -85,6 +85,9 @@ def find_scenario(name: str) -> Path:
 
     Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
     """
+    if not name.strip():
+        fix = "give the path of a scenario file, or the name of a bundled scenario"
+        raise UsageError("the name of the scenario file is empty", code="BX102", fix=fix)
     path = Path(name)
     shipped = assets.shipped_scenarios()
     key = name.replace("_", "-")

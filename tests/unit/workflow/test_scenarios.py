@@ -3,6 +3,7 @@
 import pytest
 
 from bench_framework import assets
+from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.workflow.run_options import find_scenario
 
@@ -19,3 +20,15 @@ def test_the_nearest_name_is_suggested() -> None:
     with pytest.raises(UsageError, match="no bundled scenario named word-tall") as raised:
         find_scenario("word-tall")
     assert "word-tally" in str(raised.value.fix)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("run", "plan", "validate"):
+        assert run_command_line([command, name]) == 2
+        text = capsys.readouterr().err
+        assert "error[BX102]: the name of the scenario file is empty\n" in text, command
+    for command in ("report", "gate"):
+        assert run_command_line([command, name]) == 2
+        text = capsys.readouterr().err
+        assert "error[BX101]: the name of the record is empty\n" in text, command
