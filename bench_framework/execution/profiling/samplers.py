@@ -16,7 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -43,6 +43,8 @@ STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
 NO_SAMPLES: Final = "perf recorded no samples"
+MOST_FRAMES: Final = 1 << 16
+"""Most parsed frames that are kept. A text contains the offset in the function, so a program has many."""
 
 
 UNKNOWN: Final = "[unknown]"
@@ -259,7 +261,7 @@ def _resolve_inlined(frames: list[Frame]) -> list[Frame]:
     return resolved
 
 
-@cache  # equal texts share one object
+@lru_cache(maxsize=MOST_FRAMES)  # equal texts share one object
 def _frame(rest: str) -> Frame:
     symbol, file = _split_symbol(rest)
     kernel = file.startswith("[") and file not in _NOT_KERNEL and not file.startswith("[anon")

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.profiling.samplers import (
+    MOST_FRAMES,
     Samples,
+    _frame,
     plain_name,
     read_costs,
     read_samples,
@@ -118,6 +120,13 @@ fn=(5) 0x0000000000001100
 0 0 0
 0 5 0
 """
+
+
+def test_frames_of_a_program_with_many_offsets_do_not_fill_the_memory() -> None:
+    lines = ["a 1 1.0: 1 cpu-clock:"]
+    lines += [f" {ip:x} main+{ip:#x} (/bin/x)" for ip in range(MOST_FRAMES + 9)]
+    assert read_samples(lines).stacks == {(Frame("main", "x"),) * (MOST_FRAMES + 9): 1}
+    assert _frame.cache_info().currsize <= MOST_FRAMES
 
 
 def test_callgrind_costs_are_exclusive_and_a_recursion_is_one_function() -> None:
