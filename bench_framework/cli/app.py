@@ -172,7 +172,7 @@ def _report(error: BenchError, arguments: list[str]) -> int:
     """Print an error, with -vv after the traceback that is handled. Return its exit code."""
     console = Console()
     if "-vv" in arguments or arguments.count("-v") + arguments.count("--verbose") > 1:
-        console.say(traceback.format_exc())
+        console.say_lines(traceback.format_exc())
     console.error(error)
     return error.exit_code
 

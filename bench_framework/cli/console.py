@@ -44,6 +44,10 @@ _ACTIVE: Final = re.compile(
 )
 """Control characters, zero-width characters, direction marks, and all escape sequences except colours."""
 
+_LINE_ENDS: Final = str.maketrans(
+    {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+)
+
 
 @dataclass
 class Console:
@@ -63,6 +67,7 @@ class Console:
 
     def emit_sentence(self, text: str) -> None:
         """Print a result that is one sentence, wrapped to the width of the terminal."""
+        text = one_line(text)
         self.emit("\n".join(wrap(text, self.width, rest="  ")) if sys.stdout.isatty() else text)
 
     def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
@@ -86,6 +91,10 @@ class Console:
             self.emit_document(pages.document)
 
     def say(self, text: str, *, level: int = 0) -> None:
+        """Print a diagnostic on one line, as `say_lines` does."""
+        self.say_lines(one_line(text), level=level)
+
+    def say_lines(self, text: str, *, level: int = 0) -> None:
         """Print a diagnostic to stderr if the verbosity reaches `level`; ``--quiet`` is -1."""
         if self.verbosity >= level:
             _write(sys.stderr, text)
@@ -101,7 +110,7 @@ class Console:
     def annotate(self, errors: Sequence[tuple[Mapping[str, str], str]]) -> None:
         """Print errors, each with its properties, as annotations if this is a GitHub workflow."""
         if on_github() and errors:
-            self.say("\n".join(annotation_lines(errors)), level=-1)
+            self.say_lines("\n".join(annotation_lines(errors)), level=-1)
 
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
@@ -109,14 +118,14 @@ class Console:
 
     def warn_of(self, error: BenchError) -> None:
         """Print an error that ends nothing as a warning."""
-        self.say(fold_diagnostic(describe(error, "warning"), self.stderr_width), level=-1)
+        self.say_lines(fold_diagnostic(describe(error, "warning"), self.stderr_width), level=-1)
 
     def warn(self, event: Event) -> None:
         """Print a warning: the first ones of a code with details, further ones in one line each."""
         if self.verbosity < 0 and event.severity != "error":
             return
         self.warned[event.code] += 1
-        lines = [f"{event.severity}[{event.code}]: {event.message}"]
+        lines = [f"{event.severity}[{event.code}]: {one_line(event.message)}"]
         if self.warned[event.code] <= IN_FULL or self.verbosity > 0:
             lines += _labelled((*event.details, ("effect", event.effect), ("fix", event.help)))
         elif self.warned[event.code] == IN_FULL + 1:
@@ -225,7 +234,7 @@ def describe(error: BenchError, severity: str = "error") -> str:
         from bench_framework.scenario.load import render
 
         return render(error)
-    lines = [f"{severity}[{error.code}]: {error.message}"]
+    lines = [f"{severity}[{error.code}]: {one_line(error.message)}"]
     lines += _labelled((*error.details, ("effect", error.effect), ("fix", error.fix)))
     return "\n".join(lines)
 
@@ -272,6 +281,11 @@ def unwritable_stdout(error: OSError) -> MachineError:
     effect = "the output is incomplete; measurements are stored in their record"
     fix = "write it to another place; `benchctl report @last` prints a report again"
     return MachineError(message, code="BX236", effect=effect, fix=fix)
+
+
+def one_line(text: str) -> str:
+    r"""Replace each line end and tab of a text, such as one in a file name, by its escape, such as ``\n``."""
+    return text.translate(_LINE_ENDS)
 
 
 def escape_active(text: str) -> str:

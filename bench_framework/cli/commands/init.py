@@ -99,7 +99,9 @@ def init(
         draft = crate_scenario.draft_scenario(options, _ask if terminal else None)
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
     for subject, text in draft.guesses:
-        console.say("\n".join(wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT)))
+        console.say_lines(
+            "\n".join(wrap(text, console.width, f"{subject:<{SUBJECT}}", " " * SUBJECT))
+        )
     for path in files:
         console.say(f"wrote {path}")
     following = [f"benchctl {word} {files[0]}" for word in ("try", "run")]

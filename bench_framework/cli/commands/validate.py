@@ -6,7 +6,7 @@ import typer
 from typer import Argument
 
 from bench_framework.cli.arguments import Overrides
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
 
 EXAMPLES = """
@@ -41,7 +41,7 @@ def validate(
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
         if not console.json:
-            console.emit(f"{file}: ok, {plan.counts}")
+            console.emit(one_line(f"{file}: ok, {plan.counts}"))
     if console.json:
         console.emit_json(verdicts)
     raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)

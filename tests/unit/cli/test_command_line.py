@@ -314,6 +314,48 @@ def test_a_pipe_of_another_process_is_an_error(
     )
 
 
+ODD = "a\nb\x1b[2Jc\td\r\u202e\u2028error[BX900]: x"
+ODD_ESCAPED = r"a\nb\x1b[2Jc\td\r\u202e\u2028error[BX900]: x"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run",),
+        ("plan",),
+        ("validate",),
+        ("gate",),
+        ("report",),
+        ("verify",),
+        ("import",),
+        ("fleet", "status", "--scheduler"),
+        ("fleet", "worker"),
+    ],
+)
+def test_a_path_with_line_ends_and_control_characters_is_escaped_on_one_line(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line([*words, ODD]) == 2
+    first, *_ = capsys.readouterr().err.split("\n")
+    assert first.startswith("error[")
+    assert ODD_ESCAPED in first
+
+
+def test_messages_warnings_and_sentences_have_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    console = Console()
+    console.say(f"wrote {ODD}")
+    console.warn(Event("BX320", ODD))
+    console.error(CellError(ODD))
+    console.emit_sentence(f"{ODD}: consistent with itself")
+    printed = capsys.readouterr()
+    assert printed.err.splitlines() == [
+        f"wrote {ODD_ESCAPED}",
+        f"warning[BX320]: {ODD_ESCAPED}",
+        f"error[BX201]: {ODD_ESCAPED}",
+    ]
+    assert printed.out == f"{ODD_ESCAPED}: consistent with itself\n"
+
+
 def test_github_gets_ten_annotations_and_the_tenth_counts_the_others() -> None:
     problems = (
         Problem("BC101", f"unknown key `k{n}`: 100 %", "a,b.yaml", Position(n, 3, 2))

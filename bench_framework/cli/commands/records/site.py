@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, one_line
 
 EXAMPLES = """
 benchctl site public
@@ -50,4 +50,4 @@ def site(
         return
     counts = f"wrote {len(written.written)} and removed {len(written.removed)} files"
     console.say(counts if written.written or written.removed else "nothing changed")
-    console.emit(f"{out / 'index.html'}: {written.records} records")
+    console.emit(one_line(f"{out / 'index.html'}: {written.records} records"))
