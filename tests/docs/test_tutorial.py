@@ -88,7 +88,7 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_init_prints_the_guesses_on_the_page(
     crate: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ((line, output),) = [item for item in consoles() if item[0].startswith("benchctl init ")]
+    line, output = next(item for item in consoles() if item[0].startswith("benchctl init "))
     assert run_command_line(shlex.split(line)[1:]) == 0
     printed = capsys.readouterr()
     assert missing_part(output, printed.err + printed.out) is None
