@@ -287,7 +287,7 @@ class Document:
     facts: tuple[tuple[str, str], ...]
     """The lines of the masthead."""
     trust: tuple[Check, ...]
-    """The five facts below the masthead."""
+    """The facts below the masthead."""
     run_line: str
     """Scenario, duration, configurations, rounds and noise floor: the first line in a terminal."""
     sections: tuple[Section, ...]

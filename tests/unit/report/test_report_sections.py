@@ -689,8 +689,8 @@ class TestNoiseFloor:
     def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
         rounded = self._with(data, 0.13312)
         percent = "14\u202f%"
-        assert [c.figure for c in rounded.trust if c.label == "A/A check"] == [
-            f"passed, noise floor {percent}, above the margin of 2\u202f%"
+        assert [c.figure for c in rounded.trust if c.label == "noise floor"] == [
+            f"{percent}, above the margin of 2\u202f%"
         ]
         assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
