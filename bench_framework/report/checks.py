@@ -215,7 +215,7 @@ def _outputs(data: ReportData) -> Check:
     kind = data.plan.answer.how
     if kind == "none":
         return Check("warn", "outputs", "not compared: the scenario says `none`")
-    if any(event.code == "BX334" for event in data.warnings):
+    if data.outputs_differ:
         return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
     bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
     states = {"measured", "other-output", "not-comparable"}

@@ -240,6 +240,11 @@ class ReportData:
         """Return the events that are warnings or errors."""
         return tuple(e for e in self.all_events if e.severity != "note")
 
+    @property
+    def outputs_differ(self) -> bool:
+        """Return whether variants with other outputs than the baseline's are compared (BX334)."""
+        return any(event.code == "BX334" for event in self.warnings)
+
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.
 

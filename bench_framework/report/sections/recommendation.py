@@ -14,6 +14,7 @@ from bench_framework.report.sections.kind import SectionKind
 MOST_BLOCKS: Final = 3
 NOTHING_BETTER: Final = "No recommendation: no compared variant is shown to be better than another."
 NOT_COMPARED: Final = "No recommendation: no two variants were compared on one input."
+OUTPUTS_DIFFER: Final = "No recommendation: outputs differ, so the variants may do different work."
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -24,6 +25,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     claims = data.claims("recommendation")
     if not claims or all(len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups):
         return (Fallback(NOTHING_BETTER if groups else NOT_COMPARED),)
+    if data.outputs_differ:
+        return (Fallback(OUTPUTS_DIFFER),)
     single = len(claims) == 1
     blocks: list[Block] = []
     blocks += [Paragraph((sentence(claims[0]),))] if single else claim_bullets(claims)

@@ -4,12 +4,13 @@ from typing import Final
 
 from bench_framework.model.judgement import Claim
 from bench_framework.model.plan import Input
-from bench_framework.report.blocks import Block, Fallback, Paragraph
+from bench_framework.report.blocks import Block, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
 MOST_LINES: Final = 7
+OUTPUTS_DIFFER: Final = Sentence("Outputs differ, so the variants may do different work.")
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -18,8 +19,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if not answer:
         return (Fallback(_no_result(data)),)
     first, *more = answer
-    bullets = claim_bullets([*data.claims("use"), *more, *lines(data)])
-    return (Paragraph((sentence(first),), lead=True), *bullets)
+    remarks = (OUTPUTS_DIFFER,) if data.outputs_differ else ()
+    use = () if data.outputs_differ else data.claims("use")
+    bullets = claim_bullets([*use, *more, *lines(data)])
+    return (Paragraph((sentence(first), *remarks), lead=True), *bullets)
 
 
 def _answer(data: ReportData) -> tuple[Claim, ...]:

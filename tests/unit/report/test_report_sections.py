@@ -401,6 +401,25 @@ def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) 
     assert command.text == command_of(data, data.plan.variants[4])
 
 
+def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
+    data: ReportData,
+) -> None:
+    event = Event("BX334", "b prints a different result from a")
+    differing = build_document(replace(data, events=(*data.events, event)))
+    lead, rest = section(differing, "S02").blocks
+    assert isinstance(lead, Paragraph)
+    assert isinstance(rest, Bullets)
+    remark = "Outputs differ, so the variants may do different work."
+    assert [s.text for s in lead.sentences[1:]] == [remark]
+    assert "Recommendation" not in [item.lead for item in rest.items]
+    (line,) = section(differing, "S19").blocks
+    assert isinstance(line, Fallback)
+    assert line.text == (
+        "No recommendation: outputs differ, so the variants may do different work."
+    )
+    assert ("warn", "different") in [(c.mark, c.figure) for c in differing.trust]
+
+
 def test_the_check_list_has_a_figure_for_each_question(document: Document) -> None:
     checks = next(b for b in section(document, "S21").blocks if isinstance(b, Checklist))
     marks = {c.label: c.mark for c in checks.items}
