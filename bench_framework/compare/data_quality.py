@@ -102,9 +102,10 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
         Event(
             "BX311",
             f"{plan.variant(pair.first).label} and {plan.variant(pair.second).label} are the same "
-            "program (same code, same command): the change does not reach the binary",
+            "program (same code, same command)",
             effect=f"their comparison is an A/A test; {same_programs.no_effect(pair)}",
-            help="check that the feature or flag is used by the code that runs",
+            help="if one of the two only sets a default, such as a default feature, remove it; "
+            "otherwise check that the code that runs uses the feature or flag",
         )
         for pair in same_programs.same_programs(plan, builds)
     ]

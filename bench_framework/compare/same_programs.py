@@ -21,6 +21,8 @@ class SameProgram:
     Attributes:
         first: variant id, the earlier one in the plan.
         axes: names of the axes or changes that have no effect on the program.
+        values: the values of these axes in both variants, such as ``"arm=a"`` and ``"arm=b"``, if
+            other values of the axes give another program; otherwise empty.
         where: the other axes that vary, with their values, such as ``"engine=rayon"``; may be
             empty.
         cells: pairs of cell ids, one for each input on which both are measured.
@@ -31,6 +33,7 @@ class SameProgram:
     axes: tuple[str, ...]
     where: str
     cells: Pairs
+    values: tuple[str, ...] = ()
 
 
 def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram, ...]:
@@ -39,11 +42,27 @@ def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram,
     Code is equal if the bytes are equal, or equal except for the names of symbols. A pair is left
     out if its commands, environments, processors or caches differ on any input.
     """
-    return tuple(
+    pairs = [
         pair
         for a, b in itertools.combinations(plan.variants, 2)
         if (pair := _same_program(plan, a.id, b.id, builds)) is not None
-    )
+    ]
+    known = {frozenset((pair.first, pair.second)) for pair in pairs}
+
+    def values(pair: SameProgram) -> tuple[str, ...]:
+        """Return the values of both variants if a third value of their axes differs."""
+        first, second = (dict(plan.variant(v).values) for v in (pair.first, pair.second))
+        third = [
+            v.id
+            for v in plan.variants
+            if v.id != pair.first
+            and all(dict(v.values).get(n) == x for n, x in first.items() if n not in pair.axes)
+        ]
+        if first == second or all(frozenset((pair.first, v)) in known for v in third):
+            return ()
+        return tuple(" ".join(f"{n}={side[n]}" for n in pair.axes) for side in (first, second))
+
+    return tuple(replace(pair, values=values(pair)) for pair in pairs)
 
 
 def same_cells(plan: Plan, builds: Mapping[str, Build]) -> Pairs:
@@ -106,9 +125,12 @@ def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
 
 def no_effect(pair: SameProgram) -> str:
     """Return a phrase such as ``"parser has no effect on this program with engine=rayon"``."""
+    where = f" with {pair.where}" if pair.where else ""
+    if pair.values:
+        first, second = pair.values
+        return f"{second} has no effect compared with {first}{where}"
     subject = " and ".join(pair.axes) or "the change"
     verb = "have" if len(pair.axes) > 1 else "has"
-    where = f" with {pair.where}" if pair.where else ""
     return f"{subject} {verb} no effect on this program{where}"
 
 

@@ -50,7 +50,8 @@ def main_claim(at: Evidence, group: BestGroup) -> Claim:
             "", "nothing", question, metric=metric, scope=scope, cells=cells, values=values
         )
     leader, *others = at.leaders(group)
-    behind = [c.id for c in at.compared(group.input_id) if c.id not in group.cell_ids]
+    compared_ids = (c.id for c in at.compared(group.input_id) if not at.is_duplicate(c.id))
+    behind = [c for c in compared_ids if c not in group.cell_ids]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = at.pair(candidate, baseline.id, metric)
     values = {"members": listed(map(at.label, (leader, *others))), **at.choice()}

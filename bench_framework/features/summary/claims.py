@@ -95,7 +95,8 @@ def _defaults(at: Evidence, *, answered: bool) -> Iterator[Claim]:
     group = at.groups.get(item.id) if item is not None else None
     if item is None or group is None or not at.is_conclusive(group):
         return
-    variants = {cell.variant_id: cell.id for cell in at.compared(item.id)}
+    compared = (cell for cell in at.compared(item.id) if not at.is_duplicate(cell.id))
+    variants = {cell.variant_id: cell.id for cell in compared}
     leader, baseline = at.leaders(group)[0], at.plan.baseline_cell(item.id)
     ahead = "Fastest" if at.metric == WALL else "Best"
     second = next((cell for cell in variants.values() if cell != leader), leader)

@@ -84,9 +84,19 @@ class Evidence(ComparisonClaims):
         sign = (first.lo > second.hi) - (first.hi < second.lo)
         return -sign if self.higher else sign
 
+    def is_duplicate(self, cell_id: str) -> bool:
+        """Return whether a cell runs the program of its baseline under another name."""
+        baseline = self.plan.baseline_cell(self.cells[cell_id].input_id)
+        pair = self.pair(cell_id, baseline.id) if baseline is not None else None
+        return pair is not None and pair.reason == ONE_PROGRAM
+
     def leaders(self, group: BestGroup) -> list[str]:
-        """Return the members of a best group, the first row of the table first."""
-        return sorted(group.cell_ids, key=self._place)
+        """Return the members of a best group, the first row of the table first.
+
+        A duplicate of the baseline is left out, unless it is the only member.
+        """
+        members = [c for c in group.cell_ids if not self.is_duplicate(c)] or group.cell_ids
+        return sorted(members, key=self._place)
 
     def predicate(self, c: Comparison) -> str:
         """Return what a verdict states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
@@ -155,7 +165,8 @@ class Evidence(ComparisonClaims):
     @staticmethod
     def is_conclusive(group: BestGroup) -> bool:
         """Return whether any pair of variants has a verdict."""
-        return bool(group.cell_ids) and any(c.verdict.settled for c in group.comparisons)
+        compared = (c for c in group.comparisons if c.reason != ONE_PROGRAM)
+        return bool(group.cell_ids) and any(c.verdict.settled for c in compared)
 
 
 def listed(names: Iterable[str], most: int = 4) -> str:

@@ -48,8 +48,19 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
     plan, builds = built(study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
     (result,) = same_programs.same_programs(plan, builds)
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
-    assert same_programs.no_effect(result) == "arm has no effect on this program"
-    assert [e.code for e in data_quality.identical_events(plan, builds)] == ["BX311"]
+    assert same_programs.no_effect(result) == "arm=b has no effect compared with arm=a"
+    (event,) = data_quality.identical_events(plan, builds)
+    assert event.code == "BX311"
+    assert event.message == "a and b are the same program (same code, same command)"
+    assert event.effect == (
+        "their comparison is an A/A test; arm=b has no effect compared with arm=a"
+    )
+
+
+def test_an_axis_has_no_effect_if_all_its_values_are_one_program(study: type[Study]) -> None:
+    plan, builds = built(study(arms=("a", "b", "c")), dict.fromkeys("abc", "same"))
+    effects = [same_programs.no_effect(p) for p in same_programs.same_programs(plan, builds)]
+    assert effects == ["arm has no effect on this program"] * 3
 
 
 def test_other_preloaded_allocators_are_other_programs(study: type[Study]) -> None:
@@ -120,6 +131,32 @@ def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Stud
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.055})
     assert set(result.best[0].cell_ids) == {example.cell("a").id, example.cell("b").id}
     assert not [c for c in result.claims if c.kind == "recommendation"]
+
+
+@pytest.mark.parametrize("factor", [0.98, 1.02])
+def test_the_summary_does_not_name_a_duplicate_of_the_baseline(
+    study: type[Study], factor: float
+) -> None:
+    example = study(arms=("base", "twin", "slow"))
+    plan, builds = built(example, {"base": "same", "twin": "same", "slow": "other"})
+    times = {"a": 0.05, "base": 0.05, "twin": 0.05 * factor, "slow": 0.15}
+    result = judged(example, plan, builds, times | {"control": 0.05})
+    texts = {c.kind: c.text for c in result.claims}
+    assert texts["main"].startswith(
+        "base, the baseline, is fastest. The next variant, slow, is 3.0"
+    )
+    assert texts["recommendation"] == (
+        "keep base, the baseline: no other variant is significantly faster"
+    )
+    assert not [c for c in result.claims if c.kind in {"contrast", "use"} and "twin" in c.text]
+
+
+def test_a_duplicate_of_the_baseline_alone_is_not_conclusive(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+    plan, builds = built(example, {"a": "same", "b": "same"})
+    result = judged(example, plan, builds, {"a": 0.05, "b": 0.05})
+    (claim,) = [c for c in result.claims if c.kind in {"main", "nothing"}]
+    assert claim.text == f"Nothing is conclusive: {ONE_PROGRAM}"
 
 
 def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:
