@@ -301,10 +301,12 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     if not open_:
         return [first]
     if len(open_) < len(compared) and len(open_) <= MOST_NAMED:
+        several = len(at.plan.inputs) > 1
+        places = (at.plan.input(at.cells[c.cell_id].input_id).label for c, _ in open_)
         sentences = [
-            f"{at.label(c.cell_id)} vs {at.label(c.ref_cell_id)} is inconclusive: it could only "
-            f"detect differences of {value_phrases.upward(mde)} or more"
-            for c, mde in open_
+            f"{at.label(c.cell_id)} vs {at.label(c.ref_cell_id)}{f' on {place}' if several else ''} "
+            f"is inconclusive: it could only detect differences of {value_phrases.upward(mde)} or more"
+            for (c, mde), place in zip(open_, places, strict=True)
         ]
         return [first, *sentences]
     limits = sorted(mde for _, mde in open_)

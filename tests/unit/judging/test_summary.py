@@ -390,6 +390,19 @@ def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None
     assert "No comparison of CPU time" not in text
 
 
+def test_inconclusive_comparisons_of_several_inputs_name_their_input(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"), sizes=(1, 10))
+    draw = timing({"c": 1.0}, 0.01)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return draw(arm, where, number) * ((0.5, 2.0)[number % 2] if arm == "b" else 1.0)
+
+    judged = judge(example.plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    text = line(judged, "Confidence").text
+    assert text.startswith("2 of 4 time comparisons are conclusive. b vs a on 1MiB is inconclusive")
+    assert " or more. b vs a on 10MiB is inconclusive: it could only detect " in text
+
+
 def test_a_contrast_of_many_times_is_stated_as_a_factor(study: type[Study]) -> None:
     example = study(arms=("a", "b"))
     blocks = example.blocks(timing({"b": 26.5, "control": 0.5}, 0.01))
