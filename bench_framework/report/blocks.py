@@ -141,6 +141,8 @@ class Table(Block, kind="table"):
     stub: str = ""
     note: str = ""
     """A line below the table that every output prints, including narrow ones."""
+    terminal: tuple[str, ...] = ()
+    """Lines below the table in a terminal, which prints neither captions nor notes of rows."""
 
     def without_empty_columns(self) -> Self:
         """Return the table without columns that have no content in any row."""

@@ -1,8 +1,9 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.judgement import CONTROL_DIFFERS, REACHES_ONE, Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
@@ -21,7 +22,14 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.numbers import DASH, TIMES_FROM, margin_text, show_factor, show_percent
+from bench_framework.report.numbers import (
+    DASH,
+    TIMES_FROM,
+    margin_text,
+    percent_up,
+    show_factor,
+    show_percent,
+)
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.rounding import thresholds
 from bench_framework.units import counted
@@ -32,6 +40,9 @@ MANY_ROWS: Final = 14
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
 ROUNDS: Final = "final after"
+SAME_ROUND: Final = (
+    "“vs baseline” compares times of the same round, so it can differ from the ratio of medians."
+)
 MOST_DESCRIBED: Final = 16
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
@@ -67,8 +78,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     caption = (
-        f"{by_variant(data, item)}. “vs baseline” compares times of the same round, so it can "
-        "differ from the ratio of medians. ▼, ▲: a difference above the margin. ▽, △: "
+        f"{by_variant(data, item)}. {SAME_ROUND} ▼, ▲: a difference above the margin. ▽, △: "
         "a difference not shown to exceed it."
     )
     if len(data.ahead(item.id)) > 1:
@@ -82,8 +92,52 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     if any(ROUNDS in row.cells[-1].text for row in rows):
         caption += f" “{ROUNDS} n rounds”: measured until then."
     note = _note(compared, len(arms) - len(rows), "more variant")
-    stub = data.on_input(item)
-    return Table(name + "-table", caption, columns, tuple(rows), stub=stub, note=note)
+    return Table(
+        name + "-table",
+        caption,
+        columns,
+        tuple(rows),
+        stub=data.on_input(item),
+        note=note,
+        terminal=tuple(_remarks(data, item)),
+    )
+
+
+def _remarks(data: ReportData, item: Input) -> Iterator[str]:
+    """Yield what explains rows that seem to contradict their verdicts or medians."""
+    floor = data.floor(item.id, data.metric)
+    if floor is not None and floor.fraction is not None and floor.fraction > data.margin:
+        yield (
+            f"Noise floor: {percent_up(floor.fraction)}, above the margin of "
+            f"{margin_text(data.margin)}. Smaller differences can remain undetected."
+        )
+    cells = data.measured(item.id)
+    pairs = [c for cell in cells if (c := data.comparison(cell.id, data.metric)) is not None]
+    if any(map(_seems_different, pairs)):
+        yield (
+            "Verdicts use wider intervals, corrected for multiple comparisons (see the appendix)."
+        )
+    for c in pairs:
+        interval = plain_interval(c)
+        mine, other = (data.summary(i, data.metric) for i in (c.cell_id, c.ref_cell_id))
+        if interval and mine and other and mine.median > 0 and other.median > 0:
+            ratio = mine.median / other.median
+            ratio = 1 / ratio if c.direction == "higher" else ratio
+            if not interval.lo <= ratio <= interval.hi:
+                yield SAME_ROUND
+                return
+
+
+def _seems_different(comparison: Comparison) -> bool:
+    """Return whether the 95 % CI suggests another verdict than the adjusted one."""
+    interval, verdict = plain_interval(comparison), comparison.verdict
+    open_ = verdict is Verdict.INCONCLUSIVE
+    if interval is None or not (open_ or verdict.size_uncertain):
+        return False
+    if comparison.reason not in ("", REACHES_ONE):
+        return False  # the correction is not the cause
+    seeming = by_interval(interval, comparison.margin)
+    return seeming is not verdict or (open_ and within_margin(interval, comparison.margin))
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:

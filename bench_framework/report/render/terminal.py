@@ -155,7 +155,7 @@ class _Page:
         self.lines.append(" " + "  ".join(self.styled(h, _DIM) for h in head))
         for row, label, cells in zip(rows, labels, texts, strict=True):
             self.row(row, columns, shares, [label, *cells[1:]])
-        below = [*legend, table.note] if table.note else legend
+        below = [*legend, *filter(None, (table.note,)), *table.terminal]
         if len(columns) < len(table.columns):
             for reason in dict.fromkeys(row.reason for row in rows if row.reason):
                 names = ", ".join(row.cells[0].text for row in rows if row.reason == reason)

@@ -13,7 +13,7 @@ from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import CORRECTED, WORDS, word
 from bench_framework.report import Document, ReportData, checks
 from bench_framework.report.blocks import (
@@ -32,7 +32,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.main_table import main_table, revision_cells, revision_table
+from bench_framework.report.main_table import SAME_ROUND, main_table, revision_cells, revision_table
 from bench_framework.report.numbers import DASH
 from bench_framework.report.sections import headline
 from bench_framework.report.sections.budget import LIMIT
@@ -209,6 +209,55 @@ def test_only_a_short_table_describes_its_variants(
     assert row(main_table(data, item, "x"), "rayon+system").cells[0].about == "work stealing"
     monkeypatch.setattr("bench_framework.report.main_table.MOST_DESCRIBED", 12)
     assert not any(r.cells[0].about for r in main_table(data, item, "x").rows)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "figures", "corrected"),
+    [
+        (Verdict.INCONCLUSIVE, (0.999, 0.985, 1.015), True),
+        (Verdict.INCONCLUSIVE, (1.04, 1.01, 1.07), True),
+        (Verdict.INCONCLUSIVE, (1.04, 0.99, 1.07), False),
+        (Verdict.WORSE_SIZE_UNCERTAIN, (1.12, 1.07, 1.19), True),
+        (Verdict.WORSE_SIZE_UNCERTAIN, (1.12, 1.01, 1.19), False),
+        (Verdict.WORSE_SIZE_UNCERTAIN, (1.01, 1.005, 1.015), False),
+    ],
+)
+def test_a_terminal_explains_verdicts_that_the_interval_does_not(
+    data: ReportData, verdict: Verdict, figures: tuple[float, float, float], *, corrected: bool
+) -> None:
+    interval = Interval(*figures, 0.95)
+    compared = tuple(
+        replace(c, verdict=verdict, reason="", typical=interval) if c.shown else c
+        for c in data.judgement.comparisons
+    )
+    judged = replace(data, judgement=replace(data.judgement, comparisons=compared))
+    remarks = main_table(judged, data.plan.inputs[0], "results").terminal
+    line = "Verdicts use wider intervals, corrected for multiple comparisons (see the appendix)."
+    assert (line in remarks) is corrected
+
+
+def test_a_terminal_states_a_large_noise_floor_and_medians_of_other_rounds(
+    data: ReportData,
+) -> None:
+    def remarks(floor: float, factor: float) -> tuple[str, ...]:
+        judgement = data.judgement
+        floors = tuple(replace(f, fraction=floor) for f in judgement.floors)
+        medians = {s.cell_id: s.median for s in judgement.summaries if s.metric == "wall"}
+        compared = []
+        for c in judgement.comparisons:
+            mine, other = (medians.get(i, 0.0) for i in (c.cell_id, c.ref_cell_id))
+            ratio = factor * mine / other if mine and other else 1.0
+            interval = Interval(ratio, ratio * 0.99, ratio * 1.01, 0.95)
+            compared.append(replace(c, verdict=Verdict.WORSE, shown=interval, typical=interval))
+        judgement = replace(judgement, floors=floors, comparisons=tuple(compared))
+        return main_table(replace(data, judgement=judgement), item, "results").terminal
+
+    item = data.plan.inputs[0]
+    assert remarks(0.01, 1.0) == ()
+    floor = "Noise floor: 14\u202f%, above the margin of 2\u202f%. Smaller differences can remain undetected."
+    assert remarks(0.13312, 1.0) == (floor,)
+    assert remarks(0.01, 1.05) == (SAME_ROUND,)
+    assert "same round" in SAME_ROUND
 
 
 def test_a_long_table_keeps_the_baselines_and_names_the_number_of_the_others(
