@@ -77,10 +77,12 @@ def change(
     return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
 
 
-def _factor(estimate: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> Rounded:
-    """Round a ratio that is printed as "n×" to at most three significant digits."""
+def _factor(
+    estimate: float, lo: float, hi: float, margin: float, *, least: int = 1, keep: bool = True
+) -> Rounded:
+    """Round a ratio that is printed as "n×" to `least` decimals, at most three significant digits."""
     most = max(1, three_digits(estimate))
-    return rounded(estimate, lo, hi, margin=margin, least=1, most=most, keep=keep)
+    return rounded(estimate, lo, hi, margin=margin, least=min(least, most), most=most, keep=keep)
 
 
 def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
@@ -180,28 +182,37 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
 
 
 def _times(
-    metric: Metric | None, estimate: float, lo: float, hi: float, margin: float, times_from: float
+    metric: Metric | None,
+    estimate: float,
+    lo: float,
+    hi: float,
+    margin: float,
+    times_from: float,
+    least: int = 1,
 ) -> tuple[str, str] | None:
     """Return ``("2.1× faster", "[1.9, 2.3]")``, or `None` if percentages are the scale."""
     if estimate >= times_from:
-        ratio, words_after = _factor(estimate, lo, hi, margin), "slower"
+        ratio, words_after = _factor(estimate, lo, hi, margin, least=least), "slower"
         if metric != WALL:
             words_after = f"{metric_nouns.frame(metric).times} {noun(metric)}"
     elif estimate <= 1 / times_from and lo > 0 and metric == WALL:
-        ratio, words_after = _factor(1 / estimate, 1 / hi, 1 / lo, margin), "faster"
+        ratio, words_after = _factor(1 / estimate, 1 / hi, 1 / lo, margin, least=least), "faster"
     else:
         return None
     return f"{ratio.estimate}× {words_after}", f"[{ratio.lo}, {ratio.hi}]"
 
 
-def predicate(claim: Claim, times_from: float = TIMES_FROM) -> str:
-    """Return ``"is 1.9× faster than B [1.8, 2.0]"``; in percent for a ratio below `times_from`."""
+def predicate(claim: Claim, times_from: float = TIMES_FROM, least: int = 1) -> str:
+    """Return ``"is 1.9× faster than B [1.8, 2.0]"``; in percent for a ratio below `times_from`.
+
+    `least` is the number of decimals of a factor, at most three significant digits.
+    """
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0
     certain = claim.verdict in (Verdict.BETTER, Verdict.WORSE)
     frame = metric_nouns.frame(claim.metric)
-    if certain and (times := _times(claim.metric, *claim.figures, margin, times_from)):
+    if certain and (times := _times(claim.metric, *claim.figures, margin, times_from, least)):
         text, bounds = times
         if claim.metric == WALL:
             return f"is {text} than {claim.reference} {bounds}"

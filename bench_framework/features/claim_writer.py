@@ -38,7 +38,8 @@ def say(claim: Claim) -> str:
 
 def _depends_on_input(claim: Claim) -> str:
     return (
-        f"{claim.subject} vs {claim.reference} depends on the input: {claim.values['cases']}"
+        f"{claim.subject} vs {claim.reference} depends on the input (adjusted CIs): "
+        f"{claim.values['cases']}"
         f"{claim.values.get('turn', '')}"
     )
 

@@ -151,7 +151,9 @@ def sign_changes(data: ReportData) -> tuple[Block, ...]:
     claims = data.claims("sign-change")
     changes = [c for c in claims if c.metric == data.metric]
     blocks: list[Block] = [_by_input(data, c, f"turning-{n}") for n, c in enumerate(changes, 1)]
-    lines = [*claims, *(c for c in data.claims("crossover") if c.metric == data.metric)]
+    stated = {(c.subject, c.reference) for c in changes}
+    others = (c for c in claims if (c.subject, c.reference) not in stated)
+    lines = [*changes, *others, *(c for c in data.claims("crossover") if c.metric == data.metric)]
     if lines:
         blocks.append(Bullets(tuple(sentence(c) for c in lines)))
     effects = [e for e in data.judgement.structure.effects if not e.pooled and len(e.changes) == 1]

@@ -16,6 +16,8 @@ from bench_framework.units import THIN_SPACE
 
 _TIMES_FROM: Final = 1.1
 """Smallest ratio that is stated as ``1.1× faster``, as hyperfine does."""
+_DECIMALS: Final = 2
+"""Decimals of such a ratio, as in the table of results above the sentence."""
 _SUBJECT, _REFERENCE = "\ue001", "\ue002"
 """Stand-ins for labels, because a command may contain brackets."""
 _INTERVAL: Final = re.compile(
@@ -59,7 +61,9 @@ def _sentence(at: ComparisonClaims, c: Comparison) -> str:
     claim = replace(at.comparison(c), subject=_SUBJECT, reference=_REFERENCE)
     claim = replace(claim, values={k: v for k, v in claim.values.items() if k != "cost"})
     decided = c.verdict.decided
-    words = phrases.predicate(claim, _TIMES_FROM) if decided else phrases.comparison(claim)
+    words = (
+        phrases.predicate(claim, _TIMES_FROM, _DECIMALS) if decided else phrases.comparison(claim)
+    )
     text = f"{_SUBJECT} {words}" if decided else words
     unit = "" if "×" in text else f"{THIN_SPACE}%"
 

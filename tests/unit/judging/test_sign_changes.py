@@ -92,7 +92,7 @@ def test_a_sign_changes_only_between_sizes_of_one_family(
     plan = with_inputs(example, *texts())
     ratio = dict(zip((i.label for i in plan.inputs), prose + cjk, strict=True))
     text = sign_change(judged(example, plan, ratio))
-    assert "depends on the input" in text
+    assert "depends on the input (adjusted CIs): " in text
     assert all(label in text for label in ratio)
     if ending is None:
         assert "the sign changes" not in text

@@ -40,6 +40,14 @@ def texts(table: Table) -> list[list[str]]:
     return [[cell.text for cell in row.cells] for row in table.rows]
 
 
+def with_cpu(data: ReportData) -> ReportData:
+    """Return the record with a sign change of time and of CPU time of the same pair."""
+    changed = with_sign_change(data)
+    claims = changed.judgement.claims
+    more = tuple(replace(c, metric="cpu") for c in claims if c.kind == "sign-change")
+    return replace(changed, judgement=replace(changed.judgement, claims=(*claims, *more)))
+
+
 def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportData) -> None:
     blocks = effects_section.sign_changes(with_sign_change(data))
     (table,) = tables(blocks)
@@ -49,6 +57,7 @@ def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportD
         ["size", "200MiB"],
     ]
     assert [row[4] for row in texts(table)] == ["▼ faster", "? inconclusive", "▲ slower"]
+    assert sentences(effects_section.sign_changes(with_cpu(data))) == sentences(blocks)
     text = "\n".join(sentences(blocks))
     assert "smol+system vs rayon+system depends on the input" in text
     assert (

@@ -237,6 +237,10 @@ def test_each_verdict_is_one_sentence() -> None:
         "`./new` is 1.31× faster than `./old [1, 2]` (95 % CI 1.27 to 1.35), same output, "
         "12 % more memory"
     )
+    # The digits are those of the table above the sentence.
+    assert line_of(plan, compared(plan, Verdict.WORSE, 3.174, 2.851, 3.629)).startswith(
+        "`./new` is 3.17× slower than `./old [1, 2]` (95 % CI 2.85 to 3.63)"
+    )
     slower = compared(plan, Verdict.WORSE_SIZE_UNCERTAIN, 1.024, 1.012, 1.036)
     assert line_of(plan, slower, events=(Event("BX334", "differs", cell_id=slower.cell_id),)) == (
         "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; "
