@@ -51,7 +51,9 @@ def files_of(variant: Variant) -> str:
         if spec.features or not spec.default_features:
             comment = "  # in addition to the current default" if spec.default_features else ""
             features = f"default = {_toml(list(spec.features))}{comment}"
-            parts.append(["# Cargo.toml", "[features]", features])
+            parts.append(
+                [f"# Cargo.toml of {_one_line(spec.package or spec.bin)}", "[features]", features]
+            )
         keys = [
             # Numbers and booleans have no quotes.
             f"{key} = {text if text in {'true', 'false'} or text.isdigit() else _toml(text)}"

@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.judgement import Claim, Derived
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
@@ -442,11 +442,14 @@ def test_the_limitations_have_at_most_six_lines(data: ReportData, document: Docu
 
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
     files, command = (b for b in section(document, "S19").blocks if isinstance(b, Code))
-    assert files.text.startswith('# Cargo.toml\n[features]\ndefault = ["jemalloc"]')
+    assert files.text.startswith('# Cargo.toml of search\n[features]\ndefault = ["jemalloc"]')
     assert 'lto = "fat"' in files.text
     assert command.language == "sh"
     assert command.text == "RUST_LOG=off search run --runtime=smol '--pattern=a b'\"'\"'c' FILE"
     assert files.text == files_of(data.plan.variants[4])
+    packaged = BuildSpec("/crates", "prog", package="core", features=("simd",))
+    text = files_of(replace(data.plan.variants[4], build=packaged))
+    assert text.startswith("# Cargo.toml of core\n[features]")
     assert command.text == command_of(data, data.plan.variants[4])
 
 
