@@ -41,7 +41,11 @@ def lines(at: Evidence, item: Input) -> Iterator[Claim]:
 
 
 def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
-    """Yield memory and CPU time of the best variant, and the tied variant with least memory."""
+    """Yield memory and CPU time of the best variant, and the tied variant with least memory.
+
+    Memory is compared with the baseline. If the baseline is best, it is compared with the other
+    variant if there is only one.
+    """
     group, baseline = at.groups.get(item.id), at.plan.baseline_cell(item.id)
     if group is None or not group.cell_ids or baseline is None or not at.is_conclusive(group):
         return
@@ -51,12 +55,14 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
     for table in at.judgement.structure.contributions:
         if table.design == "ladder" and table.input_id == item.id and table.end_cell_id:
             cell, members = table.end_cell_id, (table.end_cell_id,)
-    label, base = at.label(cell), at.label(baseline.id)
-    mine, theirs = at.amount(cell), at.amount(baseline.id)
+    others = [c.id for c in at.compared(item.id) if c.id != baseline.id]
+    other = baseline.id if cell != baseline.id else others[0] if len(others) == 1 else cell
+    label, base = at.label(cell), at.label(other)
+    mine, theirs = at.amount(cell), at.amount(other)
     memory = {c.id: m for c in at.compared(item.id) if (m := at.medians.get((c.id, PEAK_RSS)))}
     sentences = []
-    if mine and theirs and cell != baseline.id:
-        pair = at.pair(cell, baseline.id, PEAK_RSS)
+    if mine and theirs and cell != other:
+        pair = at.pair(cell, other, PEAK_RSS)
         text = f"{label} uses {mine} of memory, {base} uses {theirs}"
         if mine == theirs:
             text = f"{label} and {base} both use {mine} of memory"
@@ -66,8 +72,8 @@ def _cost(at: Evidence, item: Input) -> Iterator[Claim]:
     elif mine:
         most = max(memory, key=memory.__getitem__, default=cell)
         more = memory.get(most, 0.0) > LARGE * at.medians[cell, PEAK_RSS]
-        other = f"; {at.label(most)} uses the most, {at.amount(most)}" if more else ""
-        sentences.append(f"{label} uses {mine} of memory{other}")
+        largest = f"; {at.label(most)} uses the most, {at.amount(most)}" if more else ""
+        sentences.append(f"{label} uses {mine} of memory{largest}")
     known = [c for c in members if (c, PEAK_RSS) in at.medians]
     least = min(known, key=lambda c: at.medians[c, PEAK_RSS], default=cell)
     smaller = at.medians.get((least, PEAK_RSS), 0.0) * CLOSE < at.medians.get((cell, PEAK_RSS), 0.0)
@@ -357,8 +363,8 @@ def confidence(at: Evidence) -> Claim:
     untested = ["other machines"]
     if any(item.dataset for item in at.plan.inputs):
         untested.append("other inputs")
-        if not any(cell.cache == "cold" for cell in at.plan.cells):
-            untested.append("a cold page cache")
+    if not any(cell.cache == "cold" for cell in at.plan.cells):
+        untested.append("a cold page cache")
     sentences.append(f"Not measured: {listed(untested)}")
     sentences.append("Verdicts are corrected for multiple comparisons")
     claim = statement("trust", "this record", ". ".join(sentences), lead="Confidence")

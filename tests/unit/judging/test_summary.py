@@ -273,6 +273,8 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
     assert used(plan, {"b": -0.5, "c": -0.4}) == [
         "use variant b: argument b. Other settings as in the baseline"
     ]
+    # Only the recommendation states why one of two equal variants is chosen.
+    assert used(plan, {"b": -0.5, "c": -0.5})[0].endswith(". Other settings as in the baseline")
     assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
 
@@ -350,6 +352,25 @@ def test_memory_that_is_equivalent_and_not_equal_is_about_the_same(study: type[S
     same = "b and a use about the same memory: 6.60\u202fMiB and 6.57\u202fMiB."
     assert memory(6.6 * 2**20).startswith(same)
     assert memory(6.57 * 2**20).startswith("b and a both use 6.57\u202fMiB of memory.")
+
+
+def test_memory_of_two_variants_is_compared_if_the_baseline_is_best(study: type[Study]) -> None:
+    example = study(arms=("a", "b"))
+
+    def text(other: float) -> str:
+        blocks = example.blocks(
+            timing({"b": 0.5}, 0.01), rss=lambda arm, *_: (other if arm == "b" else 13.39) * 2**20
+        )
+        return line(example.judge(blocks), "Memory").text
+
+    assert text(13.36) == "a and b both use 13.4\u202fMiB of memory"
+    assert text(20.0) == "a uses 13.4\u202fMiB of memory, b uses 20.0\u202fMiB"
+
+
+def test_the_summary_gives_the_limits_of_the_limitations(study: type[Study]) -> None:
+    example = study()
+    text = line(example.judge(example.blocks(timing({}, 0.01))), "Confidence").text
+    assert "Not measured: other machines and a cold page cache." in text
 
 
 def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study]) -> None:
