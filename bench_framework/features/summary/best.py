@@ -200,7 +200,6 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     """Yield how the recommended variant of an input is built and run, unlike the baseline.
 
     Nothing is yielded for another program than the baseline's, or if the label states the settings.
-    The recommendation gives the reason for the choice.
     """
     baseline = at.plan.baseline_cell(item.id)
     claim = next((c for c in recommendations(at) if c.scope in ((), at.scope(item.id))), None)
@@ -215,6 +214,8 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
     if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
         text += f": {', '.join(same)}"
+    if reason := claim.values["why"]:
+        text += f". Of the {at.best} variants, it has {reason}"
     yield statement("use", claim.subject, text, lead="Recommendation")
 
 
