@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -61,6 +61,19 @@ def text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:
         return ""
+
+
+def last_lines(lines: Sequence[str], most: int) -> Sequence[str]:
+    """Return the last lines of an stderr, or from the first panic of Rust on if it is before them."""
+    panics = (number for number, line in enumerate(lines) if "panicked at" in line)
+    start = min(next(panics, len(lines)), max(0, len(lines) - most))
+    return lines[start : start + most]
+
+
+def in_one_line(text: str) -> str:
+    """Return the last three lines of an stderr as `last_lines` selects them, separated by slashes."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(line for line in last_lines(lines, 3) if line != "stack backtrace:")
 
 
 def read_input(path: Path, most: int) -> bytes:

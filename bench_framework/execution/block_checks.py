@@ -14,6 +14,7 @@ from bench_framework.execution.answer_differences import Difference, first_diffe
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
+from bench_framework.foreign import last_lines
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import writing
@@ -194,7 +195,7 @@ def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
         with contextlib.suppress(OSError):
             answers.unlink(missing_ok=True)
     how = SUCCEEDED_AGAIN if finished.exit_code in reader.policy.exit_codes else finished.how
-    return how, "\n".join(lines[-STDERR_LINES:])
+    return how, "\n".join(last_lines(lines, STDERR_LINES))
 
 
 def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, str] | None) -> Event:
@@ -204,7 +205,7 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         how, stderr = again
         if stderr:
             if stderr.count("\n") + 1 == STDERR_LINES:
-                stderr += f"   (last {STDERR_LINES} lines; all in {block.stderr_log})"
+                stderr += f"   ({STDERR_LINES} lines; all in {block.stderr_log})"
             details.append(("stderr", stderr))
         bad_end = any(code not in plan.answer.exit_codes for code in block.exit_codes)
         if how == SUCCEEDED_AGAIN and bad_end:

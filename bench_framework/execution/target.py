@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from bench_framework.errors import CellError, MachineError, MeasureError
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
+from bench_framework.foreign import in_one_line
 from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
 from bench_framework.model.run import Build, Preload, PreparedInput
 
@@ -55,8 +56,8 @@ def run_setup(
         except MeasureError as error:
             return f"{what}: {error.message}"
         if not output.ok:
-            last = output.stderr.strip().splitlines()[-1:] or [""]
-            return f"{what} ({argv[0]}): {output.finished.how} {last[0]}".rstrip()
+            printed = in_one_line(output.stderr)
+            return f"{what} ({argv[0]}): {output.finished.how} {printed}".rstrip()
     return None
 
 

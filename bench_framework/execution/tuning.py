@@ -9,7 +9,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.foreign import parse_json, text_of
+from bench_framework.foreign import last_lines, parse_json, text_of
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 
@@ -90,7 +90,7 @@ def _whole(digits: str) -> int:
 
 def _failed(argv: tuple[str, ...], what: str, errors: Path | None = None) -> CellError:
     lines = text_of(errors).splitlines() if errors is not None else []
-    details = (("stderr", "\n".join(lines[-STDERR_LINES:])),) if lines else ()
+    details = (("stderr", "\n".join(last_lines(lines, STDERR_LINES))),) if lines else ()
     details = (("command", " ".join(argv)), *details)
     message, effect = f"the command under `tuning` {what}", "nothing was measured"
     fix = "correct the command and run again"

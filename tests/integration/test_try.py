@@ -37,6 +37,10 @@ PROGRAM = """
 case "$1" in
   --mode=fast) [ "$features" = fast ] || { echo "unknown mode fast" >&2; exit 2; } ;;
   --mode=broken) echo "unknown mode broken" >&2; exit 2 ;;
+  --mode=panic)
+    printf '%s\\n' "thread 'main' panicked at src/main.rs:2:5:" "no words" "stack backtrace:" \\
+      "   1: core::panicking::panic" "   2: prog::main" "note: Some details are omitted" >&2
+    exit 101 ;;
   --mode=other) echo other; exit ;;
   --mode=varying) echo "$$"; exit ;;
   --mode=timed) echo "took $$ ms"; exit ;;
@@ -114,6 +118,12 @@ def test_a_baseline_that_fails_is_refused_after_its_build(
     assert "nothing else was built, and nothing was measured" in done.stderr
     assert builds(tmp_path) == [""]
     assert find_records(tmp_path / "results") == []
+
+
+def test_a_panic_is_shown_in_place_of_its_backtrace(benchctl: Benchctl) -> None:
+    done = benchctl("try", "modes.yaml", mode="panic", base="panic", code=3)
+    panic = "thread 'main' panicked at src/main.rs:2:5: / no words"
+    assert f"failed in its trial run: exit status 101: {panic}\n" in done.stderr
 
 
 def test_a_command_that_needs_another_build_is_not_refused(

@@ -16,7 +16,15 @@ from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
-from bench_framework.foreign import fault_of, open_regular, parse_json, read_regular, sha256_of
+from bench_framework.foreign import (
+    fault_of,
+    in_one_line,
+    last_lines,
+    open_regular,
+    parse_json,
+    read_regular,
+    sha256_of,
+)
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Cell, Dataset, Input, Role
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
@@ -129,3 +137,13 @@ def test_an_endless_file_of_accepted_changes_is_an_error(endless: Path, tmp_path
 def test_an_endless_page_is_not_audited(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["audit", str(endless)]) == 2
     assert "is not a regular file" in capsys.readouterr().err
+
+
+def test_the_lines_of_an_error_begin_at_its_first_panic() -> None:
+    panic = ["thread 'a' panicked at src/main.rs:1:1:", "no file", "stack backtrace:"]
+    lines = ["reading", *panic, *(f"{n}: main" for n in range(9)), "thread 'b' panicked at x"]
+    assert last_lines(lines, 2) == panic[:2]
+    assert last_lines(lines[4:-1], 2) == ["7: main", "8: main"]
+    assert last_lines(lines, 99) == lines
+    assert in_one_line("\n\n ".join(lines)) == " / ".join(panic[:2])
+    assert in_one_line("") == ""

@@ -10,7 +10,7 @@ from bench_framework.execution import worker
 from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, run_setup
-from bench_framework.foreign import text_of
+from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
@@ -19,7 +19,6 @@ from bench_framework.store.layout import Raw
 if TYPE_CHECKING:  # `plan` describes binaries with this module, and loads no records
     from bench_framework.store.records import Record
 
-STDERR_LINES: Final = 3
 SAMPLE_S: Final = 0.001
 """Interval of the callback `poll` of a run."""
 
@@ -119,7 +118,9 @@ class SingleRunner:
         if finished.timed_out:
             return SingleRun("timeout", finished, f"timed out after {timeout_s:g} s")
         if finished.exit_code not in self.policy.exit_codes:
-            return SingleRun("failed", finished, f"{finished.how}{_last_lines(errors)}")
+            printed = in_one_line(text_of(errors))
+            message = f"{finished.how}: {printed}" if printed else finished.how
+            return SingleRun("failed", finished, message)
         receipt, digest = None, expected
         try:
             reader.require_written(before)
@@ -145,8 +146,3 @@ def expected_answer(record: "Record", cell_id: str) -> str | None:
     answers = (b.answer for b in blocks if b.answer is not None)
     digests = {answer.digest for answer in answers if answer.source != "none"}
     return digests.pop() if len(digests) == 1 and record.plan.answer.compare != "none" else None
-
-
-def _last_lines(errors: Path) -> str:
-    lines = [line.strip() for line in text_of(errors).splitlines() if line.strip()]
-    return f": {' / '.join(lines[-STDERR_LINES:])}" if lines else ""
