@@ -32,6 +32,8 @@ _NOUNS: Final = {
     "package": ("package with a binary", "packages with a binary"),
     "bin": ("binary", "binaries"),
 }
+_PATH: Final = re.compile(r"(?!-)[^{}]*(?:/|\.[A-Za-z]\w*$)")
+"""An argument that looks like the name of a file: it has a slash or a suffix, and no braces."""
 _TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
@@ -224,7 +226,11 @@ def _add_text(
     draft.guesses.append(("command", shlex.join(filled)))
     input_lines = []
     if path is None:
-        draft.guesses.append(("input", "none: the arguments do not contain exactly one file"))
+        missing = (word for word in words if _PATH.match(word) and not Path(word).exists())
+        reason = "the arguments do not contain exactly one file"
+        if (name := next(missing, None)) is not None:
+            reason = f"there is no file `{name}`; it is passed on as text"
+        draft.guesses.append(("input", f"none: {reason}"))
     else:
         input_lines.append(f"input: {flow({'file': os.path.relpath(path.resolve(), folder)})}")
         if not any("{input}" in word for word in words):

@@ -96,6 +96,17 @@ def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, 
     assert '# profile: {lto: "off", codegen-units: 16}' in draft.text
 
 
+@pytest.mark.parametrize("word", ["nofile.txt", "data/nofile"])
+def test_an_argument_that_may_be_a_missing_file_is_named(
+    packages: dict[str, Any], word: str
+) -> None:
+    packages["tool"] = package("tool", "tool")
+    reason = f"none: there is no file `{word}`; it is passed on as text"
+    assert drafted(words=["--scale=a/b", "1.5", word])[1]["input"] == reason
+    reason = "none: the arguments do not contain exactly one file"
+    assert drafted(words=["--scale=a/b", "1.5", "data.txt", "data.txt"])[1]["input"] == reason
+
+
 def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> None:
     packages["tool"] = package("tool", "tool", features=FEATURES)
     text = drafted(words=[])[0].text
