@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final
 from bench_framework.execution.build.messages import read_packages
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.feature_groups import closure
-from bench_framework.scenario.scalars import Refused, axis_name
+from bench_framework.scenario.scalars import Refused, axis_name, did_you_mean
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios.crate_scenario import crate_above
 from bench_framework.workflow.scenarios.request import (
@@ -140,7 +140,12 @@ class _OfProgram(Request):
 
         Raises `UsageError` (BX122): an option is wrong.
         """
-        slots = "|".join(("bin", "input", *names))
+        known = ("bin", "input", *names)
+        program, slots = self.command[0], "|".join(known)
+        if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
+            available = [f"{{{name}}}" for name in known if name != "input" or self.input]
+            advice = did_you_mean(program, available, "available")
+            raise unfit(f"unknown placeholder `{program}`", advice)
         words = [escaped(word, slots) for word in self.command]
         if not built:
             for option in ("crate", "package", "binary"):
@@ -264,14 +269,15 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     names = [name for name, _ in axes]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise unfit(f"`{twice}` is given twice", "give all of its values in one list")
-    built = any(word == BIN for word in request.command[:1])
     given = [text.partition("=")[0] for text in request.lists]
+    built = any(word == BIN for word in request.command[:1])
+    program = [*request.program(*(name for name in given if ":" not in name), built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit(f"{unbuilt[0]} needs a crate that is built", f"use {BIN} as program")
     lines = [
         *request.head(f"Which {' and '.join(names)} is fastest?"),
-        *request.program(*(name for name in given if ":" not in name), built=built),
+        *program,
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
         f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",

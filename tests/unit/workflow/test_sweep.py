@@ -60,6 +60,16 @@ def test_a_variable_is_set_to_each_value_and_the_first_is_the_baseline() -> None
     assert plan.cells[0].command[1] == ("{x}",), "braces without values are text"
 
 
+@pytest.mark.parametrize("lists", ["n=1,2", "PROFILE:opt-level=3,s"])
+def test_a_program_that_is_an_unknown_placeholder_is_refused(lists: str) -> None:
+    with pytest.raises(UsageError, match=r"^unknown placeholder `\{binn\}`$") as raised:
+        swept(lists, command="{binn} {n}")
+    names = "{bin}, {n}" if lists.startswith("n=") else "{bin}"
+    assert raised.value.fix == f"did you mean `{{bin}}`?  available: {names}"
+    with pytest.raises(UsageError, match=r"^unknown placeholder `\{binn\}`$"):
+        plan_ablation(Ablation(features="simd", command=["{binn}"]))
+
+
 def test_every_combination_of_several_lists_is_measured() -> None:
     plan = swept("n=1,2", "ENV:MODE=a\\,b,c")
     assert labels(plan)[:-1] == ["n=1 + a,b", "n=1 + c", "n=2 + a,b", "n=2 + c"]
