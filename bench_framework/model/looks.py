@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import Cell, Plan, Role
@@ -229,6 +229,29 @@ def decidable(plan: Plan) -> bool:
 def limited(plan: Plan, rounds: int) -> Plan:
     """Return a plan with a known limit of rounds."""
     return replace(plan, measure=replace(plan.measure, rounds_max=rounds, by_budget=False))
+
+
+def changed_keys(before: Plan, after: Plan) -> list[str]:
+    """Return keys of a scenario that differ; `before` may have a limit of rounds, see `limited`."""
+    if after.measure.by_budget and not before.measure.by_budget:
+        after = limited(after, before.measure.rounds_max)
+    keys = [
+        *(
+            f"measure.{name.partition('_')[0]}"
+            for name in _differing(before.measure, after.measure)
+        ),
+        *(name.removesuffix("s") for name in _differing(before.judge, after.judge)),
+        *_differing(before, after),
+    ]
+    derived = {"measure.seed", "measure", "judge", "variants", "holes", "baseline_id"}
+    hidden = {*derived, "scenario_path", "scenario_sha256", "asked"}
+    words = {"metric": "judge", "cells": "configurations", "program": "worker"}
+    return [words.get(key, key) for key in dict.fromkeys(keys) if key not in hidden]
+
+
+def _differing(before: Any, after: Any) -> list[str]:
+    names = (field.name for field in fields(before))
+    return [name for name in names if getattr(before, name) != getattr(after, name)]
 
 
 def limit_of_rounds(

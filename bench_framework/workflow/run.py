@@ -16,7 +16,7 @@ from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import decidable
+from bench_framework.model.looks import changed_keys, decidable
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Build, Event, Look
@@ -24,7 +24,7 @@ from bench_framework.report import Document
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.manifest import digest_of, read_manifest
-from bench_framework.store.records import Record, find_resumable, require_same
+from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
 from bench_framework.units import counted
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
@@ -171,6 +171,23 @@ def _existing(plan: Plan, options: RunOptions, observer: Observer) -> Record | N
     return None if options.fresh else find_resumable(options.results, plan, warn)
 
 
+def require_plan(record: Record, plan: Plan) -> None:
+    """Refuse to continue an interrupted record with another plan. Raises `RecordError` (BX410)."""
+    same_file = record.plan.scenario_path == plan.scenario_path
+    if record.contents.header.plan_sha256 == plan_sha256(plan) or not same_file:
+        return
+    keys = ", ".join(changed_keys(record.plan, plan))
+    changed = "the scenario or the options have changed since" + (keys and f" (changed: {keys})")
+    start = f"`{plan.command} --fresh`" if plan.scenario_path else "add --fresh before any `--`"
+    raise errors.RecordError(
+        f"the last run of {plan.name} was interrupted, and {changed}",
+        code="BX410",
+        details=(("old command", record.plan.command),),
+        effect="rounds measured under different conditions cannot be compared",
+        fix=f"repeat the old command to finish it, or start a new record: {start}",
+    )
+
+
 def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
     """Refuse to confirm a result with other programs. Raises `RecordError` (BX410)."""
     known = {build.id: build.sha256 for build in first if build.sha256}
@@ -208,6 +225,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
 
             looks = reopening_looks(record.plan, record.contents)
             hint = "the gate needs more rounds"
+        else:
+            require_plan(record, plan)
         require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
         done = counted(sum(record.contents.rounds.values()), "completed round")
         observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))

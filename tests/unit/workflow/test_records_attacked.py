@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,13 +16,14 @@ from bench_framework.execution import progress
 from bench_framework.model.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
-from bench_framework.store.lines import Counted
+from bench_framework.store.lines import Counted, Limit
 from bench_framework.store.records import Record
 from bench_framework.workflow import run
 from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.records.verification import verify_record
+from bench_framework.workflow.run import require_plan
 from bench_framework.workflow.run_options import RunOptions
-from tests.unit.workflow.measured_record import TEXT
+from tests.unit.workflow.measured_record import AT, TEXT, made_plan
 
 
 def copied(record: Path, tmp_path: Path) -> Path:
@@ -344,3 +346,33 @@ def test_an_observation_of_a_cell_that_the_plan_lacks_is_one_error(
     with pytest.raises(RecordError, match="do not belong together") as caught:
         Record.open(path)
     assert caught.value.code == "BX411"
+
+
+def test_an_interrupted_record_of_another_plan_names_what_changed(tmp_path: Path) -> None:
+    plan = made_plan()
+    by_budget = replace(plan.measure, by_budget=True, rounds_max=1000)
+    plan = replace(plan, measure=by_budget, asked=("-S", "measure.warmup=1"))
+    record = Record.create(tmp_path, plan, "", started_at=AT, benchctl="0.1.0")
+    record.append(Limit(40))
+    same = replace(plan, asked=())
+    require_plan(record, same)
+    other = replace(
+        same,
+        scenario_sha256="6" * 64,
+        question="Which?",
+        measure=replace(plan.measure, seed=9, warmup_rounds=1),
+        judge=replace(plan.judge, margin=0.5, metrics=("cpu",)),
+        cells=plan.cells[1:],
+    )
+    with pytest.raises(RecordError) as raised:
+        require_plan(record, other)
+    assert raised.value.code == "BX410"
+    assert raised.value.message == (
+        "the last run of demo was interrupted, and the scenario or the options have changed since "
+        "(changed: measure.warmup, judge, margin, question, configurations)"
+    )
+    assert raised.value.details == (("old command", "benchctl run demo.yaml -S measure.warmup=1"),)
+    fix = "repeat the old command to finish it, or start a new record: "
+    assert raised.value.fix == fix + "`benchctl run demo.yaml --fresh`"
+    with pytest.raises(RecordError, match=r"have changed since$"):
+        require_plan(record, replace(same, scenario_sha256="6" * 64))
