@@ -162,9 +162,10 @@ class PlanReady(Update):
 
 
 class Resumed(Update):
-    """An interrupted record is continued; `rounds` has its complete rounds per input."""
+    """A record is continued, with its complete rounds per input and its blocks; both may be empty."""
 
     rounds: Mapping[str, int]
+    blocks: tuple[Block, ...] = ()
 
 
 class InterimVerdicts(Update):

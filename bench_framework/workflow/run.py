@@ -246,7 +246,8 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
             observer.notify(progress.Remark(event))
     for look in looks:
         record.append(lines.Looked(look))
-    observer.notify(progress.Resumed(record.contents.rounds))
+    stored = record.contents
+    observer.notify(progress.Resumed(stored.rounds, tuple(stored.blocks)))
     return record
 
 

@@ -12,7 +12,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Look
+from bench_framework.model.run import Block, Look
 from bench_framework.units import counted, format_clock
 
 
@@ -63,6 +63,8 @@ class Work:
         match update:
             case progress.Resumed():
                 self.rounds.update(update.rounds)
+                for block in update.blocks:
+                    self._add(block)
             case progress.LimitKnown():
                 self.plan = limited(self.plan, update.rounds)
             case progress.RoundStarted():
@@ -70,10 +72,7 @@ class Work:
                 self.warmup = update.warmup
             case progress.BlockFinished(block=block):
                 self.blocks += 1
-                if block.status == "ok" and block.wall is not None and block.warmup:
-                    self.warmed[block.cell_id] = block.wall
-                elif block.status == "ok" and block.wall is not None:
-                    self.values.setdefault(block.cell_id, []).append(block.wall)
+                self._add(block)
             case progress.RoundFinished():
                 if update.warmup:
                     self.warmups_done += 1
@@ -92,6 +91,12 @@ class Work:
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
             case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
+
+    def _add(self, block: Block) -> None:
+        if block.status == "ok" and block.wall is not None and block.warmup:
+            self.warmed[block.cell_id] = block.wall
+        elif block.status == "ok" and block.wall is not None:
+            self.values.setdefault(block.cell_id, []).append(block.wall)
 
     def advice(self, look: Look) -> str:
         """Return what a verdict would have needed if measuring ended too early for any."""

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -172,6 +173,22 @@ def test_a_time_has_its_interval_and_the_first_one_is_that_of_the_warm_up(
     text = capsys.readouterr().err
     assert re.search(r"a \(baseline\).* 250\s?ms", text)
     assert re.search(r"a \(baseline\).* 105\s?ms .*\[102, 108\]", text)
+
+
+def test_stored_rounds_of_a_resumed_record_are_in_the_table(plan: Plan) -> None:
+    work, cell = run_progress.Work(plan), plan.cells[0].id
+
+    def block(number: int, **keys: Any) -> Block:
+        return Block(number, number, 0, cell, False, "ok", "2026-01-01", **keys)
+
+    stored = [block(number, wall_s=(0.1,)) for number in range(9)]
+    failed = replace(block(9, wall_s=(0.9,)), status="failed")
+    skipped = replace(block(10, wall_s=(0.9,)), status="skipped")
+    work.take(progress.Resumed({plan.inputs[0].id: 9}, (*stored, failed, skipped)))
+    work.take(progress.BlockFinished(block(10, wall_s=(0.3,))))
+    assert work.values[cell] == [*[0.1] * 9, 0.3]
+    assert work.median(cell) == 0.1
+    assert work.blocks == 1
 
 
 def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Plan) -> None:
