@@ -21,7 +21,7 @@ from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Interval
 from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
-from bench_framework.units import format_percent
+from bench_framework.units import counted, format_percent
 
 DRIFT_LEVEL: Final = 0.001
 """Level of Kendall's test for drift. It is strict because noise is autocorrelated."""
@@ -145,8 +145,9 @@ def exploratory_events(looks: Looks) -> list[Event]:
     return [
         Event(
             "BX340",
-            f"exploratory: {looks.rounds[-1]} rounds are too few to decide {looks.family} "
-            f"comparisons at a family-wise error rate of {format_percent(looks.level)}",
+            f"exploratory: {counted(looks.rounds[-1], 'round')} cannot decide "
+            f"{counted(looks.family, 'comparison')} at a family-wise error rate of "
+            f"{format_percent(looks.level)}; {looks.requirement}",
             effect="values are shown, and every verdict is inconclusive",
             help=f"set `measure.rounds.max` to {looks.needed} or more",
         )

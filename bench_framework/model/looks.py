@@ -14,6 +14,7 @@ from typing import Any, Final
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
+from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
@@ -50,6 +51,14 @@ class Looks:
     def count(self) -> int:
         """Number of looks, J."""
         return len(self.rounds)
+
+    @property
+    def requirement(self) -> str:
+        """The number of comparisons and of their rounds, as a sentence."""
+        these = (
+            "this comparison needs" if self.family == 1 else f"these {self.family} comparisons need"
+        )
+        return f"{these} at least {counted(self.needed, 'round')}"
 
     def needed_with(self, runs: int) -> int:
         """Return the rounds that a comparison of so many runs per round needs for its level.

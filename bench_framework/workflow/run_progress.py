@@ -100,16 +100,16 @@ class Work:
 
     def advice(self, look: Look) -> str:
         """Return what a verdict would have needed if measuring ended too early for any."""
-        measure, needed = self.plan.measure, looks_of(self.plan).needed
+        measure, looks = self.plan.measure, looks_of(self.plan)
         done = sum(self.rounds.values()) + self.warmups_done
         spent = measure.budget_s is not None and self.measured_s >= measure.budget_s
-        if not spent or not done or look.round >= needed or measure.until == "rounds":
+        if not spent or not done or look.round >= looks.needed or measure.until == "rounds":
             return ""
         round_s = self.measured_s / done * len(self.plan.inputs)
-        enough = math.ceil((needed + measure.warmup_rounds) * round_s / 60)
+        enough = math.ceil((looks.needed + measure.warmup_rounds) * round_s / 60)
         return (
-            f"; a verdict needs {needed} rounds, and a round takes {format_clock(round_s)}: use "
-            f"--budget {enough}m or a smaller input"
+            f"; {looks.requirement}, and a round takes {format_clock(round_s)}: use --budget "
+            f"{enough}m or a smaller input"
         )
 
     def median(self, cell_id: str) -> float | None:

@@ -79,7 +79,8 @@ def _page(trials: Trials, width: int) -> str:
             least = format_duration(rounds * trials.round_s)
             warm = trials.plan.measure.warmup_rounds
             also = f" and {counted(warm, 'warm-up round')}" if warm else ""
-            text += f"; a verdict needs at least {counted(rounds - warm, 'round')}{also} ({least})"
+            first = f"{counted(rounds - warm, 'round')}{also} ({least})"
+            text += f"; the first interim analysis is after {first}"
         budget = trials.plan.measure.budget_s
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)

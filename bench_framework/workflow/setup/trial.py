@@ -155,7 +155,7 @@ class Trials:
 
     @property
     def rounds_needed(self) -> int | None:
-        """Rounds until the first verdicts, warm-up included; `None` without verdicts."""
+        """Rounds until the first planned interim analysis, with the warm-up; `None` without verdicts."""
         plan, budget = self.plan, self.plan.measure.budget_s
         if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
@@ -274,7 +274,7 @@ def refusals(trials: Trials) -> list[BenchError]:
         message = f"the budget of {format_clock(budget)} is too small: {needs}"
         fix = f"set measure.budget to {enough}m, or use --budget {enough}m where the command has it"
         fix += "; -k selects fewer configurations"
-        effect = f"no verdict would be possible; {NOTHING}"
+        effect = f"it would end before the first planned interim analysis; {NOTHING}"
         errors.append(UsageError(message, code="BX123", effect=effect, fix=fix))
     return errors
 

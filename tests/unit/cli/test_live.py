@@ -201,7 +201,7 @@ def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Pl
     look = Look(here, 0, 1, stopped=True, reason="the time budget is used up")
     needed = looks_of(timed).needed
     assert work.advice(look) == (
-        f"; a verdict needs {needed} rounds, and a round takes 1 min 05 s: use "
+        f"; these 10 comparisons need at least {needed} rounds, and a round takes 1 min 05 s: use "
         f"--budget {math.ceil((needed + 2) * 65 / 60)}m or a smaller input"
     )
     assert work.advice(replace(look, round=needed)) == ""
