@@ -185,8 +185,10 @@ def _run(forecast: Forecast) -> str:
 
 def _comparisons(forecast: Forecast) -> str:
     looks, plan = forecast.looks, forecast.plan
+    if len(plan.variants) == 1:
+        return "nothing: there is only one variant"
     text = (
-        f"{looks.family} comparisons ({' and '.join(plan.judge.metrics)}) at a family-wise error"
+        f"{counted(looks.family, 'comparison')} ({' and '.join(plan.judge.metrics)}) at a family-wise error"
         f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; "
         f"interim analyses after {_looks(forecast)} rounds"
     )
@@ -194,9 +196,7 @@ def _comparisons(forecast: Forecast) -> str:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
         text += f"; baselines {' and '.join(names)}"
     if forecast.rounds is not None and forecast.rounds < looks.needed:
-        text += (
-            f". Exploratory: a verdict needs {looks.needed} rounds, this plan has {forecast.rounds}"
-        )
+        text += f". Exploratory: {looks.requirement}, this plan has {forecast.rounds}"
     if plan.measure.strategy == "race":
         text += _race(forecast)
     if not plan.measure.control:
@@ -232,6 +232,8 @@ def _gate(plan: Plan) -> str:
 
 def _detectable(forecast: Forecast) -> str:
     resolution = forecast.resolution
+    if len(forecast.plan.variants) == 1:
+        return ""
     if not resolution.by_metric:
         without = "there is no earlier record of this workload on this machine"
         return f"known after the first interim analysis: {without}"
