@@ -103,7 +103,7 @@ def judge(
             *data_quality.drift_events(plan, samples),
             *data_quality.contention_events([b for s in samples.values() for b in s.blocks]),
             *data_quality.control_events(plan, floors),
-            *data_quality.exploratory_events(looks),
+            *(() if "--quick" in plan.asked else data_quality.exploratory_events(looks)),
         ),
     )
     measured = contrasts.measured(runs, looks, looks_taken, floors, inputs)

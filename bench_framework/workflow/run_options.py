@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build
 
 BUILTIN: Final = "builtin"
+QUICK: Final = ("measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1")
+"""The overrides of ``--quick``."""
 NOTHING: Final = "nothing was built or measured"
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
 """Environment variables in which GitHub and GitLab store the target branch of a change."""
@@ -105,7 +107,10 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     """Load and expand. Raises `ScenarioError`: it has errors; `UsageError` (BX102): no file."""
     plan = expand(load(find_scenario(name), overrides=overrides), only=only)
     # The report prints the command with the name that the user gave.
-    options = [word for override in overrides for word in ("-S", masked(override))]
+    quick = {*QUICK} <= {*overrides}
+    typed = (override for override in overrides if not (quick and override in QUICK))
+    options = [word for override in typed for word in ("-S", masked(override))]
+    options += ["--quick"] * quick
     return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
 
 

@@ -143,9 +143,11 @@ def _overrides(
     *, quick: bool, rounds: str | None, budget: str | None, until: str | None
 ) -> list[str]:
     """Return the options of this command as overrides of the scenario, which is where they are checked."""
+    from bench_framework.workflow.run_options import QUICK
+
     overrides: list[str] = []
     if quick:
-        overrides += ["measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1"]
+        overrides += QUICK
     if rounds is not None:
         low, colon, high = rounds.partition(":")
         both = f"{{min: {low or 12}, max: {high}}}"

@@ -139,15 +139,6 @@ def test_plan_with_too_few_rounds_is_exploratory(
     assert "Exploratory: these 2 comparisons need at least 7 rounds, this plan has 3" in page
 
 
-def test_plan_of_few_comparisons(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["plan", str(scenario), "-S", "judge=[wall]"]) == 0
-    assert "1 comparison (wall)" in " ".join(capsys.readouterr().out.split())
-    assert run_command_line(["plan", str(scenario), "-k", "arm=a"]) == 0
-    page = " ".join(capsys.readouterr().out.split())
-    assert "Compare nothing: there is only one variant" in page
-    assert "Detects" not in page
-
-
 def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["--json", "plan", str(scenario), "-S", "measure.rounds.max=40"]) == 0
     document = json.loads(capsys.readouterr().out)

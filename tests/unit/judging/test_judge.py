@@ -113,6 +113,14 @@ def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[S
     )
 
 
+def test_a_run_without_verdicts_on_request_has_no_warning_about_them(study: type[Study]) -> None:
+    example = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
+    plan = replace(example.plan, asked=("--quick",))
+    judged = judge(plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
+    assert judged.status == "exploratory"
+    assert "BX340" not in {e.code for e in judged.events}
+
+
 def test_one_run_is_a_value_without_a_verdict(study: type[Study]) -> None:
     example = study(rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
     judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))

@@ -1,0 +1,35 @@
+"""Tests of `benchctl plan`, and of the command in its last line."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from bench_framework.cli.app import run_command_line
+from bench_framework.cli.commands.run import _overrides
+from bench_framework.workflow.run_options import plan_scenario
+from tests.unit.machine import SCENARIO
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+def test_quick_is_in_the_command_as_it_was_typed(scenario: Path) -> None:
+    overrides = ["margin=3%", *_overrides(quick=True, rounds=None, budget="9s", until=None)]
+    plan = plan_scenario(str(scenario), overrides=overrides)
+    words = ["-S", "margin=3%", "-S", "measure.budget=9s", "--quick"]
+    assert plan.command == shlex.join(["benchctl", "run", str(scenario), *words])
+    assert (plan.measure.rounds_max, plan.measure.warmup_rounds) == (3, 1)
+
+
+def test_plan_of_few_comparisons(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["plan", str(scenario), "-S", "judge=[wall]"]) == 0
+    assert "1 comparison (wall)" in " ".join(capsys.readouterr().out.split())
+    assert run_command_line(["plan", str(scenario), "-k", "arm=a"]) == 0
+    page = " ".join(capsys.readouterr().out.split())
+    assert "Compare nothing: there is only one variant" in page
+    assert "Detects" not in page
