@@ -129,7 +129,8 @@ class Console:
         if self.warned[event.code] <= IN_FULL or self.verbosity > 0:
             lines += _labelled((*event.details, ("effect", event.effect), ("fix", event.help)))
         elif self.warned[event.code] == IN_FULL + 1:
-            note = f"further {event.code} take one line each; events.csv contains all details"
+            note = f"further {event.severity}s of this kind are shortened"
+            note += "; events.csv contains all details"
             lines += _labelled((("note", note),))
         _write(sys.stderr, fold_diagnostic("\n".join(lines), self.stderr_width))
 

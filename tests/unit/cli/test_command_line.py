@@ -257,7 +257,7 @@ def test_the_third_warning_of_a_code_is_one_line(capsys: pytest.CaptureFixture[s
         "error[BX201]: cell 1 failed",
         "   fix      look",
         "error[BX201]: cell 2 failed",
-        "   note     further BX201 take one line each; events.csv contains all details",
+        "   note     further errors of this kind are shortened; events.csv contains all details",
         "error[BX201]: cell 3 failed",
         "error[BX201]: cell 4 failed",
         "warning[BX320]: drift",
