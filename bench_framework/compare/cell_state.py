@@ -49,6 +49,19 @@ def cell_states(
     return tuple(states)
 
 
+def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> str:
+    """Return which configurations of an input failed, the baseline first; empty unless it failed."""
+    failed = {state.cell_id: state.reason for state in states if state.state == "failed"}
+    baseline = plan.baseline_cell(input_id)
+    if baseline is None or baseline.id not in failed:
+        return ""
+    text = f"the baseline failed ({failed[baseline.id]}): nothing can be compared"
+    labels = {c: plan.variant(c.variant_id).label for c in plan.cells_of(input_id)}
+    others = (c for c in labels if c.role is Role.CANDIDATE and c.id in failed)
+    names = ", ".join(f"{labels[cell]} ({failed[cell.id]})" for cell in others)
+    return f"{text}; also failed: {names}" if names else text
+
+
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.status in VOIDING]

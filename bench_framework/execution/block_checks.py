@@ -52,7 +52,7 @@ class BlockChecks:
     def _handle_failure(
         self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
-        if (block.cell_id, "BX201") in state.noted:
+        if (block.cell_id, "BX201") in state.noted or self._failed_as_baseline(state, block):
             return block, []
         again = None
         if not block.timed_out:  # a program that hangs would hang again
@@ -60,6 +60,15 @@ class BlockChecks:
             again = rerun(self.reader, target, log)
             block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
         return block, state.new_event(failure_event(self.record.plan, target, block, again))
+
+    def _failed_as_baseline(self, state: InputProgress, block: Block) -> bool:
+        """Return whether this is the control, and the baseline's last run failed in the same way."""
+        control = self.record.plan.control_cell(state.input.id)
+        baseline = self.record.plan.baseline_cell(state.input.id)
+        if control is None or control.id != block.cell_id or baseline is None:
+            return False
+        failed = [b for b in state.blocks.get(baseline.id, []) if b.status in schedule.VOID]
+        return bool(failed) and failed[-1].message == block.message
 
     def _check_answer(
         self, state: InputProgress, target: Target, block: Block

@@ -310,8 +310,12 @@ class Expansion:
 
 
 def label_of(axis: AxisView, value: str, *, with_axis: bool = False) -> str:
-    """Return the label of a value, with its axis if a value is a number or a yes or no."""
-    bare = not with_axis and not any(map(_PLAIN.fullmatch, axis.settings))
+    """Return the label of a value, with its axis if a value is a number or a yes or no.
+
+    Such a value of an axis of commands is the name of a program.
+    """
+    commands = any(setting.command for setting in axis.settings.values())
+    bare = not with_axis and (commands or not any(map(_PLAIN.fullmatch, axis.settings)))
     return axis.settings[value].label or (value if bare else f"{axis.name}={value}")
 
 

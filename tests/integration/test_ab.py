@@ -82,6 +82,14 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr
     assert "lines; all in" not in done.stderr  # the whole stderr is shown
     assert "`echo -broken`: failed (exit status 7 during warm-up)" in done.stdout
+    done = benchctl(folder, "ab", "echo -broken", "echo -old", code=3)
+    failure = "exit status 7 during warm-up"
+    assert f"the baseline failed ({failure}): nothing can be compared" in done.stdout
+    assert "1 configuration could not be measured" in done.stderr
+    [record, *_] = find_records(folder / "results")[::-1]
+    assert f"Nothing is conclusive: the baseline failed ({failure})" in " ".join(
+        (record / "report.md").read_text().split()
+    )
     missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
     assert "error[BX234]" in missing.stderr
     assert "a path relative to the current folder" in missing.stderr

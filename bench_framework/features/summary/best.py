@@ -11,6 +11,7 @@ from typing import Final
 from bench_framework.claims import phrases
 from bench_framework.claims.factory import other_metrics
 from bench_framework.claims.value_phrases import upward, where
+from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.summary.evidence import CLOSE, Evidence, leads, listed, statement
 from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
@@ -144,6 +145,8 @@ def _inconclusive(at: Evidence, group: BestGroup) -> str:
     floor = at.floors.get((group.input_id, group.metric))
     if floor is not None and floor.tripped:
         return "the A/A check failed: the control differs from the identical baseline"
+    if failure := baseline_failure(at.plan, at.judgement.states, group.input_id):
+        return failure
     compared = [
         c
         for c in at.judgement.comparisons

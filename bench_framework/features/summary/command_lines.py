@@ -7,6 +7,7 @@ from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.factory import ComparisonClaims, amount
+from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Plan
@@ -30,6 +31,8 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
 
     The plan has one baseline.
     """
+    if failure := baseline_failure(plan, judgement.states, plan.inputs[0].id):
+        return (failure,)
     at = ComparisonClaims(plan, judgement)
     differing = {event.cell_id for event in events if event.code == "BX334"}
     lines = []

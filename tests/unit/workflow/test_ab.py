@@ -8,7 +8,7 @@ import pytest
 from bench_framework.cli.app import _options_first
 from bench_framework.errors import UsageError
 from bench_framework.features.summary.command_lines import command_lines
-from bench_framework.model.judgement import Comparison, Family, Judgement
+from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import INPUT, Plan, Role
 from bench_framework.model.run import Event
@@ -228,6 +228,29 @@ def compared(
 def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event, ...] = ()) -> str:
     (line,) = command_lines(plan, judged(plan, wall, *more), events)
     return line.replace(THIN_SPACE, " ")
+
+
+def test_the_names_of_programs_need_no_axis() -> None:
+    labels = {cell.label for cell in plan_of("true", "false").cells}
+    assert labels == {"true", "false", "control"}
+
+
+def test_commands_that_fail_are_named_with_the_baseline_first() -> None:
+    plan = plan_of("./old", "./new", "./idle")
+    baseline, new, idle, control = (cell.id for cell in plan.cells)
+    states = (
+        CellState(new, "failed", 0, 1, "exit status 1 during warm-up"),
+        CellState(baseline, "failed", 0, 1, "exit status 101 during warm-up"),
+        CellState(idle, "not-started", 0, 0, "no round was measured"),
+        CellState(control, "failed", 0, 1, "exit status 101 during warm-up"),
+    )
+    wall = compared(plan_of("./old", "./new"), Verdict.FAILED, 1, 1, 1)
+    judgement = replace(judged(plan, wall), states=states)
+    failure = "the baseline failed (exit status 101 during warm-up): nothing can be compared"
+    also = "; also failed: ./new (exit status 1 during warm-up)"
+    assert command_lines(plan, judgement, ()) == (failure + also,)
+    judgement = replace(judgement, states=states[1:])
+    assert command_lines(plan, judgement, ()) == (failure,)
 
 
 def test_each_verdict_is_one_sentence() -> None:
