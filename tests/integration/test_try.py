@@ -22,7 +22,7 @@ if sys.argv[1] == "build":
     features = sys.argv[sys.argv.index("--features") + 1] if "--features" in sys.argv else ""
     with open({builds!r}, "a") as log:
         log.write(features + ";")
-    if os.path.exists({builds!r} + ".fail"):
+    if os.path.exists({builds!r} + ".fail" + features):
         sys.exit("error: it does not compile")
     binary = os.environ["CARGO_TARGET_DIR"] + "/release/prog"
     os.makedirs(os.path.dirname(binary), exist_ok=True)
@@ -106,6 +106,16 @@ def test_a_baseline_that_cannot_be_built_ends_the_run_before_other_builds(
         assert "error[BX220]: the baseline plain + default cannot be built" in done.stderr
         assert "because every variant is compared with it" in done.stderr
     assert builds(tmp_path) == ["", ""]
+    assert find_records(tmp_path / "results") == []
+
+
+def test_nothing_is_measured_if_only_the_baseline_can_be_built(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    (tmp_path / "builds.txt.failfast").touch()
+    done = benchctl("run", "modes.yaml", "-k", "mode=plain", code=3)
+    assert "error[BX220]: cannot build plain + fast" in done.stderr
+    assert "nothing was measured, because only the baseline is left" in done.stderr
     assert find_records(tmp_path / "results") == []
 
 

@@ -332,10 +332,20 @@ def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildErr
 
 
 def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
-    """Refuse to go on without the baseline, or with one of two revisions. Raises `BuildError`."""
+    """Refuse to go on without two programs to compare. Raises `BuildError`.
+
+    They are the baseline and another variant, or both revisions.
+    """
     baseline = plan.variant(plan.baseline_id)
     failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
     if not failed:
+        broken = {build.id: build for build in builds if not build.ok}
+        others = [variant for variant in plan.variants if variant.id != baseline.id]
+        if others and all(variant.build_id in broken for variant in others):
+            message = f"cannot build {', '.join(variant.label for variant in others)}"
+            effect = "nothing was measured, because only the baseline is left"
+            first = broken[others[0].build_id]
+            raise build_failure(first, message, effect, "fix the build and run again")
         return
     what, reason = f"the baseline {baseline.label}", "every variant is compared with it"
     fix = "fix the build, or choose another baseline"
