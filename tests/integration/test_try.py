@@ -41,7 +41,7 @@ case "$1" in
     printf '%s\\n' "thread 'main' panicked at src/main.rs:2:5:" "no words" "stack backtrace:" \\
       "   1: core::panicking::panic" "   2: prog::main" "note: Some details are omitted" >&2
     exit 101 ;;
-  --mode=other) echo other; exit ;;
+  --mode=other) printf '\\n\\nfirst\\n'; exit ;;
   --mode=varying) echo "$$"; exit ;;
   --mode=timed) echo "took $$ ms"; exit ;;
   --mode=slow) sleep 0.3 ;;
@@ -192,7 +192,10 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert "--mode=plain" in done.stdout
     assert "exit status 0 after" in done.stdout
     assert "2 lines, 8 bytes, digest" in done.stdout
-    assert "that of the baseline; its own build may give another result" in done.stdout
+    same = r"^plain \+ default \(baseline\)$(?:\n  .*)*\n  others +the same command: plain \+ fast;"
+    assert re.search(same, done.stdout, re.MULTILINE)
+    assert "plain + fast\n" not in done.stdout
+    assert "output    first\n" in done.stdout  # blank lines before it are not shown
     page = " ".join(done.stdout.split())
     assert "; the first interim analysis is after 12 rounds and 2 warm-up rounds (" in page
     assert done.stderr.count("warning[BX210]") == 1  # not for the variant with its own build

@@ -10,7 +10,7 @@ import typer
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_NOT_MEASURED
-from bench_framework.model.plan import Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.units import (
     counted,
@@ -63,12 +63,18 @@ def try_scenario(
 
 def _page(trials: Trials, width: int) -> str:
     lines: list[str] = []
+    runs: dict[int, list[Trial]] = {}
     for trial in trials.trials:
-        given = trials.plan.input(trial.cell.input_id)
-        where = given.label if given.dataset or given.values else ""
-        base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
-        lines += wrap(f"{trial.cell.label}{base}{f', {where}' if where else ''}", width)
-        for word, text in _items(trial, trials.plan.answer):
+        runs.setdefault(id(trial.run), []).append(trial)
+    for same in runs.values():
+        trial, *others = sorted(same, key=lambda trial: not trial.same_build)
+        lines += wrap(_name(trial, trials.plan), width)
+        items = _items(trial, trials.plan.answer)
+        if others:
+            names = ", ".join(_name(other, trials.plan) for other in others)
+            own = "their own builds" if len(others) > 1 else "its own build"
+            items.append(("others", f"the same command: {names}; {own} may give another result"))
+        for word, text in items:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
@@ -85,6 +91,13 @@ def _page(trials: Trials, width: int) -> str:
         text += f"; the budget is {format_clock(budget)}" if budget is not None else ""
         lines += wrap(text, width, f"{'Estimate':<{INDENT}}", " " * INDENT)
     return "\n".join(lines)
+
+
+def _name(trial: Trial, plan: Plan) -> str:
+    given = plan.input(trial.cell.input_id)
+    where = f", {given.label}" if given.label and (given.dataset or given.values) else ""
+    base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
+    return f"{trial.cell.label}{base}{where}"
 
 
 def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
@@ -119,8 +132,10 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
 
 
 def _first_lines(word: str, text: Text) -> list[tuple[str, str]]:
-    lines = text.head.decode(errors="replace").splitlines()[:SHOWN_LINES]
-    items = [(word if number == 0 else "", line) for number, line in enumerate(lines)]
-    if text.lines > len(lines):
-        items.append(("", f"… {counted(text.lines - len(lines), 'further line')}"))
+    lines = text.head.decode(errors="replace").splitlines()
+    first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    shown = lines[first : first + SHOWN_LINES]
+    items = [(word if number == 0 else "", line) for number, line in enumerate(shown)]
+    if rest := text.lines - first - len(shown):
+        items.append(("" if shown else word, f"… {counted(rest, 'further line')}"))
     return items
