@@ -72,8 +72,8 @@ def _page(trials: Trials, width: int) -> str:
         items = _items(trial, trials.plan.answer)
         if others:
             names = ", ".join(_name(other, trials.plan) for other in others)
-            own = "their own builds" if len(others) > 1 else "its own build"
-            items.append(("others", f"the same command: {names}; {own} may give another result"))
+            builds = "their own builds" if len(others) > 1 else "its own build"
+            items.append(("others", f"the same command: {names}; {builds} may give another result"))
         for word, text in items:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
@@ -134,8 +134,8 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
 def _first_lines(word: str, text: Text) -> list[tuple[str, str]]:
     lines = text.head.decode(errors="replace").splitlines()
     first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
-    shown = lines[first : first + SHOWN_LINES]
-    items = [(word if number == 0 else "", line) for number, line in enumerate(shown)]
-    if rest := text.lines - first - len(shown):
-        items.append(("" if shown else word, f"… {counted(rest, 'further line')}"))
+    head = lines[first : first + SHOWN_LINES]
+    items = [(word if number == 0 else "", line) for number, line in enumerate(head)]
+    if rest := text.lines - first - len(head):
+        items.append(("" if head else word, f"… {counted(rest, 'further line')}"))
     return items
