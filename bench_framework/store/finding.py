@@ -94,9 +94,10 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
 
         return baselines.record_of(root, text)
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
+    newest = f"; the newest are: {', '.join(reversed(known))}" if known else ""
+    problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
     raise UsageError(
-        f"{text} is no record" if text.strip() else "the name of the record is empty",
+        f"{problem}{newest}",
         code="BX101",
-        details=tuple(("there is", name) for name in reversed(known)),
         fix="give a folder, SCENARIO/ID, @last, @prev or @BASELINE",
     )

@@ -86,12 +86,12 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
 
 def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: Plan) -> None:
     record = create(tmp_path, plan)
-    with pytest.raises(UsageError, match="dmo is no record") as caught:
+    with pytest.raises(UsageError, match="there is no record `dmo`") as caught:
         resolve(tmp_path, "dmo")
-    assert caught.value.details == (("there is", f"demo/{record.id}"),)
+    assert caught.value.message.endswith(f"`; the newest are: demo/{record.id}")
     with pytest.raises(UsageError, match="@prev: there is 1 record"):
         resolve(tmp_path, "@prev")
-    with pytest.raises(UsageError, match="is no record"):
+    with pytest.raises(UsageError, match="there is no record"):
         resolve(tmp_path, "x" * 5000)  # longer than any file system permits
 
 
