@@ -33,7 +33,7 @@ from bench_framework.workflow.run_progress import Work, progress_of
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
-INTO_CACHE = "into the cache with cargo, once, about 1 minute"
+INTO_CACHE = "into the cache with cargo, once, 1 to 2 minutes"
 LINE_EVERY_S = 10.0
 """Minimum time between two lines about rounds, in seconds."""
 HEARTBEAT_S = 60.0

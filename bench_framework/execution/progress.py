@@ -25,7 +25,7 @@ class Update:
 
 
 class ToolInstall(Update):
-    """A tool is missing and is being installed into the cache; about a minute."""
+    """A tool is missing and is being installed into the cache; 1 to 2 minutes."""
 
     tool: str
     version: str

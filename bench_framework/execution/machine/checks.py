@@ -197,7 +197,7 @@ def hyperfine(machine: Machine) -> Check:
         figure = f"{configured} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer"
         fix = "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it"
         return bad(figure, "nothing can be measured", fix)
-    meaning = f"the first run installs {hf.INSTALLED} with cargo, which takes about a minute"
+    meaning = f"the first run installs {hf.INSTALLED} with cargo, which takes 1 to 2 minutes"
     return warn("not found", meaning, f"cargo install --locked hyperfine@{hf.INSTALLED}")
 
 
