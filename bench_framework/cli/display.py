@@ -178,7 +178,7 @@ class LiveDisplay(_Region):
         label = work.plan.variant(cell.variant_id).label
         median, bounds, verdict = work.median(cell.id), work.interval(cell.id), Text()
         if cell.role is Role.BASELINE:
-            label += " (baseline)"
+            label += " (base)"
         elif cell.id in work.dropped:
             sign, style = ("", "dim") if cell.id in work.raced else ("✕ ", "red")
             verdict = Text(f"{sign}{work.dropped[cell.id]}", style=style)

@@ -171,8 +171,8 @@ def test_a_time_has_its_interval_and_the_first_one_is_that_of_the_warm_up(
         block(number, 0.1 + number / 1000)
     display.close()
     text = capsys.readouterr().err
-    assert re.search(r"a \(baseline\).* 250\s?ms", text)
-    assert re.search(r"a \(baseline\).* 105\s?ms .*\[102, 108\]", text)
+    assert re.search(r"a \(base\).* 250\s?ms", text)
+    assert re.search(r"a \(base\).* 105\s?ms .*\[102, 108\]", text)
 
 
 def test_stored_rounds_of_a_resumed_record_are_in_the_table(plan: Plan) -> None:
