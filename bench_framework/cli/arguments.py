@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any, Final
@@ -206,8 +207,19 @@ class Command(_Help, TyperCommand):
     """A command."""
 
 
+MOST: Final = 8
+"""Commands of a group that are listed if a command is unknown."""
+
+
 class Group(_Help, TyperGroup):
     """A group of commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command; an unknown one gets a list if no name is similar and they are few."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not get_close_matches(args[0], names) and len(names) <= MOST:
+            ctx.fail(f"No such command '{args[0]}'. The commands are: {', '.join(names)}.")
+        return super().resolve_command(ctx, args)
 
 
 class CommandLine(Command):

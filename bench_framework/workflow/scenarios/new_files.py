@@ -119,6 +119,7 @@ def start_folder(
     """
     if text is None:
         text = (assets.template_dir() / "scenario.yaml").read_text(encoding="utf-8")
+        text = text.replace("run scenario.yaml", f"run {folder / name}.yaml")
     files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
     return write_new(files, force=force, check=lambda: load(folder / f"{name}.yaml", text=text))
 

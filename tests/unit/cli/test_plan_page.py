@@ -1,4 +1,4 @@
-"""Tests of `benchctl plan`, and of the command in its last line."""
+"""Tests of the page of `benchctl plan`, and of commands that benchctl prints."""
 
 import shlex
 from pathlib import Path
@@ -33,3 +33,22 @@ def test_plan_of_few_comparisons(scenario: Path, capsys: pytest.CaptureFixture[s
     page = " ".join(capsys.readouterr().out.split())
     assert "Compare nothing: there is only one variant" in page
     assert "Detects" not in page
+
+
+def test_an_unknown_command_of_a_small_group_lists_the_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run_command_line(["baseline", "set", "main"]) == 2
+    error = capsys.readouterr().err
+    assert "No such command 'set'. The commands are: " in error
+    assert " save, " in error
+
+
+def test_the_example_of_init_names_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(["init"]) == 0
+    path = Path("bench/scenario.yaml")
+    assert f"as it is: benchctl run {path}\n" in path.read_text(encoding="utf-8")
