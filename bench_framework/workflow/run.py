@@ -184,7 +184,7 @@ def require_plan(record: Record, plan: Plan) -> None:
         code="BX410",
         details=(("old command", record.plan.command),),
         effect="rounds measured under different conditions cannot be compared",
-        fix=f"repeat the old command to finish it, or start a new record: {start}",
+        fix=f"undo the change and run the old command, or start a new record: {start}",
     )
 
 

@@ -374,7 +374,7 @@ def test_an_interrupted_record_of_another_plan_names_what_changed(tmp_path: Path
         "(changed: measure.warmup, judge, margin, question, configurations)"
     )
     assert raised.value.details == (("old command", "benchctl run demo.yaml -S measure.warmup=1"),)
-    fix = "repeat the old command to finish it, or start a new record: "
+    fix = "undo the change and run the old command, or start a new record: "
     assert raised.value.fix == fix + "`benchctl run demo.yaml --fresh`"
     with pytest.raises(RecordError, match=r"have changed since$"):
         require_plan(record, replace(same, scenario_sha256="6" * 64))
