@@ -196,7 +196,7 @@ def test_without_records_the_error_names_scenarios(tmp_path: Path, plan: Plan) -
     with pytest.raises(UsageError) as caught:
         scenario_history(tmp_path, "other")
     assert caught.value.code == "BX101"
-    assert ("there is", "demo/20260302T1804Z") in caught.value.details
+    assert "demo/20260302T1804Z" in caught.value.message
 
 
 def test_a_changed_command_breaks_the_series(tmp_path: Path, plan: Plan) -> None:
