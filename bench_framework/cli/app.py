@@ -29,7 +29,7 @@ benchctl compare @prev @last                 # compare the last two records
 benchctl gate bench/parse.yaml --base main   # fail CI on a regression
 `benchctl help exit-codes` describes the exit codes, and `benchctl help BC104` an error code.
 """
-EFFECT = "earlier measurements are kept; `benchctl run` resumes them"
+EFFECT = "earlier measurements are kept; the same command resumes them"
 """Effect of an error that ends a command."""
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")

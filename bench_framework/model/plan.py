@@ -26,6 +26,8 @@ from bench_framework.units import counted
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
+GATE: Final = "--gate"
+"""Word of `Plan.asked` that applies the gate."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _FIRST_FIELDS: Final = 11
@@ -331,8 +333,12 @@ class Plan:
     @property
     def command(self) -> str:
         """The command that measures this plan, quoted for a shell."""
-        file = ("run", self.scenario_path) if self.scenario_path else ()
-        return shlex.join(("benchctl", *file, *self.asked))
+        file, words = self.scenario_path, self.asked
+        if GATE in words and file.endswith((".yaml", ".yml")):  # `gate` takes others for records
+            words = ("gate", file, *(word for word in words if word != GATE))
+        elif file:
+            words = ("run", file, *words)
+        return shlex.join(("benchctl", *words))
 
     @property
     def counts(self) -> str:

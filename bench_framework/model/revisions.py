@@ -36,12 +36,10 @@ class Revisions:
 
     Attributes:
         head: full id of the other commit, `None` for the files in the working tree.
-        asked: name of the base as given by the user.
     """
 
     base: str
     head: str | None
-    asked: str = ""
 
     @property
     def names(self) -> tuple[str, str]:

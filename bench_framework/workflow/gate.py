@@ -83,9 +83,9 @@ def gate_record(
         record.require_manifest()
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
-            again = "`benchctl gate RECORD`" if contents.reopened else "`benchctl run`"
+            again = "benchctl gate RECORD" if contents.reopened else record.plan.command
             message = f"the measurement of {record.path} is incomplete"
-            raise errors.RecordError(message, code="BX413", fix=f"finish it with {again}")
+            raise errors.RecordError(message, code="BX413", fix=f"finish it with `{again}`")
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):

@@ -12,7 +12,7 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import GATE, Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -150,6 +150,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     elif options.head is not None:
         raise UsageError("--head needs --base", effect="nothing was measured", fix="add --base REV")
     if options.gate:
+        plan = replace(plan, asked=(*plan.asked, GATE))
         require_decidable(plan)
     return plan
 
@@ -224,7 +225,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         message = f"base and head are the same commit, {base_id[:12]}"
         fix = "on the main branch, compare with the previous commit: --base HEAD~1"
         raise GateError(message, code="BX111", details=details, effect=NOTHING, fix=fix)
-    return at_revisions(plan, Revisions(base_id, head_id, base))
+    return at_revisions(plan, Revisions(base_id, head_id))
 
 
 def source_of_revisions(plan: Plan) -> BuildSpec:

@@ -174,6 +174,20 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     assert "has expired on 2001-01-01 and accepts nothing" in " ".join(done.stdout.split())
 
 
+def test_the_command_that_the_report_prints_resumes_the_gate(project: Project) -> None:
+    project.branch(SLOWER)
+    words = ("gate", "scenario.yaml", "-k", "mode=plain", "--base", "main")
+    done = project(*words, "--no-confirm")
+    command = re.search(r"Rerun +benchctl (.+)", done.stdout)
+    assert command is not None
+    assert command[1].startswith("gate scenario.yaml -k mode=plain --base ")
+    (project.records[0] / "manifest.json").unlink()
+    again = project(*command[1].split(), "--no-confirm")
+    assert "resuming" in again.stderr
+    assert again.returncode == done.returncode
+    assert len(project.records) == 1
+
+
 def test_a_change_that_changes_no_code_passes(project: Project) -> None:
     project.branch(MAIN.replace("VERSION", "another comment"))
     done = project("gate", "scenario.yaml")  # the scenario has against: merge-base

@@ -195,7 +195,7 @@ class Search:
     def _pair(self, step: Step) -> Step:
         """Compare two ends. The first time, choose the configuration with the largest change."""
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
-        plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id, good.short))
+        plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id))
         plan = compute.scheduled(plan, step)
         record, judgement = self._measure(plan, RunOptions(), self._observer)
         comparisons = self._of_metric(judgement)

@@ -1,5 +1,6 @@
 """A plan at two revisions: every configuration is compared only with itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
-from bench_framework.workflow.run_options import plan_between
+from bench_framework.workflow.run_options import RunOptions, plan_between, plan_run
 from tests.unit.scenario.conftest import Plans
 
 BASE, HEAD = "b" * 40, "a" * 40
@@ -79,7 +80,7 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     plans: Plans,
 ) -> None:
     text = 'command: ["{bin}"]\n'
-    plan = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, "main"))
+    plan = at_revisions(plans(text, head=CRATE), Revisions(BASE, None))
     assert [cell.label for cell in plan.cells] == ["base bbbbbbb", "working tree", "control"]
     assert [spec.revision for spec in plan.builds] == [BASE, None]
     assert plan.question == "Has anything become slower from bbbbbbb to working tree?"
@@ -88,6 +89,29 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
     assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
     assert both.command.endswith(f"--base {BASE} --head {HEAD}")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("b.yaml", "benchctl gate b.yaml -k mode=loud -S margin=5% --scheduler s --host h"),
+        # `benchctl gate b` would look for a record.
+        ("b", "benchctl run b -k mode=loud -S margin=5% --gate --scheduler s --host h"),
+    ],
+)
+def test_the_command_of_a_gated_plan_applies_the_gate(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text(
+        "version: 1\nname: b\nquestion: q?\nworker: {command: [/bin/true]}\n"
+        'axes: {mode: [plain, loud]}\nbaseline: {mode: loud}\ncommand: ["{bin}", "{mode}"]\n'
+    )
+    options = RunOptions(only="mode=loud", overrides=("margin=5%",), gate=True)
+    plan = plan_run(name, options)
+    assert replace(plan, asked=(*plan.asked, "--scheduler", "s", "--host", "h")).command == command
+    plan = plan_run(name, replace(options, gate=False))
+    assert plan.command == f"benchctl run {name} -k mode=loud -S margin=5%"
 
 
 def test_three_commits_are_compared_with_the_first_one(plans: Plans) -> None:

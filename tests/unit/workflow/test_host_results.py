@@ -171,7 +171,7 @@ def test_records_of_different_work_are_refused(make: Make) -> None:
     assert "another input" in refusal(first, make(3, digest="d2")).message
 
     def revised(plan: Plan) -> Plan:
-        return replace(plan, revisions=Revisions("c" * 40, None, "main"))
+        return replace(plan, revisions=Revisions("c" * 40, None))
 
     assert "another base revision" in refusal(first, make(4, change=revised)).message
 
