@@ -25,9 +25,10 @@ class BenchError(Exception):
         details: labelled lines, such as ``("command", "…")``, printed in order.
         effect: what this means for the results.
         fix: what to do.
+        exit_code: exit code in place of the one of the class.
     """
 
-    exit_code: ClassVar[int] = EXIT_NOT_MEASURED
+    exit_code: int = EXIT_NOT_MEASURED
     default_code: ClassVar[str] = "BX000"
 
     def __init__(
@@ -38,6 +39,7 @@ class BenchError(Exception):
         details: tuple[tuple[str, str], ...] = (),
         effect: str | None = None,
         fix: str | None = None,
+        exit_code: int | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -45,6 +47,7 @@ class BenchError(Exception):
         self.details = details
         self.effect = effect
         self.fix = fix
+        self.exit_code = self.exit_code if exit_code is None else exit_code
 
 
 class UsageError(BenchError):

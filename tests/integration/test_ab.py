@@ -90,7 +90,7 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert f"Nothing is conclusive: the baseline failed ({failure})" in " ".join(
         (record / "report.md").read_text().split()
     )
-    missing = benchctl(folder, "ab", "./missing", "echo -old", code=3)
+    missing = benchctl(folder, "ab", "./missing", "echo -old", code=2)
     assert "error[BX234]" in missing.stderr
     assert "a path relative to the current folder" in missing.stderr
     assert missing.stdout == ""

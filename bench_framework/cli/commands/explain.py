@@ -14,7 +14,7 @@ EXIT_CODES = """\
 0    success
 1    gate: a regression; verify: a difference; audit: a statement is not supported;
      bisect --step: the commit is bad; history --fail-on-change: a change
-2    wrong usage, or an invalid scenario
+2    wrong usage, an invalid scenario, or a file, program or revision that does not exist
 3    a build, a configuration or the machine failed; everything else is reported
 4    gate: something could not be judged; bisect: no single commit was found
 70   internal error; the traceback is saved and its path is printed

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import AnswerError, BuildError, MachineError
+from bench_framework.errors import EXIT_USAGE, AnswerError, BuildError, MachineError
 from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import cache_root, existing
@@ -153,7 +153,8 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
 
 
 def _unfit(message: str, fix: str) -> MachineError:
-    return MachineError(message, code="BX234", effect="nothing was measured", fix=fix)
+    effect = "nothing was measured"
+    return MachineError(message, code="BX234", effect=effect, fix=fix, exit_code=EXIT_USAGE)
 
 
 def add_control(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import BuildError, MachineError, UsageError
+from bench_framework.errors import EXIT_USAGE, BuildError, MachineError, UsageError
 from bench_framework.execution.build import configuration
 from bench_framework.execution.process import Launcher
 from bench_framework.masking import without_userinfo
@@ -116,8 +116,10 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
 
 
 def _missing(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> BuildError:
-    effect = "nothing was built or measured"
-    return BuildError(message, code="BX225", details=details, effect=effect, fix=fix)
+    effect, code = "nothing was built or measured", EXIT_USAGE
+    return BuildError(
+        message, code="BX225", details=details, effect=effect, fix=fix, exit_code=code
+    )
 
 
 def commits_between(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import Interrupted, MachineError
+from bench_framework.errors import EXIT_USAGE, Interrupted, MachineError
 from bench_framework.execution.build.binaries import find_program
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import filesystem_of
@@ -86,7 +86,8 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _unfit(message: str, fix: str, code: str = "BC406") -> MachineError:
-    return MachineError(message, code=code, effect="nothing was measured", fix=fix)
+    effect = "nothing was measured"
+    return MachineError(message, code=code, effect=effect, fix=fix, exit_code=EXIT_USAGE)
 
 
 def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
