@@ -19,7 +19,7 @@ from bench_framework.model.judgement import (
     Scope,
 )
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
@@ -301,7 +301,9 @@ class Facts(Names):
             s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
         ]
         counts = Counter(s.state.replace("-", " ") for s in states)
-        values = {"planned": len(states), "measured": 0, **counts, "excluded": len(self.plan.holes)}
+        unselected, excluded = self.plan.left_out
+        values = {"planned": len(states), "measured": 0, **counts, "excluded": excluded}
+        values |= {UNSELECTED: unselected} if unselected else {}
         return Claim("", "coverage", "this record", values=values)
 
     def _not_measured(self) -> Iterator[Claim]:

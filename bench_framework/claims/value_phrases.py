@@ -10,6 +10,7 @@ from typing import Final
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import UNSELECTED
 from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.units import (
     MINUS,
@@ -146,6 +147,7 @@ _COVERAGE: Final = {
     "other output": "with other output",
     "not comparable": "not comparable",
     "not started": "not started",
+    UNSELECTED: UNSELECTED,
     "excluded": "more excluded from the plan",
 }
 """State → words, in the order of the sentence. Excluded combinations are not among the planned."""

@@ -301,7 +301,7 @@ class LineDisplay:
         match update:
             case progress.PlanReady():
                 self._work = Work(update.plan)
-                self._line("plan", f"{update.plan.name}: {update.plan.counts}")
+                self._line("plan", f"{update.plan.name}: {words.plan_size(update.plan)}")
             case progress.Message():
                 self._line("note", update.text)
             case progress.RunEnded():

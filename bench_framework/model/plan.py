@@ -21,13 +21,14 @@ from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
-from bench_framework.units import counted
 
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
 GATE: Final = "--gate"
 """Word of `Plan.asked` that applies the gate."""
+UNSELECTED: Final = "not selected by -k"
+"""Start of `Hole.reason` of what ``-k`` does not select."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 _FIRST_FIELDS: Final = 11
@@ -341,14 +342,15 @@ class Plan:
         return shlex.join(("benchctl", *words))
 
     @property
-    def counts(self) -> str:
-        """The numbers of variants, inputs and configurations; A/A controls are counted separately."""
-        control = sum(cell.role is Role.CONTROL for cell in self.cells)
-        text = f"{counted(len(self.variants), 'variant')} × {counted(len(self.inputs), 'input')}"
-        text += f", {counted(len(self.cells) - control, 'configuration')}"
-        if control:
-            text += f" and {counted(control, 'A/A control')}"
-        return f"{text}, {len(self.holes)} left out" if self.holes else text
+    def sides(self) -> int:
+        """The number of revisions at which each configuration of the scenario is measured."""
+        return 2 if self.revisions is not None else 1
+
+    @property
+    def left_out(self) -> tuple[int, int]:
+        """The numbers of configurations that ``-k`` does not select, and of other excluded ones."""
+        unselected = sum(hole.reason.startswith(UNSELECTED) for hole in self.holes)
+        return self.sides * unselected, self.sides * (len(self.holes) - unselected)
 
     @cached_property
     def _variants(self) -> dict[str, Variant]:

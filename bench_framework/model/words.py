@@ -1,12 +1,21 @@
-"""Glyph and words of each verdict (docs/method.md#verdicts). Colour is never the only sign."""
+"""Glyph and words of each verdict (docs/method.md#verdicts), and the size of a plan in words.
+
+Colour is never the only sign.
+"""
+
+from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.units import THIN_SPACE
+from bench_framework.units import THIN_SPACE, counted
+
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
@@ -122,3 +131,17 @@ def in_ascii(text: str) -> str:
         if words.glyph not in {"?", "–"}:
             text = text.replace(words.glyph, words.ascii)
     return text.translate(_SIGNS).translate(_LONG_SIGNS)
+
+
+def plan_size(plan: Plan) -> str:
+    """Return the numbers of variants, inputs and configurations, and separately of A/A controls."""
+    factors, inputs = [counted(len(plan.variants) // plan.sides, "variant")], len(plan.inputs)
+    if plan.revisions is not None:  # each input of the plan is a configuration of the scenario
+        factors.append("2 revisions")
+        inputs = max(Counter(plan.cells_of(i.id)[0].variant_id for i in plan.inputs).values())
+    controls = sum(plan.control_cell(item.id) is not None for item in plan.inputs)
+    text = " × ".join((*factors, counted(inputs, "input")))
+    text += f", {counted(len(plan.cells) - controls, 'configuration')}"
+    if controls:
+        text += f" and {counted(controls, 'A/A control')}"
+    return f"{text}, {sum(plan.left_out)} left out" if plan.holes else text

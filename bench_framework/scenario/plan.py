@@ -8,7 +8,7 @@ from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
 from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID
-from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
+from bench_framework.model.plan import UNSELECTED, Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.scenario import template
@@ -111,7 +111,7 @@ def _select(
         if (variant.id, given.id) in chosen or (variant in required and given.id in inputs):
             selected.append((variant, given))
         elif variant.experiment is None:
-            left_out.append(Hole(expansion.values_of(variant, given), f"not selected by -k {only}"))
+            left_out.append(Hole(expansion.values_of(variant, given), f"{UNSELECTED} {only}"))
     return selected, left_out
 
 

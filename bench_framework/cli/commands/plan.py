@@ -14,7 +14,7 @@ import typer
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console, wrap
 from bench_framework.model.plan import Cell, Plan, Word, filled
-from bench_framework.model.words import noun
+from bench_framework.model.words import noun, plan_size
 from bench_framework.units import counted, format_clock, format_percent, format_size
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     plan = forecast.plan
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
-    title = f"{plan.name}   {plan.scenario_path}   {varied}, {plan.counts}"
+    title = f"{plan.name}   {plan.scenario_path}   {varied}, {plan_size(plan)}"
     estimate = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
     hosts = (
         plan.hosts
@@ -252,7 +252,7 @@ def _holes(plan: Plan, width: int) -> list[str]:
     lines: list[str] = []
     for (reason, rule), count in list(reasons.items())[:MOST_HOLES]:
         where = f" ({rule})" if rule else ""
-        lines += _item("Left out", f"{count} × {reason}{where}", width)
+        lines += _item("Left out", f"{count * plan.sides} × {reason}{where}", width)
     if len(reasons) > MOST_HOLES:
         lines += _item("", f"… and {len(reasons) - MOST_HOLES} more reasons", width)
     return lines

@@ -8,6 +8,7 @@ from typer import Argument
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
+from bench_framework.model.words import plan_size
 
 EXAMPLES = """
 benchctl validate bench/*.yaml
@@ -41,7 +42,7 @@ def validate(
             continue
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
         if not console.json:
-            console.emit(one_line(f"{file}: ok, {plan.counts}"))
+            console.emit(one_line(f"{file}: ok, {plan_size(plan)}"))
     if console.json:
         console.emit_json(verdicts)
     raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)

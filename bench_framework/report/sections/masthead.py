@@ -3,6 +3,7 @@
 from collections import Counter
 from typing import Final
 
+from bench_framework.model.plan import UNSELECTED
 from bench_framework.model.run import Host
 from bench_framework.model.words import MEANINGS, NOISE_FLOOR, WORDS, noun
 from bench_framework.report.blocks import Check, Mark
@@ -99,12 +100,13 @@ def run_line(data: ReportData) -> str:
 
 def configurations(data: ReportData) -> str:
     """Return a text such as ``12 configurations planned, 9 measured, 1 failed``."""
-    states, excluded = _states(data), len(data.plan.holes)
+    states, (unselected, excluded) = _states(data), data.plan.left_out
     parts = [
         f"{counted(states.total(), 'configuration')} planned",
         f"{states['measured']} measured",
     ]
     parts += [f"{states[state]} {words}" for state, words in _STATES.items() if states[state]]
+    parts += [f"{unselected} {UNSELECTED}"] if unselected else []
     parts += [f"{excluded} more excluded from the plan"] if excluded else []
     return ", ".join(parts)
 

@@ -54,11 +54,13 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     if refused:
         several = "s have" if len(refused) > 1 else " has"
         lines.append(f"{len(refused)} configuration{several} no result: {listed(refused, 3)}")
-    if data.plan.holes and data.plan.design == "full":
-        excluded = counted(len(data.plan.holes), "combination")
-        lines.append(
-            f"The scenario excludes {excluded} of settings. The appendix lists the reasons"
-        )
+    unselected, excluded = data.plan.left_out
+    if unselected:
+        total = counted(len(cells) + unselected, "configuration")
+        lines.append(f"-k selects {len(cells)} of {total}")
+    if excluded and data.plan.design == "full":
+        text = f"The scenario excludes {counted(excluded // data.plan.sides, 'combination')} of settings"
+        lines.append(f"{text}. The appendix lists the reasons")
     for check in checks(data) if data.blocks else ():
         if check.mark in {"warn", "fail"} and check.label.startswith("noise floor"):
             lines.append(_capital(f"{check.label}: {check.figure}"))

@@ -6,9 +6,11 @@ from typing import Literal
 
 import pytest
 
+from bench_framework.claims import factory
+from bench_framework.claims.value_phrases import FACT_SENTENCES
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.judgement import Claim, Derived
-from bench_framework.model.plan import BuildSpec, Role
+from bench_framework.model.plan import BuildSpec, Hole, Role
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
@@ -34,7 +36,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.main_table import SAME_ROUND, main_table, revision_cells, revision_table
 from bench_framework.report.numbers import DASH
-from bench_framework.report.sections import headline
+from bench_framework.report.sections import headline, masthead, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
@@ -289,6 +291,22 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
     faster = row(table, "smol+jemalloc")
     assert faster.cells[2].text.startswith("? −")
     assert CORRECTED in faster.cells[4].text
+
+
+def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
+    holes = tuple(Hole((), "not selected by -k io=mmap") for _ in range(3))
+    plan = replace(data.plan, holes=(*data.plan.holes, *holes))
+    (block,) = unmeasured.limitations(replace(data, plan=plan))
+    assert isinstance(block, Bullets)
+    lines = [item.text for item in block.items]
+    assert "-k selects 39 of 42 configurations." in lines
+    assert any("The scenario excludes 1 combination of settings." in line for line in lines)
+    end = ", 3 not selected by -k, 1 more excluded from the plan"
+    assert masthead.configurations(replace(data, plan=plan)).endswith(end)
+    coverage = factory.Facts(plan, data.judgement, {}, ()).coverage()
+    assert FACT_SENTENCES["coverage"](coverage).endswith(end)
+    both = replace(data, plan=replace(plan, revisions=Revisions("a" * 40, None)))
+    assert ", 6 not selected by -k, 2 more" in masthead.configurations(both)
 
 
 def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: ReportData) -> None:

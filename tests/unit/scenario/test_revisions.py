@@ -7,8 +7,9 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.model.looks import comparisons_planned
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan import Hole, Plan, Role
 from bench_framework.model.revisions import Revisions
+from bench_framework.model.words import plan_size
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
 from bench_framework.workflow.run_options import RunOptions, plan_between, plan_run
@@ -61,6 +62,9 @@ def test_each_cell_is_compared_with_itself_and_has_a_control(plans: Plans) -> No
     assert len({item.id for item in plan.inputs}) == len(plan.inputs) == 6
     assert len({cell.id for cell in plan.cells}) == len(plan.cells) == 18
     assert len(plan.builds) == 4
+    assert plan_size(plan).startswith(
+        "3 variants × 2 revisions × 2 inputs, 12 configurations and 6 "
+    )
     # Two times of each head configuration against its base, and nothing else.
     assert comparisons_planned(plan) == 12
     assert wire.load_plan(wire.dump_plan(plan)) == plan
@@ -86,6 +90,9 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     assert plan.question == "Has anything become slower from bbbbbbb to working tree?"
     assert plan.notes[0].text == "Is b slower?"
     assert plan.command.endswith(f"--base {BASE}")
+    numbers = "1 variant × 2 revisions × 1 input, 2 configurations and 1 A/A control"
+    assert plan_size(plan) == numbers
+    assert plan_size(replace(plan, holes=(Hole((), "r"),))) == f"{numbers}, 2 left out"
     both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
     assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
     assert both.command.endswith(f"--base {BASE} --head {HEAD}")
