@@ -85,7 +85,7 @@ def _require_key(options: RunOptions) -> None:
 
 
 def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
-    """Sign a finished record if the user requested it, and print its digest."""
+    """Sign a finished record if the user requested it; then, or with --verbose, print its digest."""
     from bench_framework.store import manifest
 
     if outcome.judgement is None or outcome.record is None:
@@ -95,7 +95,8 @@ def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "
 
         integrity.sign_record(outcome.record, options.sign)
     digest = manifest.digest_of(manifest.read_manifest(outcome.record))
-    console.say(f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)")
+    text = f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)"
+    console.say(text, level=1 if options.sign is None else 0)
 
 
 def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fleet) -> None:

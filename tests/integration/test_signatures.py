@@ -44,7 +44,9 @@ def benchctl(tmp_path: Path) -> Callable[..., Run]:
 def test_a_signature_shows_who_signed_the_measured_files(
     benchctl: Callable[..., Run], tmp_path: Path
 ) -> None:
-    assert benchctl("run", "signed.yaml", "--sign", "mine").returncode == 0
+    for words, printed in ((("--dir=x",), 0), (("--dir=x", "-v"), 1), (("--sign", "mine"), 1)):
+        done = benchctl("run", "signed.yaml", *words)
+        assert (done.returncode, "digest of the measured files: " in done.stderr) == (0, printed)
     done = benchctl("verify", "@last", "--signer", "mine.pub")
     assert (done.returncode, "with ED25519 key SHA256:" in done.stdout) == (0, True), done
     assert benchctl("report", "@last", "--format", "md").returncode == 0

@@ -115,8 +115,8 @@ def page_of(
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     order = (*FULL_ROWS, "passed")
     how = (
-        f"{counted(gating.rounds, 'round')}; family-wise error rate of the first pass at most "
-        f"{gating.level * 100:g} % for {counted(gating.family, 'timed comparison')} and "
+        f"{counted(gating.rounds, 'round')}; probability of a false alarm in the first measurement: "
+        f"at most {gating.level * 100:g} %, for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )
     if gating.hosts:

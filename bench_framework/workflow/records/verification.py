@@ -49,7 +49,7 @@ class Verification:
         record: its folder, or the file of a page.
         differences: one line each.
         source: where the runs were read: ``runs.csv``, unless that cannot be read.
-        digest: digest of the measured files of a record, as `benchctl run` prints it.
+        digest: digest of the measured files of a record, as `benchctl run -v` prints it.
         notes: causes of differences other than changed files, or what was not checked.
     """
 

@@ -6,8 +6,10 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
+from report_sample import sample
 
 from bench_framework import assets
+from bench_framework.model.gate import Gating
 from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 
@@ -36,6 +38,13 @@ def page(*rows: GateRow, **given: object) -> GatePage:
 
 def comment(gate: GatePage) -> str:
     return gate_page.comment(gate, assets.template_dir())
+
+
+def test_the_page_states_the_probability_of_a_false_alarm() -> None:
+    gating = Gating((), 0.01, 2, 11, 12, 0, ())
+    gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
+    risk = "probability of a false alarm in the first measurement: at most 1 %"
+    assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
 
 
 def test_passed_rows_are_folded_and_the_others_are_open() -> None:

@@ -37,7 +37,7 @@ def verify(
         str | None,
         Option(
             metavar="HEX",
-            help="Digest of the measured files that `benchctl run` printed, or its first 16 digits.",
+            help="Digest of the measured files that `benchctl run -v` printed, or its first 16 digits.",
         ),
     ] = None,
     signer: Annotated[
@@ -51,7 +51,7 @@ def verify(
     """Check that a record is unchanged, and recompute its results and report.
 
     An invented record can pass these checks. To detect one, keep the digest that
-    `benchctl run` prints and pass it with --digest, or sign the record
+    `benchctl run -v` prints and pass it with --digest, or sign the record
     (`benchctl run --sign`) and pass the public key with --signer.
 
     RECORD can also be a single report.html, or a folder that `benchctl report
