@@ -15,7 +15,7 @@ from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
 from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Input
+from bench_framework.model.plan import GATE, Input
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
@@ -38,6 +38,33 @@ def lines(at: Evidence, item: Input) -> Iterator[Claim]:
         yield from _overlap(at, item)
         yield from _inputs(at)
         yield from _effects(at, item)
+    else:
+        yield from _changes(at)
+    if GATE in at.plan.asked and not at.plan.confirms:
+        text = "Its result is written to summary.md and gate.json in the folder of the record"
+        yield statement("summary", "", text, lead="Gate")
+
+
+def _changes(at: Evidence) -> Iterator[Claim]:
+    """Yield the significant changes of memory and CPU time between two revisions, the largest first."""
+    changes = [
+        c
+        for c in at.judgement.comparisons
+        if c.family in ("memory", "headline")
+        and c.metric in (PEAK_RSS, CPU)
+        and c.metric != at.metric
+        and c.verdict.decided
+    ]
+    changes.sort(key=lambda c: -(c.shown.ratio if c.shown else 0.0))
+    sentences = [
+        at.sentence(c)
+        + f" ({at.amount(c.ref_cell_id)} → {at.amount(c.cell_id)})" * (c.metric != CPU)
+        for c in changes[:MOST_NAMED]
+    ]
+    if more := len(changes) - len(sentences):
+        sentences.append(f"{more} further comparisons are significant")
+    if sentences:
+        yield statement("summary", "", ". ".join(sentences), lead="Memory and CPU time")
 
 
 def _cost(at: Evidence, item: Input) -> Iterator[Claim]:

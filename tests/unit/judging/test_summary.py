@@ -135,6 +135,26 @@ def test_two_revisions_are_answered_by_what_became_slower(
     assert not texts(judged, "recommendation")
 
 
+def test_memory_and_cpu_time_of_two_revisions_are_in_the_summary(study: type[Study]) -> None:
+    example = study(arms=("v1", "v2"))
+    plan = replace(example.plan, revisions=Revisions("1" * 40, None), asked=("--gate",))
+    wall, cpu = timing({}, 0.004), timing({"v2": 0.1}, 0.004)
+
+    def rss(arm: str, _: str, number: int) -> float:
+        return (1.9 if arm == "v2" else 1) * (14_000_000 + number)
+
+    blocks = example.blocks(wall, cpu, rss)
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    text = line(judged, "Memory and CPU time").text
+    assert text.startswith("v2 uses 1.9")
+    assert "as much memory as v1 [" in text
+    assert "] (13.4 MiB → 25.4 MiB). v2 uses 10.0".replace(" MiB", f"{THIN}MiB") in text
+    assert "more CPU time than v1 [" in text
+    assert "summary.md" in line(judged, "Gate").text
+    same = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    assert not any(c.values.get("lead") == "Memory and CPU time" for c in same.claims)
+
+
 def test_without_contrasts_the_best_is_compared_with_the_next_and_each_reference(
     study: type[Study],
 ) -> None:
