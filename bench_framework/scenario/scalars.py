@@ -154,13 +154,19 @@ def differs(value: Any) -> str | float:
     return choice("refuse", "warn")(value)
 
 
+_DURATIONS: Final = "write one number and one unit, such as 90m for 1 h 30 min, or 10.5s"
+
+
 def duration(value: Any) -> float:
     """Read a duration such as ``15m`` as seconds, above zero and below thirty years."""
-    if seconds := _amount(value, parse_duration, below=1e9):
+    seconds = _amount(value, parse_duration, below=1e9)
+    if seconds:
         return seconds
     bare = isinstance(value, Scalar) and _NUMBER.fullmatch(value)
     message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
-    advice = f"write {value}s for seconds or {value}m for minutes" if bare else ""
+    advice = f"write {value}s for seconds or {value}m for minutes" if bare else _DURATIONS
+    if seconds == 0:
+        message, advice = f"must be above 0, got {value}", "write a longer time, such as 30s"
     label = "expected a unit" if bare else "expected a duration"
     raise Refused("BC102", message, label=label, advice=advice)
 

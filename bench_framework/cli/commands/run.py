@@ -1,5 +1,6 @@
 """``benchctl run``: measure a scenario and write the report."""
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from typer import Option
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import fleet_of, measure, measure_on_hosts
+from bench_framework.errors import ScenarioError, UsageError
 
 EXAMPLES = """
 benchctl run quickstart                  # a bundled scenario
@@ -133,10 +135,27 @@ def run(
         sign=sign,
     )
     fleet = fleet_of(scheduler, host, insecure=insecure)
-    if fleet is not None and not gated and fleet.several(file, options):
-        measure_on_hosts(console, file, options, fleet)
-    else:
-        measure(console, file, options, fleet=fleet)
+    try:
+        if fleet is not None and not gated and fleet.several(file, options):
+            measure_on_hosts(console, file, options, fleet)
+        else:
+            measure(console, file, options, fleet=fleet)
+    except ScenarioError as error:
+        raise _of_option(error, more) from None
+
+
+def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
+    """Return the first error in the value of an option, which names the option, else `error`."""
+    for problem in error.problems:
+        override = (problem.file or "").removeprefix("-S ")
+        if override in given:
+            key = override.partition("=")[0]
+            option = f"--{key.removeprefix('measure.')}"
+            message = re.sub(rf"`{re.escape(key)}[\w.-]*`", option, problem.message)
+            message = message if option in message else f"{option}: {message}"
+            fix = f"correct {option} ({problem.label}); `benchctl run --help` shows examples"
+            return UsageError(message, effect="nothing was measured", fix=problem.fix or fix)
+    return error
 
 
 def _overrides(

@@ -109,6 +109,31 @@ def test_an_unknown_scenario_suggests_the_nearest_name(capsys: pytest.CaptureFix
     assert "did you mean `quickstart`?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        (
+            "--budget",
+            "abc",
+            '--budget must be a duration such as 90s, 15m or 1h, got the text "abc"',
+        ),
+        ("--budget", "1h30", "such as 90m for 1 h 30 min"),
+        ("--budget", "0s", "--budget must be above 0, got 0s"),
+        ("--rounds", "3:x", "--rounds must be a whole number of at least 1, got the text"),
+        ("--rounds", "9:3", "--rounds: `rounds.min` is 9"),
+        ("--until", "foo", "correct --until (not one of: conclusive"),
+    ],
+)
+def test_an_invalid_value_of_run_names_its_option(
+    option: str, value: str, words: str, scenario: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["run", str(scenario), option, value]) == 2
+    text = " ".join(capsys.readouterr().err.split())
+    assert words in text
+    assert " fix " in text
+    assert "measure." not in text
+
+
 def test_plan_shows_runs_and_interim_analyses(
     scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
