@@ -71,9 +71,9 @@ def _page(trials: Trials, width: int) -> str:
         lines += wrap(_name(trial, trials.plan), width)
         items = _items(trial, trials.plan.answer)
         if others:
-            names = ", ".join(_name(other, trials.plan) for other in others)
-            builds = "their own builds" if len(others) > 1 else "its own build"
-            items.append(("others", f"the same command: {names}; {builds} may give another result"))
+            names = "; ".join(_name(other, trials.plan) for other in others)
+            builds = "Their own builds" if len(others) > 1 else "Its own build"
+            items.append(("others", f"the same command: {names}. {builds} may give another result"))
         for word, text in items:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
