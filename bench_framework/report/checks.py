@@ -143,10 +143,11 @@ def _cores(data: ReportData) -> Answer:
 
 def _steal(data: ReportData) -> Answer:
     ticks = _known(b.sensors.steal_ticks for b in data.measured_blocks)
-    seconds = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
-    share = percent(sum(map(bool, ticks)) / len(ticks)) if ticks else ""
-    figure = f"the host withheld {seconds} of CPU time, in {share} of the measurements"
-    return (not any(ticks), figure) if ticks else None
+    if not any(ticks):
+        return (True, "the host withheld no CPU time") if ticks else None
+    total = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
+    runs = counted(sum(map(bool, ticks)), "run")
+    return False, f"the host withheld CPU time during {runs}, {total} in total"
 
 
 def _memory(data: ReportData) -> Answer:

@@ -79,7 +79,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}. {SAME_ROUND} ▼, ▲: a difference above the margin. ▽, △: "
-        "a difference not shown to exceed it."
+        "one below it, or possibly below it."
     )
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."

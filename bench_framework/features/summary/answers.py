@@ -183,21 +183,22 @@ def scaling(at: Evidence, _: Input) -> list[Claim]:
     ]
 
 
-def growth(at: Evidence, variant_id: str) -> str:
-    """Return how the time of a variant grows between neighbouring sizes, if any of it is resolved."""
-    known = [
-        s for s in at.judgement.scaling if s.variant_id == variant_id and s.metric == at.metric
-    ]
-    if all(s.word == UNRESOLVED for s in known):
-        return ""
-    label, what = at.plan.variant(variant_id).label, noun(at.metric)
-    steps: list[str] = []
-    for s in known:
-        start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-        factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi, "" if steps else what)
-        kind = f", {s.word}" if s.word != UNRESOLVED else ""
-        steps.append(f"{factor} ({start} to {end}{kind})")
-    return f"Each time the input doubles, {label} takes {listed(steps)}"
+def growth(at: Evidence, *variant_ids: str) -> str:
+    """Return how the time of variants grows between neighbouring sizes, if any of it is resolved."""
+    parts: list[str] = []
+    for variant_id in variant_ids:
+        known = [
+            s for s in at.judgement.scaling if s.variant_id == variant_id and s.metric == at.metric
+        ]
+        steps: list[str] = []
+        for s in known:
+            start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
+            factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi)
+            steps.append(f"{factor} in the range {start} to {end}")
+        if any(s.word != UNRESOLVED for s in known):
+            parts.append(f"{at.plan.variant(variant_id).label} {listed(steps)}")
+    head = f"{noun(at.metric)} per doubling of the input (2× is linear)"
+    return f"{head}: {'; '.join(parts)}" if parts else ""
 
 
 ANSWERS: Final[tuple[Callable[[Evidence, Input], list[Claim]], ...]] = (

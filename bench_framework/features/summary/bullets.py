@@ -151,8 +151,7 @@ def _inputs(at: Evidence) -> Iterator[Claim]:
     if group is None or not group.cell_ids or len(at.judgement.scaling) <= 1:
         return
     best = at.cells[at.leaders(group)[0]].variant_id
-    grown = [growth(at, variant_id) for variant_id in dict.fromkeys((best, at.plan.baseline_id))]
-    if text := ". ".join(filter(None, grown)):
+    if text := growth(at, *dict.fromkeys((best, at.plan.baseline_id))):
         yield statement("summary", at.plan.variant(best).label, text, lead="Scaling")
 
 
@@ -327,9 +326,10 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
     first = f"{settled} of {total} {verb} conclusive" if compared else "nothing was compared"
     contrasts = sum(c.family == "contrast" for c in compared)
     if 0 < contrasts < len(compared):
-        each = "; each input counts" if len(at.plan.inputs) > 1 else ""
-        others = f"{contrasts} named in the scenario{each}"
-        first += f" ({len(compared) - contrasts} with the baseline, {others})"
+        counts, inputs, each = [len(compared) - contrasts, contrasts], len(at.plan.inputs), ""
+        if inputs > 1 and not any(count % inputs for count in counts):
+            counts, each = [count // inputs for count in counts], "on each input, "
+        first += f" ({each}{counts[0]} with the baseline, {counts[1]} named in the scenario)"
     open_ = [(c, c.mde) for c in compared if unsettled(c) and c.mde is not None]
     if not open_:
         return [first]
