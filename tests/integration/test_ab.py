@@ -64,6 +64,7 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     assert texts[0].startswith("echo -same2 is equivalent to echo -same")
 
 
+@pytest.mark.slow
 def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:
     first = benchctl(folder, "ab", "echo -old", "echo -new", "--save", "bench/x.yaml")
     assert "Rerun    benchctl run bench/x.yaml" in first.stdout

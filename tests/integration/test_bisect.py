@@ -261,7 +261,7 @@ def test_a_merge_is_one_commit_unless_its_branch_is_searched(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("--good", "v9"), 3, "there is no revision v9 in"),
+        (("--good", "v9"), 2, "there is no revision v9 in"),
         (("--good", "c5", "--bad", "c5"), 2, "c5 has no commits after c5"),
         (("--good", "c5", "--bad", "c4"), 2, "c4 has no commits after c5"),
         (("--good", "c5", "--budget", "soon"), 2, "'soon' is not a duration"),

@@ -132,6 +132,7 @@ def test_files_become_one_argument_each(benchctl: Benchctl, tmp_path: Path) -> N
     assert f"cat {paths[0]} '{paths[1]}' {paths[2]} | " in tried(benchctl, shell, "sh")[0][1]
 
 
+@pytest.mark.slow
 def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) -> None:
     text = 'input: {command: [./gen, --seed, "1"]}\nstdin: "{input}"\ncommand: ["{bin}"]'
     prepared = measured(benchctl, tmp_path, text)

@@ -145,6 +145,7 @@ def test_a_command_that_needs_another_build_is_not_refused(
     assert len(find_records(tmp_path / "results")) == 1
 
 
+@pytest.mark.slow
 def test_a_candidate_on_the_same_build_that_fails_is_a_warning_before_the_builds(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -192,7 +193,9 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert "--mode=plain" in done.stdout
     assert "exit status 0 after" in done.stdout
     assert "2 lines, 8 bytes, digest" in done.stdout
-    same = r"^plain \+ default \(baseline\)$(?:\n  .*)*\n  others +the same command: plain \+ fast;"
+    same = (
+        r"^plain \+ default \(baseline\)$(?:\n  .*)*\n  others +the same command: plain \+ fast\. "
+    )
     assert re.search(same, done.stdout, re.MULTILINE)
     assert "plain + fast\n" not in done.stdout
     assert "output    first\n" in done.stdout  # blank lines before it are not shown

@@ -87,6 +87,7 @@ def folder(fetched: None, tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_ten_kills_leave_no_process_and_lose_no_row(folder: Path) -> None:
     random_moment = random.Random(1)
     mark = f"0.0{os.getpid()}1"

@@ -108,7 +108,7 @@ def test_claims_of_cold_runs_mention_the_cold_cache(
     record = real.measure(plan, inputs=inputs)
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
     texts = [claim.text for claim in judgement.claims if ("cache", "cold") in claim.scope]
-    assert any(text.startswith("With a cold cache: ") for text in texts)
+    assert any(text.startswith("With a cold cache, ") for text in texts)
 
 
 @pytest.mark.real
