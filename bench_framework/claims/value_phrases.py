@@ -63,16 +63,15 @@ def _scaling(claim: Claim) -> str:
     exponent = rounded(*claim.figures, margin=0.05, least=2)
     figures = f"{exponent.estimate} [{exponent.lo}, {exponent.hi}]".replace("-", MINUS)
     start, end = claim.values["from"], claim.values["to"]
-    growth = per_doubling(*claim.figures, words.noun(claim.metric or WALL))
+    growth = per_doubling(*claim.figures, f"× the {words.noun(claim.metric or WALL)}")
     head = f"{claim.subject}, from {start} to {end}: twice the input takes {growth}"
     return f"{head} (scaling exponent {figures}, {claim.values['word']})"
 
 
-def per_doubling(exponent: float, lo: float, hi: float, what: str = "") -> str:
-    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``."""
+def per_doubling(exponent: float, lo: float, hi: float, unit: str = "") -> str:
+    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
     factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
-    noun = f" the {what}" if what else ""
-    return f"{factor.estimate}×{noun} [{factor.lo}, {factor.hi}]"
+    return f"{factor.estimate}{unit} [{factor.lo}, {factor.hi}]"
 
 
 def derived_figure(

@@ -27,6 +27,7 @@ lock.FOLDERS = (Path(__file__).parent,)  # no figure matters here, so the lock i
 sys.exit(main())
 """
 SHAPE = (
+    (r"(\d\d:\d\d) to \d\d:\d\d", r"\1"),
     (r"\d\d:\d\d:\d\d wait [^\n]*\n", ""),
     (r"\b[0-9a-f]{7,}\b|\d+(\.\d+)?", "#"),
     ("[−+]#", "#"),

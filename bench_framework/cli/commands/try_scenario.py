@@ -34,7 +34,7 @@ INDENT = 12
 def try_scenario(
     context: typer.Context, file: ScenarioFile, only: Only = None, overrides: Overrides = None
 ) -> None:
-    """Find mistakes early: build only the baseline, and run each variant's command once with it.
+    """Find mistakes early: build only the baseline, and run the command of each variant once on this build.
 
     The results are exit code, output, time and memory. `benchctl run` does the
     same before it builds the other variants.

@@ -194,10 +194,10 @@ def growth(at: Evidence, *variant_ids: str) -> str:
         for s in known:
             start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
             factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi)
-            steps.append(f"{factor} in the range {start} to {end}")
+            steps.append(f"{factor} from {start} to {end}")
         if any(s.word != UNRESOLVED for s in known):
             parts.append(f"{at.plan.variant(variant_id).label} {listed(steps)}")
-    head = f"{noun(at.metric)} per doubling of the input (2× is linear)"
+    head = f"When the input doubles, {noun(at.metric)} grows by this factor (2 is linear)"
     return f"{head}: {'; '.join(parts)}" if parts else ""
 
 

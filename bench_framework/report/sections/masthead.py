@@ -125,10 +125,12 @@ def _states(data: ReportData) -> Counter[str]:
 
 
 def _when(data: ReportData) -> str:
-    """Return start and end such as ``2026-03-02 17:04 to 17:22``."""
+    """Return start and end such as ``2026-03-02 17:04 to 17:22``, once if it is the same minute."""
     start, end = (text[:16].replace("T", " ") for text in (data.started, data.finished))
     if not end:
         return f"{start} (interrupted)"
+    if end == start:
+        return start
     return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 

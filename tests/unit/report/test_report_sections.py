@@ -108,6 +108,12 @@ def test_the_summary_has_the_answer_first(document: Document, data: ReportData) 
     }
 
 
+def test_a_record_of_less_than_a_minute_has_one_time(data: ReportData) -> None:
+    assert "  2026-03-02 17:04 to 17:22  " in masthead.run_line(data)
+    short = replace(data, finished=data.started)
+    assert "  2026-03-02 17:04  " in masthead.run_line(short)
+
+
 def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -> None:
     def leads(data: ReportData) -> list[str]:
         blocks = section(build_document(data), "S02").blocks
