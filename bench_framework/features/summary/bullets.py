@@ -56,11 +56,10 @@ def _changes(at: Evidence) -> Iterator[Claim]:
         and c.verdict.decided
     ]
     changes.sort(key=lambda c: -(c.shown.ratio if c.shown else 0.0))
-    sentences = [
-        at.sentence(c)
-        + f" ({at.amount(c.ref_cell_id)} → {at.amount(c.cell_id)})" * (c.metric != CPU)
-        for c in changes[:MOST_NAMED]
-    ]
+    sentences = []
+    for c in changes[:MOST_NAMED]:
+        amounts = f" ({at.amount(c.ref_cell_id)} → {at.amount(c.cell_id)})"
+        sentences.append(at.sentence(c) + ("" if c.metric == CPU else amounts))
     if more := len(changes) - len(sentences):
         sentences.append(f"{more} further comparisons are significant")
     if sentences:

@@ -208,9 +208,8 @@ def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:
     assert str(claims[4].values["measured"]).startswith("quick: 0.04")
 
 
-def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), sizes=(1, 2))
-    plan = example.plan
+def with_claim_on_every_input(plan: Plan) -> Plan:
+    """Add the published claim that b is faster on every input."""
     claim = PublishedClaim(
         "text",
         "faster",
@@ -219,7 +218,12 @@ def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study])
         input_ids=tuple(i.id for i in plan.inputs),
         metric="wall",
     )
-    plan = replace(plan, published=Published("A report", "", "", (claim,)))
+    return replace(plan, published=Published("A report", "", "", (claim,)))
+
+
+def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study]) -> None:
+    example = study(arms=("a", "b"), sizes=(1, 2))
+    plan = with_claim_on_every_input(example.plan)
     turns = judged(
         example, plan, speed=lambda arm, where: 1.3 if (arm, where) == ("b", "2MiB") else 1 - (arm == "b") / 2
     )  # fmt: skip
@@ -232,16 +236,7 @@ def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study])
 
 def test_a_claim_that_is_refuted_in_two_ways_has_both_reasons(study: type[Study]) -> None:
     example = study(arms=("a", "b"), sizes=(1, 2, 4))
-    plan = example.plan
-    claim = PublishedClaim(
-        "text",
-        "faster",
-        "variant",
-        variant_id=variant_id(plan, "b"),
-        input_ids=tuple(i.id for i in plan.inputs),
-        metric="wall",
-    )
-    plan = replace(plan, published=Published("A report", "", "", (claim,)))
+    plan = with_claim_on_every_input(example.plan)
     of_b = {"1MiB": 1.3, "2MiB": 1.0, "4MiB": 0.5}
     (result,) = judged(example, plan, speed=lambda arm, where: of_b[where] if arm == "b" else 1)[
         "published"
