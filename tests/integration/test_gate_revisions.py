@@ -297,3 +297,52 @@ def test_a_shallow_clone_builds_its_commits_and_reports_missing_ones(
         "gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone
     )
     assert done.returncode == 1, done.stderr
+
+
+def state_of(folder: Path) -> dict[str, str]:
+    """Return HEAD, refs and the files of a repository that a checkout changes."""
+    top = Path(git(folder, "rev-parse", "--absolute-git-dir"))
+    files = {name: (top / name).read_bytes().hex() for name in ("HEAD", "index")}
+    return {
+        **files,
+        "refs": git(folder, "for-each-ref"),
+        "changes": git(folder, "status", "--porcelain"),
+    }
+
+
+@pytest.mark.parametrize("linked", [False, True], ids=["main worktree", "linked worktree"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("gate", "--base", "start", "--head", "HEAD", "scenario.yaml"), 1),
+        (("bisect", "scenario.yaml", "--good", "start", "--bad", "HEAD"), 0),
+        (("history", "scenario.yaml", "--backfill", "start..HEAD"), 0),
+    ],
+    ids=["gate", "bisect", "backfill"],
+)
+def test_the_variables_of_a_git_hook_move_no_head(
+    words: tuple[str, ...], code: int, linked: bool, project: Project, tmp_path: Path
+) -> None:
+    project.branch(SLOWER)
+    folder = project.folder
+    if linked:
+        folder = tmp_path / "linked"
+        git(project.folder, "worktree", "add", "-q", "-b", "other", str(folder), "topic")
+    head = git(folder, "rev-parse", "HEAD")
+    other = tmp_path / "other"
+    git(tmp_path, "init", "-q", "-b", "main", str(other))
+    git(other, "commit", "-q", "--allow-empty", "-m", "first")
+    (other / "file").touch()
+    git(other, "add", "file")
+    before = state_of(folder), state_of(project.folder), state_of(other)
+    for repository in (folder, other):
+        top = git(repository, "rev-parse", "--absolute-git-dir")
+        hook = {"GIT_DIR": top, "GIT_INDEX_FILE": f"{top}/index", "GIT_WORK_TREE": str(repository)}
+        out = tmp_path / f"results-{repository.name}"
+        hook["BENCHCTL_RESULTS"] = str(out)
+        done = project(*words, "-k", "mode=plain", folder=folder, **hook)
+        assert done.returncode == code, done.stdout + done.stderr
+        assert (state_of(folder), state_of(project.folder), state_of(other)) == before
+        if words[0] == "gate":
+            record = find_records(out)[0]
+            assert json.loads((record / "gate.json").read_text("utf-8"))["head"] == head

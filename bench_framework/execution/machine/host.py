@@ -41,6 +41,29 @@ IN_MEMORY: Final = frozenset({"tmpfs", "ramfs", "devtmpfs"})
 """Types of file systems whose files are in memory."""
 
 
+GIT_REPOSITORY: Final = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_DIR",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+"""Variables that name a repository (``git rev-parse --local-env-vars``, without configuration).
+
+git sets them for hooks and for ``git bisect run`` in a linked worktree. A git command that inherits
+them changes the user's repository, even if it is started with ``-C`` in the clone of a revision."""
+
+
 def utc_now() -> str:
     """Return UTC in ISO 8601 with milliseconds: ``2026-03-02T17:04:09.123Z``."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -60,9 +83,11 @@ def environment() -> dict[str, str]:
     """Return a copy of benchctl's environment for its children, with the path of its Python.
 
     The worker dgen runs some strategies in that Python. The path is not resolved: an interpreter
-    finds the packages of its virtual environment by the path with which it was started.
+    finds the packages of its virtual environment by the path with which it was started. Variables
+    that name a repository are removed: a repository is found by the path of a crate or file.
     """
-    return {**os.environ, **({PYTHON: sys.executable} if sys.executable else {})}
+    inherited = {name: value for name, value in os.environ.items() if name not in GIT_REPOSITORY}
+    return {**inherited, **({PYTHON: sys.executable} if sys.executable else {})}
 
 
 def cache_root(env: Mapping[str, str] | None = None) -> Path:

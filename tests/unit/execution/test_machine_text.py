@@ -268,3 +268,13 @@ def test_children_get_the_path_of_benchctls_python(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(sys, "executable", "")
     monkeypatch.delenv(host.PYTHON)
     assert host.PYTHON not in host.environment()
+
+
+def test_children_do_not_inherit_the_repository_of_a_git_hook(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GIT_DIR", ".git")
+    monkeypatch.setenv("GIT_SSH_COMMAND", "ssh -i key")
+    env = host.environment()
+    assert "GIT_DIR" not in env
+    assert env["GIT_SSH_COMMAND"] == "ssh -i key"
