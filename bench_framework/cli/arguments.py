@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import shlex
 import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -161,6 +162,13 @@ _OF_REQUEST: Final = (
     *("answer", "binary", "budget", "crate", "ignore_output", "margin", "name", "package"),
     *("prepare", "save", "shell"),
 )
+
+
+def command_line() -> str:
+    """Return the command line that resumes this one, quoted for a shell."""
+    from bench_framework.workflow.run_options import words_that_resume
+
+    return shlex.join(("benchctl", *words_that_resume(sys.argv[1:])))
 
 
 def request_options(given: Mapping[str, Any]) -> dict[str, Any]:

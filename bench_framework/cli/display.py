@@ -136,7 +136,9 @@ class LiveDisplay(_Region):
             line = f"{work.plan.name if work else 'benchctl'}  {self._doing}"
             return Text(line, overflow="ellipsis", no_wrap=True)
         state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
-        footer = Text(f"\n{state}.  Ctrl-C stops; the same command resumes.", style="dim")
+        footer = Text(
+            f"\n{state}.  Ctrl-C stops, and prints the command that resumes.", style="dim"
+        )
         return Group(self._header(work), Text(), self._cells(work), footer)
 
     def _header(self, work: Work) -> RenderableType:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bench_framework.cli.arguments import command_line
 from bench_framework.cli.console import Console, on_github
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
 from bench_framework.units import counted
@@ -69,7 +70,13 @@ def measure(
         if result is None:
             with display_for(console) as display:
                 record = str(outcome.record)
-                result = gate_record(console.results, record, confirm=confirm, observer=display)
+                result = gate_record(
+                    console.results,
+                    record,
+                    confirm=confirm,
+                    command=options.command,
+                    observer=display,
+                )
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
     _sign(console, outcome, options)
@@ -163,7 +170,7 @@ def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> Non
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
 
-    options = RunOptions(results=console.results, fresh=fresh)
+    options = RunOptions(console.results, fresh=fresh, command=command_line())
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
     print_outcome(console, outcome)

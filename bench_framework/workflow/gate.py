@@ -30,7 +30,12 @@ from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates
 from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
-from bench_framework.workflow.run_options import RunOptions, accepted_changes, require_decidable
+from bench_framework.workflow.run_options import (
+    RunOptions,
+    accepted_changes,
+    how_to_resume,
+    require_decidable,
+)
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 NOTHING = "nothing was written"
@@ -54,6 +59,7 @@ def gate_record(
     *,
     confirm: bool = True,
     fresh: bool = False,
+    command: str = "",
     observer: Observer,
     measure_again: Callable[[Record, Gating], Gating] | None = None,
 ) -> GateResult:
@@ -63,7 +69,7 @@ def gate_record(
 
     With `confirm`, what the gate needs is measured: further rounds of the record, and possible
     regressions again. Without it they are not decided. With `fresh`, an interrupted confirmation is
-    not resumed. `measure_again` measures possible regressions in place of this machine.
+    not resumed; `command` resumes it. `measure_again` measures possible regressions in place of this machine.
 
     Raises:
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
@@ -89,19 +95,19 @@ def gate_record(
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
-            record = _continue(results, record, observer)
+            record = _continue(results, record, command, observer)
         accepted = accepted_changes(record.plan)
         gating = gate.first_pass(record.plan, record.contents, accepted=accepted)
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
-            options = RunOptions(results=results, fresh=fresh, pages=False)
+            options = RunOptions(results, fresh=fresh, pages=False, command=command)
             measure_again = measure_again or partial(_confirm, options, observer)
             gating = measure_again(record, gating)
         return _write(record, gating)
 
 
-def _continue(results: Path, record: Record, observer: Observer) -> Record:
+def _continue(results: Path, record: Record, command: str, observer: Observer) -> Record:
     """Measure a record further until the gate can judge it, and write its report again."""
     _require_this_machine(record)
     options = RunOptions(
@@ -115,15 +121,13 @@ def _continue(results: Path, record: Record, observer: Observer) -> Record:
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
     if run_plan(plan, "", options, observer).exit_code == errors.EXIT_INTERRUPTED:
-        raise _interrupted("the record was measured further")
+        raise _interrupted("the record was measured further", command)
     return Record.open(record.path)
 
 
-def _interrupted(when: str) -> errors.Interrupted:
-    message = f"interrupted while {when}"
-    return errors.Interrupted(
-        message, effect="the gate has no result", fix="repeat the command to resume"
-    )
+def _interrupted(when: str, command: str) -> errors.Interrupted:
+    message, effect = f"interrupted while {when}", "the gate has no result"
+    return errors.Interrupted(message, effect=effect, fix=how_to_resume(command))
 
 
 def _require_this_machine(record: Record) -> None:
@@ -161,7 +165,7 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     options = replace(options, first_pass=record.contents.builds)
     outcome = run_plan(plan, text, options, observer)
     if outcome.judgement is None or outcome.record is None:
-        raise _interrupted("possible regressions were measured again")
+        raise _interrupted("possible regressions were measured again", options.command)
     return second_pass(record, first, outcome.judgement, outcome.record)
 
 

@@ -126,7 +126,7 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
             policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
-        return _interrupted(record, plan.command)
+        return _interrupted(record, options.command or plan.command)
     return finish_record(record, options, stopped=stopped)
 
 

@@ -57,6 +57,7 @@ class RunOptions:
         host: name of this machine in a fleet, empty without one.
         numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
             for one client at the same time have different ones.
+        command: the command line that resumes this run; empty: that of the plan.
         look: stopping rule with the arguments of `interim_analysis.look`; `None`: that of the report
             and of the gate.
     """
@@ -79,7 +80,20 @@ class RunOptions:
     pages: bool = True
     host: str = ""
     numbers: range = NUMBERS
+    command: str = ""
     look: Callable[..., LookOutcome] | None = None
+
+
+def words_that_resume(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a command line without ``--fresh``, with masked secrets."""
+    end = words.index("--") if "--" in words else len(words)
+    options = (word for word in words[:end] if word != "--fresh")
+    return tuple(masked(word) for word in (*options, *words[end:]))
+
+
+def how_to_resume(command: str) -> str | None:
+    """Return the fix of an interruption; `None` if the command line is unknown."""
+    return f"`{command}` resumes" if command else None
 
 
 def find_scenario(name: str) -> Path:

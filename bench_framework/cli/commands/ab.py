@@ -68,7 +68,7 @@ def ab(
     console: Console = context.obj
     request = Commands(commands or (), lists=lists or (), **arguments.request_options(locals()))
     plan, text = plan_commands(request)
-    options = RunOptions(results=console.results, fresh=fresh)
+    options = RunOptions(console.results, fresh=fresh, command=arguments.command_line())
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
     if outcome.document is not None and outcome.judgement is not None:

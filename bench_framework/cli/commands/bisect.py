@@ -6,7 +6,12 @@ from typing import Annotated, Literal
 import typer
 from typer import Option
 
-from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import (
+    Only,
+    Overrides,
+    ScenarioFile,
+    command_line,
+)
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
 
@@ -15,7 +20,7 @@ benchctl bisect bench/parse.yaml --good v1.2
 benchctl bisect bench/parse.yaml --good v1.2 --bad main -k io=mmap --metric cpu
 benchctl bisect bench/parse.yaml --good v1.2 --find improvement
 git bisect run benchctl bisect ../parse.yaml --step --good v1.2 --bad 3c1f9ab
-Ctrl-C keeps the finished steps; the same command resumes.
+Ctrl-C keeps the finished steps, and prints the command that resumes.
 Exit codes: 0 found, 2 wrong input, 3 could not measure, 4 no answer or only a range of commits.
 With --step: 0 good, 1 bad, 125 inconclusive or not measured, 128 error, which ends `git bisect run`.
 """
@@ -88,7 +93,15 @@ def bisect(
             "`git bisect` searches merged branches", param_hint="--into-merges"
         )
     console: Console = context.obj
-    options = RunOptions(console.results, only, overrides or (), fresh, base=good, head=bad)
+    options = RunOptions(
+        console.results,
+        only,
+        overrides or (),
+        fresh,
+        base=good,
+        head=bad,
+        command=command_line(),
+    )
     with display_for(console) as display:
         search = Search(file, options, display, find, metric, budget, fixed_ends=step)
         branch = None

@@ -5,7 +5,16 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import Base, Fresh, Head, Insecure, Only, Overrides, Scheduler
+from bench_framework.cli.arguments import (
+    Base,
+    Fresh,
+    Head,
+    Insecure,
+    Only,
+    Overrides,
+    Scheduler,
+    command_line,
+)
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import fleet_of, measure, show
 from bench_framework.errors import UsageError
@@ -77,7 +86,14 @@ def gate(
             fix = "run `benchctl gate --base REV FILE`"
             raise UsageError("--base needs a scenario file", fix=fix)
         options = RunOptions(
-            console.results, only, overrides or (), fresh, base=base, head=head, gate=True
+            console.results,
+            only,
+            overrides or (),
+            fresh,
+            base=base,
+            head=head,
+            gate=True,
+            command=command_line(),
         )
         measure(console, record, options, confirm=not no_confirm, fleet=fleet)
         return
@@ -90,7 +106,12 @@ def gate(
     console.warn_of_changes(record)
     with display_for(console) as display:
         result = gate_record(
-            console.results, record, confirm=not no_confirm, fresh=fresh, observer=display
+            console.results,
+            record,
+            confirm=not no_confirm,
+            fresh=fresh,
+            command=command_line(),
+            observer=display,
         )
     show(console, result)
     raise typer.Exit(result.gating.exit_code)

@@ -7,7 +7,11 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import Only, Overrides
+from bench_framework.cli.arguments import (
+    Only,
+    Overrides,
+    command_line,
+)
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
 from bench_framework.model.metrics import WALL
@@ -84,10 +88,10 @@ def history(
         raise UsageError(f"{plot} is no SVG file", fix="write --plot history.svg")
     failed = 0
     if backfill is not None:
-        options = RunOptions(console.results, only, overrides or ())
+        options = RunOptions(console.results, only, overrides or (), command=command_line())
         with display_for(console) as display:
             done = measure_commits(scenario, backfill, every, options, display)
-        for line in summary(done):
+        for line in summary(done, options.command):
             console.say(line, level=-1)
         if done.exit_code == EXIT_INTERRUPTED:
             raise typer.Exit(done.exit_code)

@@ -133,6 +133,7 @@ def run(
         gate=gated,
         idle=idle,
         sign=sign,
+        command=shared.command_line(),
     )
     fleet = fleet_of(scheduler, host, insecure=insecure)
     try:

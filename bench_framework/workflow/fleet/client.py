@@ -127,6 +127,7 @@ class Fleet:
                 options.results,
                 str(outcome.record),
                 confirm=confirm,
+                command=options.command,
                 observer=observer,
                 measure_again=partial(client.confirm, first.place, policy),
             )
@@ -211,7 +212,14 @@ class FleetClient:
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
             profile = options.profile if confirms is None else False
-            given = replace(remote, numbers=numbers, only=only, profile=profile, host=place.name)
+            given = replace(
+                remote,
+                numbers=numbers,
+                only=only,
+                profile=profile,
+                host=place.name,
+                command=selection.command_on(place.name, options.command),
+            )
             ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)

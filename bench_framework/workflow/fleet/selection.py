@@ -3,6 +3,7 @@
 import contextlib
 import ipaddress
 import re
+import shlex
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -52,6 +53,18 @@ def find_address(text: str, *, insecure: bool = False) -> str:
             )
     fix = "write tcp://HOST:PORT, tls://HOST:PORT or the path of a scheduler file"
     raise _refused(f"{text} is not the address of a scheduler", fix)
+
+
+def command_on(host: str, command: str) -> str:
+    """Return a command line that measures on one host; empty if `command` is."""
+    words = iter(shlex.split(command))
+    others = []
+    for word in words:
+        if word == "--host":
+            next(words, None)
+        elif not word.startswith("--host="):
+            others.append(word)
+    return shlex.join((*others, "--host", host)) if others else ""
 
 
 def hosts_of(text: str) -> HostPolicy | None:

@@ -136,11 +136,11 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     return {commit for commit, series in planned.items() if needed <= series}
 
 
-def summary(done: Backfill) -> Sequence[str]:
-    """Return what was measured, one line each."""
+def summary(done: Backfill, command: str) -> Sequence[str]:
+    """Return what was measured, one line each. `command` resumes an interrupted backfill."""
     numbers = f"{done.skipped} had a record, {len(done.failed)} failed"
     lines = [f"backfill: measured {counted(done.measured, 'commit')}, {numbers}"]
     lines += [f"{commit[:SHORT]} failed: {reason}" for commit, reason in done.failed]
     if done.exit_code == errors.EXIT_INTERRUPTED:
-        lines.append("interrupted; the same command resumes")
+        lines.append(f"interrupted; `{command}` resumes")
     return lines

@@ -34,6 +34,7 @@ from bench_framework.workflow.run_options import (
     NOTHING,
     RunOptions,
     find_scenario,
+    how_to_resume,
     plan_scenario,
     require_outside,
     source_of_revisions,
@@ -190,7 +191,9 @@ class Search:
 
     def _interrupted(self) -> errors.Interrupted:
         effect = f"{counted(len(self.state.steps), 'decided step')} and all rounds are kept"
-        return errors.Interrupted("interrupted", effect=effect, fix="repeat the same command")
+        return errors.Interrupted(
+            "interrupted", effect=effect, fix=how_to_resume(self._options.command)
+        )
 
     def _pair(self, step: Step) -> Step:
         """Compare two ends. The first time, choose the configuration with the largest change."""

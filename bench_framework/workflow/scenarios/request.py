@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
-from bench_framework.masking import masked
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.workflow.run_options import words_that_resume
 
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
@@ -120,7 +120,7 @@ class Request:
         text, save = "\n".join(lines) + "\n", self.save
         if save is None:
             # `--fresh` would not resume an interrupted run.
-            words = tuple(masked(word) for word in self.words if word != "--fresh")
+            words = words_that_resume(self.words)
             plan = expand(self._load(Path(f"benchctl {self.tool}"), text))
             return replace(plan, scenario_path="", asked=words), text
         try:

@@ -292,7 +292,9 @@ def test_an_interrupted_backfill_keeps_what_was_measured(
     done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
     assert tried == [commit(8), commit(7), commit(6)]
     assert (done.measured, done.exit_code) == (2 if unfinished else 3, 130)
-    assert backfilling.summary(done)[-1] == "interrupted; the same command resumes"
+    assert backfilling.summary(done, "benchctl history demo.yaml")[-1] == (
+        "interrupted; `benchctl history demo.yaml` resumes"
+    )
 
 
 class Silent:
