@@ -202,11 +202,15 @@ def _times(
     return f"{ratio.estimate}× {words_after}", f"[{ratio.lo}, {ratio.hi}]"
 
 
-def predicate(claim: Claim, times_from: float = TIMES_FROM, least: int = 1) -> str:
+def predicate(
+    claim: Claim, times_from: float = TIMES_FROM, least: int = 1, *, named: bool = True
+) -> str:
     """Return ``"is 1.9× faster than B [1.8, 2.0]"``; in percent for a ratio below `times_from`.
 
-    `least` is the number of decimals of a factor, at most three significant digits.
+    `least` is the number of decimals of a factor, at most three significant digits. If it is not
+    `named`, the text contains neither the reference nor the verb ``is``: ``"1.9× faster [1.8, 2.0]"``.
     """
+    verb, than = ("is ", f" than {claim.reference}") if named else ("", "")
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0
@@ -215,15 +219,16 @@ def predicate(claim: Claim, times_from: float = TIMES_FROM, least: int = 1) -> s
     if certain and (times := _times(claim.metric, *claim.figures, margin, times_from, least)):
         text, bounds = times
         if claim.metric == WALL:
-            return f"is {text} than {claim.reference} {bounds}"
-        return f"{frame.verb} {text} {frame.joint} {claim.reference} {bounds}"
+            return f"{verb}{text}{than} {bounds}"
+        joint = f" {frame.joint} {claim.reference}" if named else ""
+        return f"{frame.verb} {text}{joint} {bounds}"
     ratio = _percentage(*claim.figures, margin)
     figure, bounds = _figure_and_bounds(ratio)
     amount = f"{frame.article}{figure} {frame.less if ratio.hi < 1 else frame.more}"
     text = f"{frame.verb} {amount} {noun(claim.metric)}"
     if claim.metric == WALL and ratio.hi >= 1:
-        text = f"is {figure} slower"
-    text = f"{text} than {claim.reference} {bounds}"
+        text = f"{verb}{figure} slower"
+    text = f"{text}{than} {bounds}"
     if certain:
         return text
     low, _, high = (decimal(t) for t in thresholds(margin))
@@ -241,16 +246,18 @@ def aspect(claim: Claim) -> str:
     return "" if claim.metric == WALL else f" in {noun(claim.metric)}"
 
 
-def _equivalent(claim: Claim) -> str:
+def _equivalent(claim: Claim, *, named: bool) -> str:
     assert claim.figures is not None
+    head, to = (f"{claim.subject} is ", f" to {claim.reference}") if named else ("", "")
     margin = claim.margin or 0.0
     change = "" if claim.lo == claim.hi == 1 else f": {percent_change(*claim.figures, margin)}"
     within = f"(within ±{format_percent(margin)})"
-    return f"{claim.subject} is equivalent to {claim.reference}{aspect(claim)} {within}{change}"
+    return f"{head}equivalent{to}{aspect(claim)} {within}{change}"
 
 
-def _inconclusive(claim: Claim) -> str:
-    parts = [f"{claim.subject} vs {claim.reference} is inconclusive{aspect(claim)}"]
+def _inconclusive(claim: Claim, *, named: bool) -> str:
+    head = f"{claim.subject} vs {claim.reference} is " if named else ""
+    parts = [f"{head}inconclusive{aspect(claim)}"]
     if (figures := claim.figures) is not None:
         _, lo, hi = figures
         least = TENTHS if IN_SESSION in claim.values else 2
@@ -290,52 +297,58 @@ def _about(count: int, unit: str) -> str:
     return f"about {int(up_to_two_digits(float(count)))} {unit}"
 
 
-def other_output(claim: Claim, reference: str) -> str:
+def other_output(claim: Claim, reference: str, *, named: bool = True) -> str:
     """Return why a candidate with another output than the `reference` is not compared."""
-    what = noun(claim.metric)
-    return (
-        f"{claim.subject} printed a different result than {reference}; its {what} is not compared"
-    )
+    head, than = (f"{claim.subject} ", f" than {reference}") if named else ("", "")
+    return f"{head}printed a different result{than}; its {noun(claim.metric)} is not compared"
 
 
-def comparison(claim: Claim) -> str:
-    """Return the sentence of a comparison, for every verdict."""
+def comparison(claim: Claim, *, named: bool = True) -> str:
+    """Return the sentence of a comparison, for every verdict.
+
+    If it is not `named`, it contains neither candidate nor reference, for a page that names them once.
+    """
     verdict, original = claim.verdict, claim
+    head = f"{claim.subject} " if named else ""
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert verdict is not None
     if claim.values.get("reason") == ONE_PROGRAM:
-        return _one_program(claim)
+        return _one_program(claim, named=named)
     if verdict.decided:
-        return f"{claim.subject} {predicate(original)}{cost(claim)}{metric_nouns.tail(claim)}"
+        text = predicate(original, named=named)
+        return f"{head}{text}{cost(claim)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
-        return f"{_equivalent(claim)}{metric_nouns.tail(claim)}"
+        return f"{_equivalent(claim, named=named)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.INCONCLUSIVE:
-        return _inconclusive(claim)
+        return _inconclusive(claim, named=named)
     if verdict is Verdict.SINGLE_RUN:
-        return single_run(claim)
+        return single_run(claim, named=named)
     if verdict is Verdict.OTHER_OUTPUT:
-        return other_output(claim, claim.reference or "")
-    return f"{claim.subject}: {words.word(verdict, WALL)}{reason(claim)}"
+        return other_output(claim, claim.reference or "", named=named)
+    head = f"{claim.subject}: " if named else ""
+    return f"{head}{words.word(verdict, WALL)}{reason(claim)}"
 
 
-def _one_program(claim: Claim) -> str:
+def _one_program(claim: Claim, *, named: bool) -> str:
     """Return the figures of one program under two names, without a statement of a difference."""
-    text = f"{claim.subject} and {claim.reference} are {ONE_PROGRAM}{aspect(claim)}"
+    head = f"{claim.subject} and {claim.reference} are " if named else ""
+    text = f"{head}{ONE_PROGRAM}{aspect(claim)}"
     if claim.figures is None:
         return text
     return f"{text}: {percent_change(*claim.figures, claim.margin or 0.0, keep=False)}"
 
 
-def single_run(claim: Claim) -> str:
+def single_run(claim: Claim, *, named: bool = True) -> str:
     """Return which side has a single run, with the candidate's value if it is the candidate."""
+    head = f"{claim.subject} " if named else ""
     if claim.values.get("runs_ref") == 1 and claim.runs != 1:
         return f"{claim.reference} was run only once: no verdict on {claim.subject}"
     value = claim.values.get("value")
     if value is None:
-        return f"{claim.subject} was run only once: no verdict"
+        return f"{head}was run only once: no verdict"
     in_bytes = claim.metric == PEAK_RSS
     figure = value_phrases.size(float(value), "iec") if in_bytes else format_duration(float(value))
-    return f"{claim.subject} was run only once ({figure}): no verdict"
+    return f"{head}was run only once ({figure}): no verdict"
 
 
 class Factor(NamedTuple):

@@ -190,7 +190,7 @@ def show(console: Console, result: GateResult) -> None:
     if on_github():
         worse = result.gating.in_state("worse")
         title = {"title": "benchctl gate"}
-        console.annotate([(title, pair.again_text or pair.text) for pair in worse])
+        console.annotate([(title, pair.again_text.full or pair.text.full) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
             summary = result.record / "summary.md"
             try:

@@ -1,7 +1,7 @@
 """The result of the gate for a record. Immutable, no I/O."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, NamedTuple
 
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
@@ -12,6 +12,16 @@ PairState = Literal[
 """State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains
 if the pair is not measured again."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
+
+
+class PairText(NamedTuple):
+    """The sentence that reports a comparison; `brief` names neither its sides nor its input."""
+
+    full: str = ""
+    brief: str = ""
+
+
+NO_TEXT: Final = PairText()
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +35,12 @@ class GatedPair:
     state: PairState
     comparison: Comparison
     """Comparison over the rounds of the record, at the level of the gate."""
-    text: str
-    """Sentence that reports the comparison."""
+    text: PairText
     reason: str = ""
     """Further reason for the state, in addition to the sentence."""
     again: Comparison | None = None
     """Comparison over the rounds of the second measurement, `None` without one."""
-    again_text: str = ""
-    """Sentence that reports the second comparison."""
+    again_text: PairText = NO_TEXT
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ MAIN_KINDS = ("main", "nothing")
 def sentence(claim: Claim) -> Sentence:
     """Return a claim as a sentence: with a capital, unless a name is first, and a full stop."""
     text = claim.text.strip()
-    if text and not any(
-        name and text.startswith(name) for name in (claim.subject, claim.reference)
-    ):
+    if text and not any(_begins_with(text, name) for name in (claim.subject, claim.reference)):
         text = text[0].upper() + text[1:]
     lead = claim.values.get("lead", claim.values.get("name", ""))
     return Sentence(closed(text), claim.id, claim.verdict, str(lead))
+
+
+def _begins_with(text: str, name: str | None) -> bool:
+    """Return whether the first words of a text are a name, and not a word that begins like it."""
+    return bool(name) and text.startswith(str(name)) and not text[len(str(name)) :][:1].isalnum()
 
 
 def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:

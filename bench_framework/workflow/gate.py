@@ -246,9 +246,9 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
         "lo": lo,
         "hi": hi,
         "mde": pair.comparison.mde,
-        "text": pair.text,
+        "text": pair.text.full,
         "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
-        "confirmation_text": pair.again_text or None,
+        "confirmation_text": pair.again_text.full or None,
     }
 
 

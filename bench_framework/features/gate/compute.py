@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.claims import phrases
 from bench_framework.claims.value_phrases import upward
 from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
 from bench_framework.compare import samples as sampling
@@ -24,7 +25,15 @@ from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
 from bench_framework.features.judge import judge
 from bench_framework.model import words
-from bench_framework.model.gate import BudgetFinding, BudgetState, GatedPair, Gating, PairState
+from bench_framework.model.gate import (
+    NO_TEXT,
+    BudgetFinding,
+    BudgetState,
+    GatedPair,
+    Gating,
+    PairState,
+    PairText,
+)
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
@@ -135,26 +144,30 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     return pairs
 
 
-def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, str]]:
+def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
     """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
     text = {
-        (claim.cells, claim.metric): claim.text
+        (claim.cells, claim.metric): PairText(claim.text, phrases.comparison(claim, named=False))
         for claim in judged.claims
         if claim.kind in ("comparison", "memory")
     }
     return {
-        (c.cell_id, c.metric): (c, text.get(((c.cell_id, c.ref_cell_id), c.metric), ""))
+        (c.cell_id, c.metric): (
+            c,
+            text.get(((c.cell_id, c.ref_cell_id), c.metric), NO_TEXT),
+        )
         for c in judged.comparisons
         if c.family in ("headline", "memory", "exact")
     }
 
 
-def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, str]:
+def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, PairText]:
     reason = f"{metric} is not known for both sides"
     if metric == outcome.BUILD_TIME:
         reason = "a build is a single run"
     verdict = Verdict.INCONCLUSIVE
-    return Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin), ""
+    unknown = Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin)
+    return unknown, NO_TEXT
 
 
 def pair_state(
@@ -209,14 +222,14 @@ def second_pass(
     pairs = list(first.pairs)
     for i, pair in enumerate(pairs):
         if pair.state == "suspicious":
-            c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
+            c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
             state, reason = confirmed(c, pair.margin)
             reason = "; ".join(filter(None, (reason, pair.reason)))
             pairs[i] = replace(pair, again=c, again_text=text, state=state, reason=reason)
     worse = {p.cell_id for p in pairs if p.state == "worse"}
     unconfirmed = {p.cell_id for p in pairs if p.again} - worse
     for i, pair in enumerate(pairs):
-        c, text = by_pair.get((pair.cell_id, pair.metric), (None, ""))
+        c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
         exceeds = c and c.verdict.worse and c.shown and c.shown.ratio - 1 > pair.margin
         open_ = pair.again is None and pair.state in ("passed", "not-judged")
         if exceeds and open_ and pair.cell_id in unconfirmed:

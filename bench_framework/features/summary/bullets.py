@@ -63,7 +63,8 @@ def _changes(at: Evidence) -> Iterator[Claim]:
     if more := len(changes) - len(sentences):
         sentences.append(f"{more} further comparisons are significant")
     if sentences:
-        yield statement("summary", "", ". ".join(sentences), lead="Memory and CPU time")
+        first = at.label(changes[0].cell_id)
+        yield statement("summary", first, ". ".join(sentences), lead="Memory and CPU time")
 
 
 def _cost(at: Evidence, item: Input) -> Iterator[Claim]:

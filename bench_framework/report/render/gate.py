@@ -197,30 +197,20 @@ def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
-    parts = [_brief(plan, pair, pair.text)] if pair.text else []
-    if pair.again_text:
+    # A page of two revisions names them once.
+    texts = [
+        text if plan.revisions is None else brief for text, brief in (pair.text, pair.again_text)
+    ]
+    parts = [texts[0]] if texts[0] else []
+    if texts[1]:
         parts = [f"first measurement: {part}" for part in parts]
-        parts.append(f"second measurement: {_brief(plan, pair, pair.again_text)}")
+        parts.append(f"second measurement: {texts[1]}")
     # The text of an inconclusive comparison contains the minimum detectable effect.
-    parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text else []
+    parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text.full else []
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     place = _place(plan, pair.cell_id)
     word, noun = STATE_WORDS[pair.state], words.noun(pair.metric)
     return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence or word, seconds, word)
-
-
-def _brief(plan: Plan, pair: GatedPair, text: str) -> str:
-    """Return a sentence about two revisions without their names, which the page states once."""
-    if plan.revisions is None:
-        return text
-    cells = plan.cell(pair.cell_id), plan.cell(pair.comparison.ref_cell_id)
-    subject, reference = (plan.variant(cell.variant_id).label for cell in cells)
-    text = text.removeprefix(f"On {plan.input(cells[0].input_id).label}: ")
-    for joint in ("than", "as"):
-        text = text.replace(f" {joint} {reference}", "", 1)
-    starts = (f"{subject} vs {reference} is", f"{subject} and {reference} are", f"{subject} is")
-    start = next((s for s in (*starts, subject) if text.startswith(f"{s} ")), None)
-    return text if start is None else text[len(start) + 1 :]
 
 
 def comment(page: GatePage, templates: Path) -> str:

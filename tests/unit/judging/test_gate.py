@@ -1,10 +1,12 @@
 """The gate: suspicious comparisons, missing verdicts, and exit codes 3 before 1 before 4."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from bench_framework import assets
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.features.gate import compute as gate
@@ -14,10 +16,12 @@ from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines
-from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing
+from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing, timing
 
 MIB = 1 << 20
 
@@ -45,12 +49,38 @@ def test_what_is_slower_beyond_its_margin_is_suspicious_and_the_rest_passes(
     }
     suspicious = gating.in_state("suspicious")[0]
     assert suspicious.comparison.verdict is Verdict.WORSE
-    assert "slower" in suspicious.text
+    assert "slower" in suspicious.text.full
     # Without a second pass no regression is confirmed.
     assert gating.exit_code == 4
     assert gating.reasons == (
         "1 comparison: worse in the first measurement, and not measured again",
     )
+
+
+@pytest.mark.parametrize("base", ["m", "a", "as", "than", "is"])
+def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(
+    base: str, study: type[Study]
+) -> None:
+    example = study(arms=(base, "new"))
+    plan = replace(example.plan, revisions=Revisions("1" * 40, None))
+
+    def rss(arm: str, _: str, number: int) -> float:
+        return (1.9 if arm == "new" else 1) * (14_000_000 + number)
+
+    blocks = example.blocks(timing({"new": 0.4}, 0.004), timing({}, 0.004), rss)
+    contents = example.contents(blocks)
+    page = gate_page.page_of(plan, gate.first_pass(plan, contents), blocks, "r", "2026-03-02")
+    sentences = {row.metric: row.sentence for row in page.rows}
+    assert re.match(r"uses 1\.9\d*× as much memory \[", sentences["memory"])
+    assert re.match(r"(4\d|3\d)(\.\d)?.% slower \[", sentences["time"])
+    assert sentences["CPU time"].startswith(("equivalent in CPU time", "inconclusive in CPU time"))
+    for sentence in sentences.values():
+        assert not {base, "new"} & {*sentence.split()} - {"as", "is"}
+    for text in (
+        gate_page.comment(page, assets.template_dir()),
+        gate_page.terminal(page, 200, unicode=True),
+    ):
+        assert "as much memory [" in text
 
 
 def test_growth_within_the_margin_passes_and_is_named(study: type[Study]) -> None:
@@ -344,7 +374,8 @@ class TestTheSecondPass:
             ("cpu", "worse", "regression confirmed"),
         }
         assert all(
-            "more" in p.again_text or "slower" in p.again_text for p in gating.in_state("worse")
+            "more" in p.again_text.full or "slower" in p.again_text.full
+            for p in gating.in_state("worse")
         )
         assert gating.confirmation == "20260101T0100Z"
 

@@ -13,6 +13,7 @@ from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
+from bench_framework.report import claim_blocks
 from tests.unit.judging.conftest import Crossed, Study, timing
 
 THIN = "\u202f"
@@ -153,6 +154,22 @@ def test_memory_and_cpu_time_of_two_revisions_are_in_the_summary(study: type[Stu
     assert "summary.md" in line(judged, "Gate").text
     same = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
     assert not any(c.values.get("lead") == "Memory and CPU time" for c in same.claims)
+
+
+@pytest.mark.parametrize("label", ["v2", "rg (new)", "a", "is", "n×m"])
+def test_the_printed_summary_does_not_change_a_label(label: str, study: type[Study]) -> None:
+    example = study(arms=("base", label))
+    plan = replace(example.plan, revisions=Revisions("1" * 40, None))
+    wall = timing({}, 0.004)
+
+    def rss(arm: str, _: str, number: int) -> float:
+        return (1.9 if arm == label else 1) * (14_000_000 + number)
+
+    blocks = example.blocks(wall, timing({label: 0.1}, 0.004), rss)
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    printed = claim_blocks.sentence(line(judged, "Memory and CPU time"))
+    assert printed.text.startswith(f"{label} uses 1.9")
+    assert f"). {label} uses " in printed.text
 
 
 def test_without_contrasts_the_best_is_compared_with_the_next_and_each_reference(
