@@ -23,6 +23,7 @@ from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
+from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
 MOST_NAMED: Final = 4
@@ -154,7 +155,7 @@ class ComparisonClaims(Names):
         floor = self.floors.get((input_id, c.metric))
         cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
         cost = cost if c.family == "headline" else ""
-        values = known(reason=c.reason, mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
+        values = known(mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
         return Claim(
             "",
             kind or (c.family if c.family in _KINDS else "comparison"),
@@ -169,6 +170,7 @@ class ComparisonClaims(Names):
             margin=c.margin,
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
+            reason=c.reason,
             values=values | metric_nouns.details(c) | metric_nouns.typical(c),
         ).with_interval(c.shown)
 
@@ -326,5 +328,5 @@ class Facts(Names):
                     self.cells[state.cell_id].label,
                     verdict=Verdict.FAILED if state.state == "failed" else None,
                     cells=(state.cell_id,),
-                    values={"reason": state.reason or state.state},
+                    values={"reason": phrase(state.reason) or state.state},
                 )

@@ -12,9 +12,10 @@ from typing import Final, NamedTuple
 
 from bench_framework.claims import metric_nouns, value_phrases
 from bench_framework.model import words
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, Claim
+from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     LARGEST_RATIO,
@@ -25,6 +26,7 @@ from bench_framework.rounding import (
     thresholds,
     up_to_two_digits,
 )
+from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
 
 IN_SESSION: Final = "in_session"
@@ -118,14 +120,14 @@ def cost(claim: Claim) -> str:
 
 def reason(claim: Claim) -> str:
     """Return the reason in brackets, if the claim has one."""
-    return f" ({claim.values['reason']})" if claim.values.get("reason") else ""
+    return f" ({phrase(claim.reason)})" if claim.reason else ""
 
 
 def one_program(claim: Claim, head: str) -> str:
     """Return the interval of one program under two names, without a statement of a difference."""
     assert claim.figures is not None
     bounds = signed_bounds(*claim.figures, claim.margin or 0.0, keep=False)
-    return f"{head}: {ONE_PROGRAM}{aspect(claim)} {bounds}"
+    return f"{head}: {phrase(ONE_PROGRAM)}{aspect(claim)} {bounds}"
 
 
 def signed_bounds(
@@ -203,14 +205,14 @@ def _times(
 
 
 def predicate(
-    claim: Claim, times_from: float = TIMES_FROM, least: int = 1, *, named: bool = True
+    claim: Claim, times_from: float = TIMES_FROM, least: int = 1, *, with_names: bool = True
 ) -> str:
     """Return ``"is 1.9× faster than B [1.8, 2.0]"``; in percent for a ratio below `times_from`.
 
-    `least` is the number of decimals of a factor, at most three significant digits. If it is not
-    `named`, the text contains neither the reference nor the verb ``is``: ``"1.9× faster [1.8, 2.0]"``.
+    `least` is the number of decimals of a factor, at most three significant digits. Without
+    names, the text contains neither the reference nor the verb ``is``: ``"1.9× faster [1.8, 2.0]"``.
     """
-    verb, than = ("is ", f" than {claim.reference}") if named else ("", "")
+    verb, than = ("is ", f" than {claim.reference}") if with_names else ("", "")
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert claim.figures is not None
     margin = claim.margin or 0.0
@@ -220,7 +222,7 @@ def predicate(
         text, bounds = times
         if claim.metric == WALL:
             return f"{verb}{text}{than} {bounds}"
-        joint = f" {frame.joint} {claim.reference}" if named else ""
+        joint = f" {frame.joint} {claim.reference}" if with_names else ""
         return f"{frame.verb} {text}{joint} {bounds}"
     ratio = _percentage(*claim.figures, margin)
     figure, bounds = _figure_and_bounds(ratio)
@@ -246,27 +248,26 @@ def aspect(claim: Claim) -> str:
     return "" if claim.metric == WALL else f" in {noun(claim.metric)}"
 
 
-def _equivalent(claim: Claim, *, named: bool) -> str:
+def _equivalent(claim: Claim, *, with_names: bool) -> str:
     assert claim.figures is not None
-    head, to = (f"{claim.subject} is ", f" to {claim.reference}") if named else ("", "")
+    head, to = (f"{claim.subject} is ", f" to {claim.reference}") if with_names else ("", "")
     margin = claim.margin or 0.0
     change = "" if claim.lo == claim.hi == 1 else f": {percent_change(*claim.figures, margin)}"
     within = f"(within ±{format_percent(margin)})"
     return f"{head}equivalent{to}{aspect(claim)} {within}{change}"
 
 
-def _inconclusive(claim: Claim, *, named: bool) -> str:
-    head = f"{claim.subject} vs {claim.reference} is " if named else ""
+def _inconclusive(claim: Claim, *, with_names: bool) -> str:
+    head = f"{claim.subject} vs {claim.reference} is " if with_names else ""
     parts = [f"{head}inconclusive{aspect(claim)}"]
     if (figures := claim.figures) is not None:
         _, lo, hi = figures
         least = TENTHS if IN_SESSION in claim.values else 2
         parts[0] += f": {percent_change(*figures, claim.margin or 0.0, least=least, keep=False)}"
-        if not lo <= 1 <= hi and claim.values.get("reason") != CONTROL_DIFFERS:
+        if not lo <= 1 <= hi and claim.reason != CONTROL_DIFFERS:
             parts[0] += f" ({words.CORRECTED})"
-    cause = claim.values.get("reason")
-    if cause and cause != REACHES_ONE:
-        parts.append(str(cause))
+    if claim.reason not in (None, REACHES_ONE):
+        parts.append(phrase(claim.reason))
     if (mde := claim.values.get("mde")) is not None:
         parts.append(detectable(value_phrases.upward(float(mde))))
         parts += _needed(claim)
@@ -297,50 +298,50 @@ def _about(count: int, unit: str) -> str:
     return f"about {int(up_to_two_digits(float(count)))} {unit}"
 
 
-def other_output(claim: Claim, reference: str, *, named: bool = True) -> str:
+def other_output(claim: Claim, reference: str, *, with_names: bool = True) -> str:
     """Return why a candidate with another output than the `reference` is not compared."""
-    head, than = (f"{claim.subject} ", f" than {reference}") if named else ("", "")
+    head, than = (f"{claim.subject} ", f" than {reference}") if with_names else ("", "")
     return f"{head}printed a different result{than}; its {noun(claim.metric)} is not compared"
 
 
-def comparison(claim: Claim, *, named: bool = True) -> str:
+def comparison(claim: Claim, *, with_names: bool = True) -> str:
     """Return the sentence of a comparison, for every verdict.
 
-    If it is not `named`, it contains neither candidate nor reference, for a page that names them once.
+    Without names, it contains neither candidate nor reference, for a page that names them once.
     """
     verdict, original = claim.verdict, claim
-    head = f"{claim.subject} " if named else ""
+    head = f"{claim.subject} " if with_names else ""
     claim = metric_nouns.natural(metric_nouns.plain(claim))
     assert verdict is not None
-    if claim.values.get("reason") == ONE_PROGRAM:
-        return _one_program(claim, named=named)
+    if claim.reason == ONE_PROGRAM:
+        return _one_program(claim, with_names=with_names)
     if verdict.decided:
-        text = predicate(original, named=named)
+        text = predicate(original, with_names=with_names)
         return f"{head}{text}{cost(claim)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.EQUIVALENT:
-        return f"{_equivalent(claim, named=named)}{metric_nouns.tail(claim)}"
+        return f"{_equivalent(claim, with_names=with_names)}{metric_nouns.tail(claim)}"
     if verdict is Verdict.INCONCLUSIVE:
-        return _inconclusive(claim, named=named)
+        return _inconclusive(claim, with_names=with_names)
     if verdict is Verdict.SINGLE_RUN:
-        return single_run(claim, named=named)
+        return single_run(claim, with_names=with_names)
     if verdict is Verdict.OTHER_OUTPUT:
-        return other_output(claim, claim.reference or "", named=named)
-    head = f"{claim.subject}: " if named else ""
+        return other_output(claim, claim.reference or "", with_names=with_names)
+    head = f"{claim.subject}: " if with_names else ""
     return f"{head}{words.word(verdict, WALL)}{reason(claim)}"
 
 
-def _one_program(claim: Claim, *, named: bool) -> str:
+def _one_program(claim: Claim, *, with_names: bool) -> str:
     """Return the figures of one program under two names, without a statement of a difference."""
-    head = f"{claim.subject} and {claim.reference} are " if named else ""
-    text = f"{head}{ONE_PROGRAM}{aspect(claim)}"
+    head = f"{claim.subject} and {claim.reference} are " if with_names else ""
+    text = f"{head}{phrase(ONE_PROGRAM)}{aspect(claim)}"
     if claim.figures is None:
         return text
     return f"{text}: {percent_change(*claim.figures, claim.margin or 0.0, keep=False)}"
 
 
-def single_run(claim: Claim, *, named: bool = True) -> str:
+def single_run(claim: Claim, *, with_names: bool = True) -> str:
     """Return which side has a single run, with the candidate's value if it is the candidate."""
-    head = f"{claim.subject} " if named else ""
+    head = f"{claim.subject} " if with_names else ""
     if claim.values.get("runs_ref") == 1 and claim.runs != 1:
         return f"{claim.reference} was run only once: no verdict on {claim.subject}"
     value = claim.values.get("value")

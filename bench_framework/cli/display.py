@@ -29,6 +29,7 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, progress_of
 
 DRAW_EVERY_S = 0.5
@@ -333,7 +334,7 @@ class LineDisplay:
                 look = update.look
                 where = f"{plan.input(look.input_id).label}: " if several else ""
                 after = f"after {units.counted(look.round, 'round')}"
-                self._line("stop", f"{where}{after}, {look.reason}{work.advice(look)}")
+                self._line("stop", f"{where}{after}, {phrase(look.reason)}{work.advice(look)}")
 
     def _preparation(self, update: progress.Update) -> None:
         """Print a line for tools, builds, inputs and counting."""

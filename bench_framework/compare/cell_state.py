@@ -20,12 +20,14 @@ from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import CacheState, Cell, Plan, Role
 from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
-DIFFERS: Final = "output differs from the baseline's"
+DIFFERS: Final = Reason(ReasonCode.OTHER_OUTPUT)
 
 
 def cell_states(
@@ -51,7 +53,7 @@ def cell_states(
 
 def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> str:
     """Return which configurations of an input failed, the baseline first; empty unless it failed."""
-    failed = {state.cell_id: state.reason for state in states if state.state == "failed"}
+    failed = {state.cell_id: phrase(state.reason) for state in states if state.state == "failed"}
     baseline = plan.baseline_cell(input_id)
     if baseline is None or baseline.id not in failed:
         return ""
@@ -66,11 +68,17 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.status in VOIDING]
     if void:
-        return CellState(cell.id, "failed", 0, len(void), f"{_message(void[0])} during warm-up")
+        return CellState(
+            cell.id, "failed", 0, len(void), message(f"{_message(void[0])} during warm-up")
+        )
     other = next((block for block in blocks if block.status == "other-output"), None)
     if other is None:
         return None
-    return CellState(cell.id, "other-output", 0, 0, other.message or DIFFERS)
+    return CellState(cell.id, "other-output", 0, 0, _differs(other))
+
+
+def _differs(block: Block) -> Reason:
+    return message(block.message) if block.message else DIFFERS
 
 
 def _message(block: Block) -> str:
@@ -83,8 +91,8 @@ def _state(
     build = build_of(plan, cell.variant_id, builds)
     if sample is None or not sample.rounds:
         if build is not None and not build.ok:
-            return CellState(cell.id, "failed", 0, 0, build.message or "the build failed")
-        return CellState(cell.id, "not-started", 0, 0, "no round was measured")
+            return CellState(cell.id, "failed", 0, 0, message(build.message or "the build failed"))
+        return CellState(cell.id, "not-started", 0, 0, Reason(ReasonCode.NO_ROUND))
     effective = effective_modes(sample)
     state = CellState(cell.id, "measured", len(sample.runs), len(sample.void), effective=effective)
     if sample.failed:  # by failures, an unverified cache, or both
@@ -94,14 +102,17 @@ def _state(
         if unverified and len(failed) <= VOID_SHARE * sample.rounds:
             return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
         share = f"{len(failed)} of {sample.rounds} rounds"
-        reason = f"{_message(failed[0])} (round {failed[0].round}; {share})"
+        reason = message(f"{_message(failed[0])} (round {failed[0].round}; {share})")
         return replace(state, state="failed", reason=reason)
     if (other := _other_output(sample, expected)) is not None:
         return replace(state, state="other-output", reason=other)
     cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
     state = replace(state, cache=cache)
-    reason = "; ".join(mode_fallbacks(plan, cell, effective, build))
-    return replace(state, state="not-comparable", reason=reason) if reason else state
+    fallbacks = mode_fallbacks(plan, cell, effective, build)
+    if not fallbacks:
+        return state
+    reason = Reason(ReasonCode.MODE_DIFFERS, "; ".join(fallbacks))
+    return replace(state, state="not-comparable", reason=reason)
 
 
 def _expected_answer(
@@ -125,16 +136,16 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
     ]
 
 
-def _other_output(sample: Sample, expected: str | None) -> str | None:
+def _other_output(sample: Sample, expected: str | None) -> Reason | None:
     flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
     if flagged is not None:
-        return flagged.message or DIFFERS
+        return _differs(flagged)
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None
     count, rounds = len(others), len(sample.blocks)
     share = f" in {count} of {rounds} rounds" if count < rounds else ""
-    return f"its answer {others[0][:12]} differs from {(expected or '')[:12]}{share}"
+    return message(f"its answer {others[0][:12]} differs from {(expected or '')[:12]}{share}")
 
 
 def effective_modes(sample: Sample) -> dict[str, str]:
@@ -191,7 +202,7 @@ def fallback_events(
     return [
         Event(
             "BX305",
-            f"{plan.cell(state.cell_id).label}: {state.reason} "
+            f"{plan.cell(state.cell_id).label}: {phrase(state.reason)} "
             f"(in {sum(samples[state.cell_id].runs.values())} runs)",
             cell_id=state.cell_id,
             effect="its values are shown under the actual mode and are not compared",
@@ -199,7 +210,7 @@ def fallback_events(
         )
         for state in states
         # An unverified cache state has its own event (BX341, BX342) from the run that it affected.
-        if state.state == "not-comparable" and not state.reason.startswith(NOT_VERIFIED)
+        if state.reason is not None and state.reason.code is ReasonCode.MODE_DIFFERS
     ]
 
 
@@ -230,9 +241,6 @@ def higher_is_better(
     return frozenset(higher)
 
 
-NOT_VERIFIED: Final = "cache state not verified"
-
-
 def observed_cache(blocks: Sequence[Block]) -> CacheState:
     """Return the state that was verified for every block; ``unknown`` if they differ."""
     states = {b.page_cache.state if b.page_cache is not None else "unknown" for b in blocks}
@@ -250,14 +258,15 @@ def needed_caches(cells: Sequence[Cell]) -> dict[str, CacheState]:
     return {c.id: c.cache for c in cells if c.cache == "cold" or (c.cache == "warm" and any_cold)}
 
 
-def cache_refusal(cell: Cell, blocks: Sequence[Block]) -> str:
+def cache_refusal(cell: Cell, blocks: Sequence[Block]) -> Reason:
     """Return why a cell cannot be compared: its state was not verified in too many rounds."""
     unverified = [b for b in blocks if cache_unverified(b, cell.cache)]
     first = unverified[0]
     cause = first.page_cache.why if first.page_cache is not None else "not checked"
-    return (
-        f"{NOT_VERIFIED}: {len(unverified)} of {len(blocks)} samples were not verified "
-        f"as {cell.cache} (round {first.round}: {cause})"
+    return Reason(
+        ReasonCode.CACHE_NOT_VERIFIED,
+        f"{len(unverified)} of {len(blocks)} samples were not verified as {cell.cache} "
+        f"(round {first.round}: {cause})",
     )
 
 
@@ -292,11 +301,13 @@ def refuse_invalid(
         name = "the baseline"
         if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
             name = f"the reference {ref.label}"
-        reason = f"{name}: {reference.reason}"
+        reason = (reference.reason or message("")).at(name)
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
-        return replace(comparison, verdict=Verdict.SINGLE_RUN, reason="", shown=None, typical=None)
+        return replace(
+            comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, typical=None
+        )
     ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
     return refuse_incomplete(comparison, ours, theirs, VOID_SHARE)
 
@@ -310,13 +321,15 @@ def refuse_incomplete(
     """
     for verdict, side, name in (
         (Verdict.FAILED, blocks, ""),
-        (Verdict.NOT_COMPARABLE, reference, "the baseline: "),
+        (Verdict.NOT_COMPARABLE, reference, "the baseline"),
     ):
         missing = [b for b in side if comparison.metric in b.missing]
         if missing and len(missing) > share * len(side):
-            reason = (
-                f"{name}{comparison.metric} could not be read in {len(missing)} of {len(side)} "
-                f"rounds: {missing[0].missing[comparison.metric]}"
+            reason = Reason(
+                ReasonCode.UNREADABLE_METRIC,
+                f"{comparison.metric} could not be read in {len(missing)} of {len(side)} "
+                f"rounds: {missing[0].missing[comparison.metric]}",
+                name,
             )
             return replace(comparison, verdict=verdict, reason=reason)
     return comparison

@@ -21,10 +21,11 @@ from bench_framework.compare.same_programs import Pairs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Runs
 from bench_framework.compare.verdict import PLAIN_LEVEL
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Comparison, NoiseFloor
+from bench_framework.model.judgement import Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, rounds_needed
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.run import Look, PreparedInput
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
@@ -36,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST_ROUNDS: Final = 6
 """With fewer rounds there is no 95 % interval, and nothing is reported."""
-TOO_FEW: Final = "too few rounds for so many contrasts"
+TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_FOR_CONTRASTS)
 NO_WEIGHT: Final = 1e-9
 """A smaller sum of weights counts as zero, because sums of fractions have rounding errors."""
 

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework import rounding
-from bench_framework.model.judgement import REACHES_ONE, Comparison, Family
+from bench_framework.model.judgement import Comparison, Family
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 
@@ -27,7 +28,6 @@ EQUIVALENCE_LEVEL: Final = 0.05
 
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
-TOO_SMALL: Final = "significant, but below the minimum effect size"
 
 Statistic = Literal["typical", "median", "exact", "welch"]
 """The quantity that a ratio estimates.
@@ -78,14 +78,14 @@ class Decision:
     Attributes:
         interval: the ratio and the confidence interval to report. For an equivalent pair it is that
             of the equivalence test, otherwise that of the evidence.
-        reason: why the comparison is inconclusive, as a phrase for reports; empty for a verdict,
-            and if the interval alone is the reason.
+        reason: why the comparison is inconclusive; `None` for a verdict, and if the interval alone
+            is the reason.
     """
 
     verdict: Verdict
     interval: Interval
     statistic: Statistic
-    reason: str = ""
+    reason: Reason | None = None
 
     def on(self, draft: Comparison) -> Comparison:
         """Return a comparison with this verdict."""
@@ -100,12 +100,13 @@ class Decision:
 
 def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:
     """Return the verdict that follows from evidence and thresholds."""
-    interval, statistic, reason = evidence.interval, evidence.statistic, ""
+    interval, statistic = evidence.interval, evidence.statistic
+    reason: Reason | None = None
     if evidence.significant:
         if abs(log(interval.ratio)) > log1p(thresholds.minimum_effect):
             verdict = by_interval(interval, thresholds.margin)
-            return Decision(verdict, interval, statistic, "" if verdict.decided else REACHES_ONE)
-        reason = TOO_SMALL
+            return Decision(verdict, interval, statistic, None if verdict.decided else REACHES_ONE)
+        reason = Reason(ReasonCode.TOO_SMALL)
     equal = evidence.equivalence()
     if equal is not None and within_margin(equal, thresholds.margin):
         return Decision(Verdict.EQUIVALENT, equal, statistic)

@@ -11,6 +11,7 @@ from bench_framework.compare.interim_analysis import best_of
 from bench_framework.model.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Thresholds, Verdict
 
@@ -48,18 +49,18 @@ def compare(
         pair = (cell_state.build_of(plan, c.variant_id, builds) for c in (cell, reference))
         ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
-            return replace(draft, reason=f"{metric} is unknown")
+            return replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))
         return medians.compare_exact(draft, ours, theirs)
     for verdict, side, name in (
         (Verdict.FAILED, cell, ""),
-        (Verdict.NOT_COMPARABLE, reference, f"{reference.label}: "),
+        (Verdict.NOT_COMPARABLE, reference, reference.label),
     ):
         for o in observations:
             if (o.cell_id, o.kind) == (side.id, metric) and o.status != "ok":
-                return replace(draft, verdict=verdict, reason=f"{name}{o.message}")
+                return replace(draft, verdict=verdict, reason=message(o.message or "").at(name))
     counts = [counts_of(observations, side.id) for side in (cell, reference)]
     if not all(counts):
-        return replace(draft, reason="instructions were not counted")
+        return replace(draft, reason=Reason(ReasonCode.NOT_COUNTED))
     return medians.compare_counts(draft, *counts)
 
 

@@ -17,21 +17,15 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model import looks as planned
-from bench_framework.model.judgement import (
-    CONTROL_DIFFERS,
-    ONE_PROGRAM,
-    BestGroup,
-    Comparison,
-    Family,
-)
+from bench_framework.model.judgement import BestGroup, Comparison, Family
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.run import Block, Build
 from bench_framework.model.verdict import Verdict
 
-BEFORE_FIRST: Final = "no interim analysis has taken place yet"
 _REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 
 
@@ -41,7 +35,7 @@ class LookOutcome:
 
     Attributes:
         stop: whether this input needs no more rounds.
-        reason: why measuring of this input stops or continues, as a phrase.
+        reason: why measuring of this input stops or continues.
         verdicts: comparisons with the baseline after this round, in plan order.
         trailing: with ``strategy: race``, the cells that are worse than another one. `model.race`
             decides which variants are dropped.
@@ -50,7 +44,7 @@ class LookOutcome:
     """
 
     stop: bool
-    reason: str
+    reason: Reason
     verdicts: tuple[Comparison, ...]
     trailing: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
@@ -223,8 +217,8 @@ def unjudged(
     thresholds = stage.plan.judge.thresholds_of(metric)
     draft = Comparison.unjudged(cell.id, reference.id, metric, family, thresholds)
     if not rounds:
-        missing = f"no round has a value of {metric} for both sides"
-        return replace(draft, reason=missing if stage.reached else BEFORE_FIRST)
+        missing = Reason(ReasonCode.NO_COMMON_ROUND, metric)
+        return replace(draft, reason=missing if stage.reached else Reason(ReasonCode.BEFORE_FIRST))
     runs, runs_ref = (
         sampling.runs_within(stage.runs.samples[c.id], rounds) for c in (cell, reference)
     )

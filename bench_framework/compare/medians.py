@@ -14,6 +14,7 @@ from bench_framework.compare.decide import Decision, decide_by_interval
 from bench_framework.compare.samples import Pair, Sample, runs_within
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
 
@@ -123,8 +124,9 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
     decision = decide_by_interval(interval, "median", draft.thresholds)
     if reached < requested:
-        reason = "too few rounds" + (" for so many comparisons" if reached >= LEAST_LEVEL else "")
-        decision = Decision(Verdict.INCONCLUSIVE, interval, "median", reason)
+        many = reached >= LEAST_LEVEL
+        code = ReasonCode.TOO_FEW_FOR_COMPARISONS if many else ReasonCode.TOO_FEW_ROUNDS
+        decision = Decision(Verdict.INCONCLUSIVE, interval, "median", Reason(code))
     return replace(decision.on(draft), rounds=n)
 
 
@@ -170,10 +172,10 @@ def compare_counts(
     ratio = exact.shown.ratio
     interval = Interval(ratio, ratio * exp(-half), ratio * exp(half), COUNTS_LEVEL)
     verdict = decide_by_interval(interval, "exact", draft.thresholds).verdict
-    reason = ""
+    reason = None
     if not verdict.settled:
         widest = expm1(max(spread(counts), spread(reference)))
-        reason = f"repeated counts of one program vary by up to {100 * widest:.2g} %"
+        reason = Reason(ReasonCode.COUNTS_VARY, f"{100 * widest:.2g} %")
     return replace(exact, verdict=verdict, reason=reason, shown=interval)
 
 

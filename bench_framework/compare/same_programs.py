@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bench_framework.compare import cell_state
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Comparison
+from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 

@@ -14,12 +14,12 @@ from typing import Final
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.stage import Stage
 from bench_framework.model.judgement import BestGroup, Comparison
-from bench_framework.model.looks import LAST_LOOK
 from bench_framework.model.race import may_leave
+from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
-CONCLUSIVE: Final = "every comparison is conclusive"
-FUTILE: Final = "every comparison is conclusive or cannot become so in the remaining rounds"
+CONCLUSIVE: Final = Reason(ReasonCode.CONCLUSIVE)
+FUTILE: Final = Reason(ReasonCode.FUTILE)
 
 
 def trailing(stage: Stage, group: BestGroup) -> tuple[str, ...]:
@@ -122,21 +122,20 @@ def _chance(pair: Comparison) -> tuple[str, float]:
 
 def decide(
     stage: Stage, comparisons: Sequence[Comparison], open_: Sequence[Comparison], index: int
-) -> tuple[bool, str]:
+) -> tuple[bool, Reason]:
     """Return whether to stop after this interim analysis, and why; see `open_pairs` for `open_`."""
     measure = stage.plan.measure
     last = index >= stage.looks.count - 1
     if measure.until == "rounds":
-        return last, LAST_LOOK if last else "the scenario requests all rounds"
+        return last, LAST_LOOK if last else Reason(ReasonCode.ALL_ROUNDS)
     if not comparisons:
-        return True, "no comparison remains"
+        return True, Reason(ReasonCode.NOTHING_REMAINS)
     if open_ and last:
         return True, LAST_LOOK
     if measure.until == "precision":
-        wide, narrow = "an interval is wider than requested", "all intervals are narrow enough"
-        return not open_, wide if open_ else narrow
+        return not open_, Reason(ReasonCode.TOO_WIDE if open_ else ReasonCode.NARROW_ENOUGH)
     if open_:
-        return False, f"{len(open_)} of {len(comparisons)} comparisons still open"
+        return False, Reason(ReasonCode.STILL_OPEN, f"{len(open_)} of {len(comparisons)}")
     if all(c.verdict.settled for c in comparisons):
         return True, CONCLUSIVE
     return True, LAST_LOOK if last else FUTILE

@@ -20,7 +20,8 @@ from bench_framework.compare.decide import (
     rounds_for_margin,
 )
 from bench_framework.compare.samples import Pair
-from bench_framework.model.judgement import REACHES_ONE, Comparison
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import holm_family, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
@@ -34,7 +35,7 @@ FEWEST_FOR_MDE: Final = 6
 """With fewer than 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
 """A larger number of rounds needed is not reported."""
-TOO_FEW: Final = "too few rounds for any verdict"
+TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_FOR_ANY_VERDICT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +156,7 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
     inverter = inverter_of(case.pair)
     plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
-    reason = ""
+    reason = None
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
     elif not at_level.lo <= 0 <= at_level.hi:
@@ -188,14 +189,11 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
     return _with_mde(comparison, plain, case.pair, rules)
 
 
-_MIXED: Final = "mixed: the typical ratio and the signed ranks have opposite directions"
-_DIRECTION_CHANGED: Final = "mixed: the direction changed after the deciding interim analysis"
-
-
-def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> str:
+def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> Reason | None:
     if strongest.p_opposite <= level:
-        return _MIXED
-    return _DIRECTION_CHANGED if bounds.estimate * strongest.sign <= 0 else ""
+        return Reason(ReasonCode.MIXED_RANKS)
+    changed = bounds.estimate * strongest.sign <= 0
+    return Reason(ReasonCode.MIXED_LOOKS) if changed else None
 
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:

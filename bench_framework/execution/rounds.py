@@ -20,8 +20,9 @@ from bench_framework.execution.schedule import InputProgress, Looker, drop_pendi
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
-from bench_framework.model.looks import LAST_LOOK, Looks, decidable, limit_of_rounds, looks_of
+from bench_framework.model.looks import Looks, decidable, limit_of_rounds, looks_of
 from bench_framework.model.plan import Input, Plan
+from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
@@ -33,7 +34,7 @@ def measure(
     hyperfine: Hyperfine,
     looker: Looker,
     decides: Callable[[Plan], bool] = decidable,
-    enough: str = "",
+    enough: Reason | None = None,
 ) -> None:
     """Measure the plan of a record. A record with earlier rounds is resumed.
 
@@ -70,7 +71,7 @@ class Measuring:
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
     guard: folders.Guard
-    enough: str = ""
+    enough: Reason | None = None
     """Reason why one round of each input is enough, or empty."""
 
     @property
@@ -283,7 +284,7 @@ class Measuring:
         decision = self.looker(here, index, number)
         reason = self.enough or decision.reason
         if not self.enough and last and (not decision.stop or (spent and reason == LAST_LOOK)):
-            reason = "the time budget is used up" if spent else "the last round is measured"
+            reason = Reason(ReasonCode.BUDGET_SPENT if spent else ReasonCode.LAST_ROUND)
         stop, trailing, idle = decision.stop or last, decision.trailing, decision.idle
         look = Look(here, index, number, stop, reason, trailing, idle)
         leaving = self._leaving(look, states)

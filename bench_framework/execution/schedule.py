@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from bench_framework.execution.target import Target
 from bench_framework.model import race
 from bench_framework.model.plan import Input, Plan
+from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
@@ -127,7 +128,7 @@ class Decision(NamedTuple):
 
     stop: bool
     """No further rounds of this input."""
-    reason: str = ""
+    reason: Reason | None = None
     trailing: tuple[str, ...] = ()
     """Cells that are worse than another one, as in `Look`."""
     idle: tuple[str, ...] = ()

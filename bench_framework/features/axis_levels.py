@@ -34,6 +34,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import effect_note
 from bench_framework.report.numbers import interim_analyses, replication
 from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 Pair = tuple[PlanCell, PlanCell]
@@ -143,7 +144,7 @@ def _row(plan: Plan, axis: Axis, c: Comparison) -> Row:
     values = dict(plan.variant(cell.variant_id).values)
     varied = (a for a in plan.axes if a.kind != "input" and len(a.values) > 1)
     rest = " ".join(values[a.name] for a in varied if a.name != axis.name)
-    notes = "; ".join(part for part in (c.reason, effect_note(c)) if part)
+    notes = "; ".join(part for part in (phrase(c.reason), effect_note(c)) if part)
     return Row.build(
         f"{values[axis.name]}{f', with {rest}' if rest else ''}",
         *((Cell(plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()),

@@ -8,16 +8,17 @@ from bench_framework.claims.phrases import change, noun, percent_change
 from bench_framework.claims.value_phrases import derived_figure
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Derived, Judgement
+from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.text.reasons import phrase
 
-NOT_MEASURED: Final = "not measured"
-NOT_COMPARED: Final = "the record does not compare the two"
-TOO_FEW: Final = "too few rounds"
+NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
+TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)
 _LEVEL: Final = 0.95
 
 
@@ -36,7 +37,7 @@ class Evidence:
     verdict: Verdict | None = None
     higher: bool = False
     margin: float = 0.0
-    reason: str = ""
+    reason: Reason | None = None
     metric: Metric = ""
     cells: tuple[str, ...] = ()
 
@@ -93,7 +94,7 @@ class Results:
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
             cell_id = self._cells(input_id).get(variant_id, "")
-            summary, interval, reason = medians.get((cell_id, metric)), None, ""
+            summary, interval, reason = medians.get((cell_id, metric)), None, None
             build = build_of(self.plan, variant_id, self._builds) if cell_id else None
             exact = exact_value(build, metric)
             if exact is not None:
@@ -101,20 +102,22 @@ class Results:
             elif summary is not None and summary.lo is not None and summary.hi is not None:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
             else:
-                reason = self._missing(cell_id) or "no confidence interval"
-            e = Evidence(input_id, reason, interval, margin=margin, reason=reason, metric=metric)
+                reason = self._missing(cell_id) or Reason(ReasonCode.NO_INTERVAL)
+            e = Evidence(
+                input_id, phrase(reason), interval, margin=margin, reason=reason, metric=metric
+            )
             yield replace(e, cells=(cell_id,) if cell_id else ())
 
     def _cells(self, input_id: str) -> dict[str, str]:
         cells = self.plan.cells_of(input_id)
         return {c.variant_id: c.id for c in cells if c.role is not Role.CONTROL}
 
-    def _missing(self, cell_id: str) -> str:
-        """Return why a configuration has no result, or an empty text."""
+    def _missing(self, cell_id: str) -> Reason | None:
+        """Return why a configuration has no result, or `None`."""
         state = self._states.get(cell_id)
         if state is None or state.state == "not-started":
             return NOT_MEASURED
-        return "" if state.state == "measured" else state.reason or state.state
+        return None if state.state == "measured" else state.reason or message(state.state)
 
     def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> Evidence:
         cells = self._cells(input_id)
@@ -122,21 +125,23 @@ class Results:
         c = self._pairs.get((*ids, metric))
         interval = (c.typical or c.shown) if c is not None else None
         known = tuple(i for i in ids if i)
-        reason = next((r for i in ids if (r := self._missing(i))), "")
+        reason = next((r for i in ids if (r := self._missing(i))), None)
         if c is None or interval is None or not interval.bounded or reason:
-            reason = reason or (NOT_COMPARED if c is None else c.reason or TOO_FEW)
-            return Evidence(input_id, reason, reason=reason, metric=metric, cells=known)
+            other = Reason(ReasonCode.NOT_COMPARED) if c is None else c.reason or TOO_FEW
+            reason = reason or other
+            return Evidence(input_id, phrase(reason), reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
-        text = c.reason
-        if text != ONE_PROGRAM:
+        text = phrase(c.reason)
+        if c.reason != ONE_PROGRAM:
             text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
         return Evidence(input_id, text, natural, c.verdict, higher, c.margin, c.reason, metric, ids)
 
     def _derived(self, row: Derived) -> Evidence:
         if row.value is None or row.lo is None or row.hi is None:
-            reason = "no confidence interval" if row.value is not None else NOT_MEASURED
-            return Evidence(row.input_id, reason, reason=reason, cells=row.cell_ids)
+            known = row.value is not None
+            missing = Reason(ReasonCode.NO_INTERVAL) if known else NOT_MEASURED
+            return Evidence(row.input_id, phrase(missing), reason=missing, cells=row.cell_ids)
         margin, family = self.plan.judge.margin_of(WALL), self.plan.unit_family
         text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)

@@ -28,7 +28,6 @@ from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.judgement import (
-    ONE_PROGRAM,
     BestGroup,
     Comparison,
     Judgement,
@@ -40,6 +39,7 @@ from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict

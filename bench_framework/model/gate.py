@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
+from bench_framework.model.reasons import Reason
 
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
@@ -36,8 +37,8 @@ class GatedPair:
     comparison: Comparison
     """Comparison over the rounds of the record, at the level of the gate."""
     text: PairText
-    reason: str = ""
-    """Further reason for the state, in addition to the sentence."""
+    reasons: tuple[Reason, ...] = ()
+    """Reasons for the state."""
     again: Comparison | None = None
     """Comparison over the rounds of the second measurement, `None` without one."""
     again_text: PairText = NO_TEXT

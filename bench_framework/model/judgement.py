@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import Literal
 
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.formula import Unit
@@ -12,16 +12,10 @@ from bench_framework.model.looks import Looks
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import ProfileShares
 from bench_framework.model.race import Race
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-
-ONE_PROGRAM: Final = "the same program; their difference is an A/A test"
-"""Reason of a comparison whose two sides are equal code with equal commands."""
-REACHES_ONE: Final = "significant, but the displayed confidence interval contains 1"
-"""Reason of an inconclusive comparison whose adjusted interval contains 1."""
-CONTROL_DIFFERS: Final = "the A/A control differs significantly"
-"""Reason of a comparison on an input whose A/A control differs from the baseline."""
 
 HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
@@ -65,8 +59,8 @@ class Comparison:
     a further baseline as reference, ``contrast`` is named by the scenario; both are in the same
     Holm family."""
     verdict: Verdict
-    reason: str = ""
-    """Reason for a refusal or a lowered verdict, as printed in reports."""
+    reason: Reason | None = None
+    """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
     """Reported confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
     statistic: Literal["typical", "median", "exact", "welch"] | None = None
@@ -100,7 +94,7 @@ class Comparison:
         metric: Metric,
         family: Family,
         thresholds: Thresholds,
-        reason: str = "",
+        reason: Reason | None = None,
     ) -> Comparison:
         """Return a comparison without figures: inconclusive, perhaps with a reason."""
         return cls(
@@ -206,9 +200,9 @@ class HypothesisTest:
     """The comparison of the two cells, `None` if the record does not compare them."""
 
     @property
-    def reason(self) -> str:
-        """Reason why it was not tested or why the comparison is inconclusive. May be empty."""
-        return self.comparison.reason if self.comparison else "this record does not compare the two"
+    def reason(self) -> Reason | None:
+        """Reason why it was not tested or why the comparison is inconclusive, if there is one."""
+        return self.comparison.reason if self.comparison else Reason(ReasonCode.NOT_COMPARED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +253,7 @@ class CellState:
     state: Literal["measured", "failed", "other-output", "not-comparable", "not-started"]
     rounds: int
     void: int
-    reason: str = ""
+    reason: Reason | None = None
     effective: Mapping[str, str] = field(default_factory=dict)
     """Actual value of each axis that the worker reports."""
     cache: Literal["cold", "warm", "unknown"] = "unknown"
@@ -298,6 +292,8 @@ class Claim:
     margin: float | None = None
     noise_floor: float | None = None
     cells: tuple[str, ...] = ()
+    reason: Reason | None = None
+    """Reason for a refusal or a lowered verdict."""
     values: Mapping[str, float | int | str] = field(default_factory=dict)
     """Further figures that the sentence prints."""
     text: str = ""

@@ -18,7 +18,6 @@ from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
-LAST_LOOK: Final = "this was the last interim analysis"
 """Reason for the end of an input whose comparisons are not all conclusive."""
 ALLOWANCE: Final = 1.2
 """Factor between the rounds that a budget allows by the warm-up and the limit of rounds: rounds

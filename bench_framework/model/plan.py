@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields, replace
+from dataclasses import astuple, dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -28,12 +28,9 @@ CONTROL_LABEL: Final = "control"
 GATE: Final = "--gate"
 """Word of `Plan.asked` that applies the gate."""
 UNSELECTED: Final = "not selected by -k"
-"""Start of `Hole.reason` of what ``-k`` does not select."""
+"""The words for what ``-k`` does not select."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
-_FIRST_FIELDS: Final = 11
-"""Fields of `BuildSpec` that are always part of its id. A later field is one only if it is set, so
-that the ids of old records stay valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +132,7 @@ class BuildSpec:
     @cached_property
     def id(self) -> str:
         """Twelve hex digits over every field."""
-        values = astuple(self)
-        named = [(field.name, value) for field, value in zip(fields(self), values, strict=True)]
-        later = (pair for pair in named[_FIRST_FIELDS:] if pair[1])
-        return stable_id("build", *values[:_FIRST_FIELDS], *later)
+        return stable_id("build", *astuple(self))
 
     @property
     def installed(self) -> bool:
@@ -171,10 +165,10 @@ class Dataset:
     @property
     def id(self) -> str:
         """Twelve hex digits over the fields that decide the content."""
-        fields: tuple[object, ...] = (self.kind, self.family, self.size_bytes, self.seed, self.path)
-        if self.patterns or self.command:  # so that inputs of old records keep their ids
-            fields += (self.patterns or self.command_line,)
-        return stable_id("dataset", *fields)
+        files = self.patterns or self.command_line
+        return stable_id(
+            "dataset", self.kind, self.family, self.size_bytes, self.seed, self.path, files
+        )
 
     @property
     def command_line(self) -> str:
@@ -262,6 +256,8 @@ class Hole:
     reason: str
     rule: str | None = None
     """``file:line`` of the scenario's rule that excludes it, if there is one."""
+    unselected: bool = False
+    """True if ``-k`` excludes it."""
 
 
 @dataclass(frozen=True)
@@ -301,7 +297,7 @@ class Plan:
     anchor_id: str = ""
     """Variant id of the anchor, which is equal in several records; empty without an anchor."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
-    """How the axes are combined. Old records without this field are read as ``full``."""
+    """How the axes are combined."""
     tuning: tuple[Word, ...] = ()
     """A command of the baseline's program, run once before the measurement. Its output is stored."""
     profile: ProfilePolicy | None = None
@@ -349,7 +345,7 @@ class Plan:
     @property
     def left_out(self) -> tuple[int, int]:
         """The numbers of configurations that ``-k`` does not select, and of other excluded ones."""
-        unselected = sum(hole.reason.startswith(UNSELECTED) for hole in self.holes)
+        unselected = sum(hole.unselected for hole in self.holes)
         return self.sides * unselected, self.sides * (len(self.holes) - unselected)
 
     @cached_property

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
+from bench_framework.model.reasons import Reason
 from bench_framework.units import counted
 
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
@@ -112,7 +113,7 @@ class Block:
     """Reason for each declared metric that could not be read."""
     sensors: Sensors = field(default_factory=Sensors)
     page_cache: PageCache | None = None
-    """State of the page cache, `None` without an input and in old records."""
+    """State of the page cache, `None` without an input."""
     message: str | None = None
     """Reason for a failure, in one line."""
     stderr_log: str | None = None
@@ -203,7 +204,7 @@ class Training:
     mismatches: int = 0
     """Functions of local packages for which the compiler warned that the profile does not fit."""
     missing: int | None = None
-    """Functions of local packages for which the compiler found no profile, `None` in old records."""
+    """Functions of local packages for which the compiler found no profile, `None` if it did not say."""
     skipped: tuple[tuple[str, str], ...] = ()
     """Command line and failure of each training run that failed. The profile does not contain it."""
 
@@ -357,8 +358,8 @@ class Look:
     """Index from 0. The last look has index J - 1 even if the time budget ended earlier."""
     round: int
     stopped: bool
-    reason: str = ""
-    """Reason why the measurement stopped here, or empty."""
+    reason: Reason | None = None
+    """Reason why the measurement stopped here or goes on."""
     trailing: tuple[str, ...] = ()
     """Cells of this input that are significantly worse than another one, in a race."""
     idle: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
@@ -41,8 +42,8 @@ class Contrast:
     """p-value of the exact signed-rank test, not adjusted for looks and family."""
     p_adjusted: float
     """p-value adjusted for looks and family (Holm)."""
-    reason: str = ""
-    """Reason for an inconclusive verdict in addition to the interval, or empty."""
+    reason: Reason | None = None
+    """Reason for an inconclusive verdict in addition to the interval."""
     typical: Interval | None = None
     """Ratio with its 95 % interval, not adjusted."""
 
@@ -207,7 +208,7 @@ class Replacement:
     shown: Interval | None
     statistic: str | None
     rounds: int
-    reason: str = ""
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)

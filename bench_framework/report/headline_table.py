@@ -7,6 +7,7 @@ from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import Cell, Column, Row, Table
@@ -30,6 +31,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
 )
 from bench_framework.rounding import up_to_two_digits
+from bench_framework.text.reasons import phrase
 
 REFUSED = {
     "failed": Verdict.FAILED,
@@ -153,7 +155,7 @@ def _row(
 def reason_of(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
     """Return the reason why a row has no verdict or an inconclusive one."""
     if state.state == "not-started":
-        return state.reason or "not started"
+        return phrase(state.reason or Reason(ReasonCode.NOT_STARTED))
     if state.state == "not-comparable":
         requested = dict(variant.values)
         changed = (
@@ -161,10 +163,10 @@ def reason_of(state: CellState, variant: Variant, comparison: Comparison | None)
             for axis, actual in state.effective.items()
             if requested.get(axis, actual) != actual
         )
-        return "; ".join(changed) or state.reason
+        return "; ".join(changed) or phrase(state.reason)
     if state.state in REFUSED:
-        return state.reason
-    return comparison.reason if comparison else ""
+        return phrase(state.reason)
+    return phrase(comparison.reason) if comparison else ""
 
 
 def stopped(data: ReportData, cell_id: str) -> str:

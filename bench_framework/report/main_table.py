@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from bench_framework.compare.decide import by_interval, within_margin
-from bench_framework.model.judgement import CONTROL_DIFFERS, REACHES_ONE, Comparison
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import CORRECTED, change, glyph, noun, word
 from bench_framework.report.blocks import Cell, Column, Row, Table
@@ -134,7 +135,7 @@ def _seems_different(comparison: Comparison) -> bool:
     open_ = verdict is Verdict.INCONCLUSIVE
     if interval is None or not (open_ or verdict.size_uncertain):
         return False
-    if comparison.reason not in ("", REACHES_ONE):
+    if comparison.reason not in (None, REACHES_ONE):
         return False  # the correction is not the cause
     seeming = by_interval(interval, comparison.margin)
     return seeming is not verdict or (open_ and within_margin(interval, comparison.margin))
@@ -231,14 +232,17 @@ def size_note(comparison: Comparison) -> str:
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
-    parts = [reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)]
+    reason, left = reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)
+    parts = [reason, left]
     if comparison is not None and state.state not in REFUSED:
         interval = plain_interval(comparison)
         if comparison.verdict is Verdict.INCONCLUSIVE:
             excludes_1 = interval is not None and not interval.lo <= 1 <= interval.hi
             corrected = excludes_1 and comparison.reason != CONTROL_DIFFERS
             if corrected:  # the displayed 95 % interval does not contain 1
-                parts = [CORRECTED, *(part for part in parts if part != REACHES_ONE)]
+                parts = (
+                    [CORRECTED, left] if comparison.reason == REACHES_ONE else [CORRECTED, *parts]
+                )
             parts[:0] = [word(comparison.verdict, data.metric)]
         elif comparison.verdict.size_uncertain:
             parts.append(size_note(comparison))

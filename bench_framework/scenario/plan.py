@@ -111,7 +111,8 @@ def _select(
         if (variant.id, given.id) in chosen or (variant in required and given.id in inputs):
             selected.append((variant, given))
         elif variant.experiment is None:
-            left_out.append(Hole(expansion.values_of(variant, given), f"{UNSELECTED} {only}"))
+            values = expansion.values_of(variant, given)
+            left_out.append(Hole(values, f"{UNSELECTED} {only}", unselected=True))
     return selected, left_out
 
 

@@ -13,6 +13,8 @@ from typing import Any, Final
 
 from bench_framework.foreign import escaped, parse_json
 from bench_framework.model.metrics import METRICS
+from bench_framework.model.reasons import Reason
+from bench_framework.text.reasons import phrase
 
 Names = tuple[str, ...]
 MOST_CACHED: Final = 1 << 14
@@ -87,6 +89,8 @@ class Column:
         if self.type == "json":
             text = json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
             return text and _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+        if isinstance(value, Reason):
+            value = phrase(value)
         if self.type == "string" and isinstance(value, str):
             return to_field(value)
         return value

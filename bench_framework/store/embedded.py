@@ -23,9 +23,10 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput
 from bench_framework.store import run_table, tables, wire
-from bench_framework.store.journal import Contents, require_version
+from bench_framework.store.journal import Contents
 from bench_framework.store.lines import Header
 from bench_framework.store.source import Source
+from bench_framework.store.wire import require_version
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"

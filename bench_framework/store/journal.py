@@ -14,7 +14,6 @@ from bench_framework.model.imported import Imported
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
 
-SCHEMA_VERSION = 1
 LONGEST_END: Final = 1 << 10
 """Bytes that contain the digest at the end of a line."""
 
@@ -220,15 +219,8 @@ def _header(path: Path, text: bytes) -> lines.Header:
         message = f"{path} does not begin with a header"
         effect = "the record is not used"
         raise RecordError(message, code="BX411", effect=effect, fix="start over with --fresh")
-    require_version(path, line.schema_version, f"use benchctl {line.benchctl} or newer")
+    wire.require_version(path, line.schema_version)
     return line
-
-
-def require_version(what: Path | str, version: int, fix: str = "use a newer benchctl") -> None:
-    """Refuse data of a later format. Raises `RecordError` (BX412)."""
-    if version > SCHEMA_VERSION:
-        message = f"{what} has schema version {version}; this benchctl reads up to {SCHEMA_VERSION}"
-        raise RecordError(message, code="BX412", fix=fix)
 
 
 def take(contents: Contents, line: lines.Line, open_round: int) -> int:

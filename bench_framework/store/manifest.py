@@ -10,7 +10,7 @@ from typing import Final, Literal
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular, sha256_of
 from bench_framework.store import layout
-from bench_framework.store.journal import SCHEMA_VERSION, require_version
+from bench_framework.store.wire import SCHEMA_VERSION, require_version
 
 _MEASURED: Final = frozenset(
     {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV, layout.IMPORTED}

@@ -73,7 +73,7 @@ class Record:
         """
         layout.require_unicode(root.absolute())
         with layout.new_folder(root / plan.name, started_at, numbers) as (folder, draft):
-            digests, version = (plan.scenario_sha256, plan_sha256(plan)), journal.SCHEMA_VERSION
+            digests, version = (plan.scenario_sha256, plan_sha256(plan)), wire.SCHEMA_VERSION
             header = lines.Header(version, folder.name, plan.name, *digests, started_at, benchctl)
             layout.write_whole(draft / layout.SCENARIO, masked_source(scenario_text))
             layout.write_whole(draft / layout.PLAN, wire.dump_plan(plan))
@@ -162,7 +162,7 @@ class Record:
     def save(self, judgement: Judgement | None = None) -> None:
         """Write every table, derived from the journal and the judgement if there is one."""
         if judgement is not None:
-            version, name = journal.SCHEMA_VERSION, self.plan.name
+            version, name = wire.SCHEMA_VERSION, self.plan.name
             judged = wire.Judged(version, self.id, name, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
         names = tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
@@ -252,7 +252,7 @@ def open_record(path: Path) -> Record:
     if not is_imported(path):
         return Record.open(path)
     imported = wire.load_imported(_bytes(path / layout.IMPORTED))
-    journal.require_version(path, imported.schema_version)
+    wire.require_version(path, imported.schema_version)
     return _imported_record(path, imported)
 
 

@@ -28,6 +28,7 @@ from bench_framework.store.source import (
     metrics_of,
     phase_columns,
 )
+from bench_framework.text.reasons import phrase
 
 T = TypeVar("T")
 Fields = dict[str, str]
@@ -97,7 +98,7 @@ def _incomparable_reason(at: Configuration, block: Block) -> str | None:
     if block.status != "ok":
         return block.message or block.status
     if at.state is not None and at.state.state not in {"measured", "not-started"}:
-        return at.state.reason or at.state.state
+        return phrase(at.state.reason) or at.state.state
     return "warm-up" if block.warmup else None
 
 

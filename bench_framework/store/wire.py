@@ -1,13 +1,14 @@
 """Conversion of model types to JSON and back. No other module depends on their format on disk.
 
 pydantic validates the dataclasses directly. Unknown keys are ignored, so that records of a later
-version with the same schema version and more fields can be read.
+version with the same format and more fields can be read.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -22,8 +23,9 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
-from bench_framework.version import __version__
 
+SCHEMA_VERSION: Final = 2
+"""The format of records. A record of another format is refused."""
 T = TypeVar("T")
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{20}")
 _LARGEST: Final = 2**64 - 1
@@ -70,34 +72,25 @@ class Judged:
 
 
 def load_judged(text: str | bytes) -> Judged:
-    """Read ``claims.json``.
-
-    Raises `RecordError` (BX412): it is damaged (BX411), or it is not readable and another version
-    wrote it.
-    """
-    try:
-        return _load(Judged, "claims.json", text)
-    except RecordError as error:
-        version = _version_of(text)
-        if version in {None, __version__}:
-            raise
-        raise RecordError(
-            f"claims.json was written by benchctl {version}, and this is {__version__}: it cannot be "
-            "read here",
-            code="BX412",
-            details=error.details,
-            fix=f"use benchctl {version}; journal.jsonl and runs.csv hold what was measured",
-        ) from error
-
-
-def _version_of(text: str | bytes) -> str | None:
-    """Return the version in a judgement that cannot be read otherwise, if it has one."""
+    """Read ``claims.json``. Raises `RecordError`: it is damaged (BX411), or of another format (BX412)."""
     try:
         content = parse_json(text)
     except ValueError:
-        return None
-    version = content.get("benchctl") if isinstance(content, dict) else None
-    return version if isinstance(version, str) and version else None
+        content = None  # the message of pydantic names the place
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(version, int):
+        require_version("claims.json", version)
+    return _load(Judged, "claims.json", text)
+
+
+def require_version(what: Path | str, version: int) -> None:
+    """Refuse data of another format. Raises `RecordError` (BX412)."""
+    if version != SCHEMA_VERSION:
+        message = (
+            f"{what} has format {version}, and this benchctl reads format {SCHEMA_VERSION} only"
+        )
+        fix = "measure again, or use the version of benchctl that wrote it"
+        raise RecordError(message, code="BX412", fix=fix)
 
 
 def read(kind: type[T], values: Mapping[str, Any]) -> T:

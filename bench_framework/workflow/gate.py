@@ -26,6 +26,7 @@ from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates
 from bench_framework.workflow.records.integrity import corruption_reported
@@ -239,7 +240,7 @@ def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
     return _labels(plan, pair.cell_id) | {
         "metric": pair.metric,
         "state": pair.state,
-        "why": pair.reason,
+        "why": "; ".join(map(phrase, pair.reasons)),
         "margin": pair.margin,
         "verdict": str(pair.comparison.verdict),
         "ratio": ratio,

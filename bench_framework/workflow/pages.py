@@ -20,9 +20,10 @@ from bench_framework.model.run import Host
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Place
 from bench_framework.store import embedded, finding, layout, wire
-from bench_framework.store.journal import SCHEMA_VERSION, Contents
+from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record, open_record, read_profiles
 from bench_framework.store.source import Source
+from bench_framework.store.wire import SCHEMA_VERSION
 from bench_framework.workflow.records.integrity import corruption_reported
 
 if TYPE_CHECKING:

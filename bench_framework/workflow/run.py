@@ -19,12 +19,14 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import changed_keys, decidable
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.policies import GatePolicy
+from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
 from bench_framework.report import Document
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.manifest import digest_of, read_manifest
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
@@ -293,13 +295,13 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None
 
-    enough = ""
+    enough: Reason | None = None
     if only_gate:
         from bench_framework.features.gate.measuring import ONE_ROUND, same_program
 
         if same_program(plan, builds):
             enough = ONE_ROUND
-            observer.notify(Message(f"gate: {enough}; one round compares their outputs"))
+            observer.notify(Message(f"gate: {phrase(enough)}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)

@@ -25,9 +25,10 @@ from bench_framework.claims.phrases import (
 )
 from bench_framework.claims.value_phrases import where
 from bench_framework.model import structure, words
-from bench_framework.model.judgement import ONE_PROGRAM, Claim, Judgement
+from bench_framework.model.judgement import Claim, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
 from bench_framework.units import MINUS, THIN_SPACE, counted, size_unit
@@ -66,9 +67,9 @@ class StructureClaims(Names):
             rounds=pair.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
             cells=(after, before),
+            reason=pair.reason,
             values=known(
                 changes=", ".join(c.text for c in pair.changes),
-                reason=pair.reason,
                 cost=self._costs.phrase(pair.verdict, after, before, pair.metric),
                 direction=self._direction,
             ),
@@ -87,6 +88,7 @@ class StructureClaims(Names):
             self.scope(judged.input_id),
             judged.mean.verdict,
             cells=tuple(dict.fromkeys(i for cell in judged.cells for i in cell.cell_ids)),
+            reason=judged.mean.reason if judged.pooled else None,
             values=known(
                 cells=len(judged.cells),
                 less=judged.better,
@@ -94,7 +96,6 @@ class StructureClaims(Names):
                 significant_in=judged.significant_in,
                 pooled=int(judged.pooled),
                 direction=self._direction,
-                reason=judged.mean.reason if judged.pooled else "",
                 depends=_interacting_axes(judged, effects) if single else "",
                 cost=self._effect_cost(judged) if single else "",
                 scale="percent" if _in_percent(e.mean for e in effects) else "",
@@ -147,6 +148,7 @@ class StructureClaims(Names):
             cells=tuple(
                 dict.fromkeys(i for i in (start, *(s.cell_id for s in table.steps), end) if i)
             ),
+            reason=total.reason if total else None,
             values=known(
                 design=table.design,
                 parts=self._parts(table, percent=percent),
@@ -154,7 +156,6 @@ class StructureClaims(Names):
                 scale="percent" if percent else "",
                 multiply=product,
                 remainder=rest,
-                reason=total.reason if total else "",
                 largest=largest,
             ),
         )
@@ -308,7 +309,7 @@ def _effect(claim: Claim) -> str:
             f"{head} depends on the other axes: {first} {noun(claim.metric)} in {less} of "
             f"{counted(cells, 'combination')}, {second} in {more}; no mean is reported"
         )
-    if claim.values.get("reason") == ONE_PROGRAM:
+    if claim.reason == ONE_PROGRAM:
         return one_program(claim, head)
     detail = f"geometric mean over {counted(cells, 'combination')}"
     if claim.verdict is not None and claim.verdict.decided:
@@ -326,7 +327,7 @@ def _interaction(claim: Claim) -> str:
     head = f"{where(claim)}interaction of {claim.subject} and {claim.reference}"
     if claim.values.get("pooled") == 0:
         return f"{head}: its sign depends on the other axes"
-    if claim.values.get("reason") == ONE_PROGRAM:
+    if claim.reason == ONE_PROGRAM:
         return one_program(claim, head)
     if claim.verdict is None or not claim.verdict.settled:
         return f"{head}: {_figure(claim)}{reason(claim)}"
@@ -359,7 +360,7 @@ def _contributions(claim: Claim) -> str:
 
 def _before_after(claim: Claim) -> str:
     head = f"{where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
-    if claim.values.get("reason") == ONE_PROGRAM and claim.estimate is not None:
+    if claim.reason == ONE_PROGRAM and claim.estimate is not None:
         return one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
         return f"{head}: {words.word(claim.verdict or Verdict.INCONCLUSIVE, WALL)}{reason(claim)}"

@@ -16,10 +16,11 @@ from bench_framework.claims.phrases import change
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.model.bisection import Bisection, Conclusion, Find, Outcome, Status, Step
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import decidable, limited
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.run import Block, Build
 from bench_framework.stats.portable_math import log
 from bench_framework.units import counted, format_percent
@@ -29,7 +30,7 @@ ATTEMPTS: Final = 2
 SIDES: Final = ("candidate", "good", "bad")
 """The arms of a step. The candidate is the baseline, so that its A/A control serves both claims."""
 MOST_ROUNDS: Final = 1000
-DECIDED: Final = "the side of the commit is decided"
+DECIDED: Final = Reason(ReasonCode.SIDE_DECIDED)
 
 
 class _State(NamedTuple):

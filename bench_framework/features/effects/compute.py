@@ -23,9 +23,9 @@ from bench_framework.compare.contrasts import (
     weighted_sum,
 )
 from bench_framework.compare.decide import equivalence_level
-from bench_framework.model.judgement import ONE_PROGRAM
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.plan import Variant
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.structure import Change, Contrast, Effect, EffectCell, Factorial
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
@@ -135,7 +135,7 @@ def _subsets(levels: Levels) -> list[Levels]:
     ]
 
 
-NOT_POOLED: Final = "its sign changes between cells, so no mean is reported"
+NOT_POOLED: Final = Reason(ReasonCode.NOT_POOLED)
 
 
 @dataclass(frozen=True, slots=True)

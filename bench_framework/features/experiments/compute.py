@@ -12,14 +12,9 @@ from bench_framework.claims.phrases import cost, effect, reason
 from bench_framework.claims.value_phrases import where
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.declarations import Hypothesis
-from bench_framework.model.judgement import (
-    ONE_PROGRAM,
-    Claim,
-    Comparison,
-    HypothesisStatus,
-    HypothesisTest,
-)
+from bench_framework.model.judgement import Claim, Comparison, HypothesisStatus, HypothesisTest
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 
@@ -76,10 +71,10 @@ def hypothesis_claims(
             rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
+            reason=test.reason,
             values=known(
                 status=test.status,
                 change=test.hypothesis.change,
-                reason=test.reason,
                 direction="higher" if higher else "",
                 cost=costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric),
             ),

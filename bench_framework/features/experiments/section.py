@@ -12,17 +12,12 @@ from bench_framework.claims.value_phrases import upward
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
-from bench_framework.model.judgement import (
-    ONE_PROGRAM,
-    CellState,
-    Claim,
-    Comparison,
-    HypothesisTest,
-)
+from bench_framework.model.judgement import CellState, Claim, Comparison, HypothesisTest
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
@@ -42,6 +37,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
+from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS
 
 REASONS: Final = {
@@ -176,7 +172,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
         Cell(closed(f"{explanation[0].upper()}{explanation[1:]}")),
         Cell(experiment.why),
     )
-    return Row(cells, verdict, reason=state.reason if state else "")
+    return Row(cells, verdict, reason=phrase(state.reason) if state else "")
 
 
 def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | None:
@@ -248,11 +244,11 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
     head = (test.hypothesis.text, test.hypothesis.change, where)
     c = test.comparison if test.status != "not tested" else None
     if c is None:
-        return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=test.reason)
+        return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=phrase(test.reason))
     limit = data.plan.judge.margin_of(test.metric)
     figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
     tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
-    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=test.reason)
+    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(test.reason))
 
 
 HYPOTHESES = SectionKind(
@@ -298,7 +294,7 @@ def _replacement_table(
         figures = interval_cells(r.shown, r.verdict, data.margin, claim.id if claim else None)
         changed = ", ".join(c.text for c in r.changes)
         tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
-        rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=r.reason))
+        rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=phrase(r.reason)))
     columns = (
         Column("Implementation"),
         Column(f"Before, {scale.unit}", "decimal"),

@@ -38,18 +38,19 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store.journal import Contents
+from bench_framework.text.reasons import phrase
 from bench_framework.units import format_duration, format_percent, format_size
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
-COUNTED: Final = "counted because a time could not be judged"
-ONE_PROGRAM: Final = "one program: both revisions or variants were built to the same code"
-OTHER_METRIC: Final = "worse in the second measurement; in the first one, another metric was worse"
+BUILT_ALIKE: Final = Reason(ReasonCode.BUILT_ALIKE)
+"""Both sides are one program, whatever their rounds show."""
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 _BUDGETS: Final[Mapping[BudgetState, str]] = {
@@ -97,10 +98,11 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             state, reason = pair_state(c, margin, policy, grown)
             one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
             if one_program and state not in ("failed", "not-comparable"):
-                state, reason = "passed", ONE_PROGRAM  # whatever its rounds show
+                state, reason = "passed", BUILT_ALIKE
             if metric == INSTRUCTIONS and state == "not-judged" and uncounted:
-                reason = uncounted
-            pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reason))
+                reason = message(uncounted)
+            reasons = (reason,) if reason else ()
+            pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reasons))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
     pairs += counted_pairs(strict, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
@@ -139,15 +141,18 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     for (cell_id, metric), (c, text) in _sentences(judged).items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
             state, reason = pair_state(c, margin, policy, 0.0)
-            reason = f"{COUNTED}; {reason}"
-            pairs.append(GatedPair(cell_id, metric, margin, state, c, text, reason))
+            counts = Reason(ReasonCode.COUNTED_INSTEAD)
+            reasons = (counts, reason) if reason else (counts,)
+            pairs.append(GatedPair(cell_id, metric, margin, state, c, text, reasons))
     return pairs
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
     """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
     text = {
-        (claim.cells, claim.metric): PairText(claim.text, phrases.comparison(claim, named=False))
+        (claim.cells, claim.metric): PairText(
+            claim.text, phrases.comparison(claim, with_names=False)
+        )
         for claim in judged.claims
         if claim.kind in ("comparison", "memory")
     }
@@ -162,9 +167,9 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
 
 
 def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, PairText]:
-    reason = f"{metric} is not known for both sides"
+    reason = Reason(ReasonCode.UNKNOWN_SIDE, metric)
     if metric == outcome.BUILD_TIME:
-        reason = "a build is a single run"
+        reason = Reason(ReasonCode.SINGLE_BUILD)
     verdict = Verdict.INCONCLUSIVE
     unknown = Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin)
     return unknown, NO_TEXT
@@ -172,7 +177,7 @@ def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Com
 
 def pair_state(
     c: Comparison, margin: float, policy: GatePolicy, grown_bytes: float
-) -> tuple[PairState, str]:
+) -> tuple[PairState, Reason | None]:
     """Return the state of a pair after the first measurement, and the reason for it."""
     if c.verdict in _BROKEN:
         return "failed", c.reason
@@ -181,33 +186,33 @@ def pair_state(
     if c.verdict.worse and c.shown is not None:
         return _worse(c, c.shown, margin, grown_bytes)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
-        return "passed", ""
+        return "passed", None
     if within(c, margin):
-        return "passed", "inconclusive, but not worse by more than the tolerated change"
+        return "passed", Reason(ReasonCode.WITHIN_TOLERANCE)
     if c.mde is not None and not c.reason:
         if c.mde <= policy.detect:
-            detected = f"an increase of {format_percent(policy.detect)} would have been detected"
-            return "passed", f"inconclusive, but {detected}"
-        return "not-judged", f"inconclusive: minimum detectable effect {upward(c.mde)}"
-    return "not-judged", c.reason or "inconclusive"
+            return "passed", Reason(ReasonCode.DETECTABLE, format_percent(policy.detect))
+        return "not-judged", Reason(ReasonCode.UNDETECTED, upward(c.mde))
+    return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
 
 
 def _worse(
     c: Comparison, interval: Interval, margin: float, grown_bytes: float
-) -> tuple[PairState, str]:
+) -> tuple[PairState, Reason | None]:
     growth = interval.ratio - 1
     if growth <= margin:
-        return "passed", f"{upward(growth)} more, and {format_percent(margin)} is tolerated"
+        detail = f"{upward(growth)} more, and {format_percent(margin)}"
+        return "passed", Reason(ReasonCode.TOLERATED, detail)
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
-        return "passed", "not more than 1 MiB"
+        return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.family != "exact":
-        return "suspicious", ""
+        return "suspicious", None
     if interval.lo == interval.hi:
-        return "worse", "exact"
+        return "worse", Reason(ReasonCode.EXACT)
     # Without a second pass, only a change that is beyond the margin as a whole may fail the gate.
     if c.verdict is Verdict.WORSE:
-        return "worse", "its counts vary between runs by less than the difference"
-    return "not-judged", "its counts vary between runs, and some reach the margin"
+        return "worse", Reason(ReasonCode.COUNTS_DIFFER)
+    return "not-judged", Reason(ReasonCode.COUNTS_REACH_MARGIN)
 
 
 def second_pass(
@@ -224,8 +229,8 @@ def second_pass(
         if pair.state == "suspicious":
             c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
             state, reason = confirmed(c, pair.margin)
-            reason = "; ".join(filter(None, (reason, pair.reason)))
-            pairs[i] = replace(pair, again=c, again_text=text, state=state, reason=reason)
+            reasons = (reason, *pair.reasons)
+            pairs[i] = replace(pair, again=c, again_text=text, state=state, reasons=reasons)
     worse = {p.cell_id for p in pairs if p.state == "worse"}
     unconfirmed = {p.cell_id for p in pairs if p.again} - worse
     for i, pair in enumerate(pairs):
@@ -234,25 +239,26 @@ def second_pass(
         open_ = pair.again is None and pair.state in ("passed", "not-judged")
         if exceeds and open_ and pair.cell_id in unconfirmed:
             # Another time alone confirms that a suspicious cell is worse.
-            pairs[i] = replace(pair, again=c, again_text=text, state="worse", reason=OTHER_METRIC)
+            other = (Reason(ReasonCode.OTHER_METRIC),)
+            pairs[i] = replace(pair, again=c, again_text=text, state="worse", reasons=other)
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     pairs += [pair for pair in counted if pair.cell_id not in known]
     gating = replace(first, pairs=tuple(pairs), confirmation=record_id)
     return outcome.conclude(gating, plan.judge.gate)
 
 
-def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, str]:
+def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
     """Return the state of a pair after the second measurement, and the reason for it."""
     if c is None:
-        return "not-judged", "worse in the first measurement; the second one has no result"
+        return "not-judged", Reason(ReasonCode.NO_SECOND_RESULT)
     if c.verdict.worse:
-        return "worse", "regression confirmed"
+        return "worse", Reason(ReasonCode.CONFIRMED)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
-        return "passed", "worse in the first measurement, but not in the second one"
+        return "passed", Reason(ReasonCode.NOT_CONFIRMED)
     mde = f", minimum detectable effect {upward(c.mde)}" if c.mde is not None else ""
-    cause = c.reason or f"inconclusive{mde}"
+    cause = phrase(c.reason) or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
-    return state, f"worse in the first measurement; in the second one: {cause}"
+    return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)
 
 
 def judge_budgets(
@@ -264,7 +270,7 @@ def judge_budgets(
         return ()
     samples = sampling.collect(contents.blocks)
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
-    broken = {s.cell_id: s.reason for s in states if s.state != "measured"}
+    broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
     level = 1 - outcome.LEVEL / (len(cases) * max(1, looks))
     findings = []
     for cell_id, budget in cases:

@@ -13,11 +13,12 @@ from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import PairState
-from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
@@ -25,8 +26,8 @@ from bench_framework.units import counted
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
-ONE_ROUND: Final = "the gated variants and their baseline are the same program"
-JUDGED: Final = "the gate can judge every variant"
+ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
+JUDGED: Final = Reason(ReasonCode.GATE_JUDGES)
 ENDED_EARLY: Final = (
     "measuring ended as soon as the report was conclusive; `benchctl gate` without --no-confirm goes "
     "on until the gate can judge"
@@ -69,7 +70,7 @@ def look(
         question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
     if not outcome.timed_metrics(policy):
         enough = not plan.confirms or round_ >= outcome.FEWEST_CONFIRMING
-        return LookOutcome(stop=enough, reason="the gate judges no time", verdicts=())
+        return LookOutcome(stop=enough, reason=Reason(ReasonCode.GATE_TIMELESS), verdicts=())
     until = "conclusive" if question.measure.until == "precision" else question.measure.until
     # Every candidate is judged, also the one that a race would drop.
     question = replace(question, measure=replace(question.measure, until=until, strategy="fixed"))
@@ -108,7 +109,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
         p.comparison
         for p in gating.pairs
         if p.metric in timed
-        and p.reason != compute.ONE_PROGRAM
+        and compute.BUILT_ALIKE not in p.reasons
         and p.comparison.rounds
         and plan.cell(p.cell_id).input_id in ended
         and p.comparison.reason != CONTROL_DIFFERS
@@ -123,7 +124,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
         and cell.id not in open_
         and (gone[cell.id].left if cell.id in gone else cell.input_id in inputs)
     )
-    reason = f"the gate cannot judge {counted(len(open_), 'configuration')} yet"
+    reason = Reason(ReasonCode.GATE_CANNOT_JUDGE, counted(len(open_), "configuration"))
     return [
         replace(ended[item.id], stopped=False, reason=reason, trailing=(), idle=left, dropped=left)
         for item in plan.inputs

@@ -11,6 +11,7 @@ from bench_framework.model.looks import Looks, comparisons_planned, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.units import counted, format_percent
 
 LEVEL: Final = 0.01
@@ -140,13 +141,15 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
     valid = [entry for entry in matching if entry.counts_on(day)]
     if accepting := next((entry for entry in valid if growth <= entry.level), None):
         until = f" until {accepting.until}" if accepting.until else ""
-        up_to = f"accepted up to {format_percent(accepting.level)}{until}"
-        return replace(pair, state="accepted", reason=f"worse, and {up_to}: {accepting.reason}")
+        detail = f"up to {format_percent(accepting.level)}{until}: {accepting.reason}"
+        return replace(pair, state="accepted", reasons=(Reason(ReasonCode.ACCEPTED, detail),))
     if valid:
         most = max(entry.level for entry in valid)
-        return replace(pair, reason=f"more than the {format_percent(most)} that are accepted")
+        more = Reason(ReasonCode.MORE_THAN_ACCEPTED, format_percent(most))
+        return replace(pair, reasons=(more,))
     if expired := next((entry for entry in matching if growth <= entry.level), None):
-        return replace(pair, reason=f"the acceptance in {expired.place} ended on {expired.until}")
+        detail = f"{expired.place} ended on {expired.until}"
+        return replace(pair, reasons=(Reason(ReasonCode.ACCEPTANCE_ENDED, detail),))
     return pair
 
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework.features.evidence import NOT_MEASURED
-from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison, Judgement
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import CORRECTED, word
@@ -21,6 +22,7 @@ from bench_framework.report.main_table import plain_interval
 from bench_framework.report.numbers import percent, show_ratio
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.stats.random_effects import random_effects
+from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE, counted, every
 
 FEWEST: Final = 3
@@ -144,7 +146,7 @@ def say(compared: HostsCompared) -> str:
         where = listed(hosts, separator=", ")
         if 1 < count == len(hosts):
             where = every(count, "host")
-        text = NOT_MEASURED if verdict is None else word(verdict, compared.metric)
+        text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
         parts.append(f"{text} on {where}")
     head = " depends on the host" if compared.agreement == "depends" else ""
     return f"{name(compared)}{head}: {'; '.join(parts)}"
@@ -204,8 +206,8 @@ def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
 
 def _result(host: str, c: Comparison | None) -> HostResult:
     if c is None:
-        return HostResult(host, None, None, NOT_MEASURED)
-    interval, notes = plain_interval(c), [c.reason]
+        return HostResult(host, None, None, phrase(NOT_MEASURED))
+    interval, notes = plain_interval(c), [phrase(c.reason)]
     if c.verdict is Verdict.INCONCLUSIVE and interval is not None and c.reason != CONTROL_DIFFERS:
         notes.append("" if interval.lo <= 1 <= interval.hi else CORRECTED)
     return HostResult(host, c.verdict, interval, "; ".join(filter(None, notes)))

@@ -32,6 +32,7 @@ from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
@@ -48,10 +49,7 @@ They include no recommendation, and each claim applies to one session.
 Values = dict[str, float | int | str]
 ONCE: Final = 1
 """The number of rounds of every comparison, and of interim analyses of a set."""
-NO_SPREAD: Final = "its file gives no number of runs or no spread: values without an interval"
-ZERO_SPREAD: Final = "every spread is given as zero: no interval follows from rounded figures"
 MOST_DETECTABLE: Final = 10.0
-HOPELESS: Final = "too few or too variable runs: even a factor of ten cannot be detected"
 
 
 def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> tuple[Claim, ...]:
@@ -176,7 +174,7 @@ class _SessionJudge:
             if contrast is not None:
                 drafts[n] = _with_mde(next(judged), contrast, level / size)
             elif _open(draft):
-                drafts[n] = replace(draft, reason=ZERO_SPREAD)
+                drafts[n] = replace(draft, reason=Reason(ReasonCode.ZERO_SPREAD))
         return drafts
 
     def _draft(self, cell: Cell, base: Cell, metric: Metric, family: Family) -> Comparison:
@@ -189,20 +187,23 @@ class _SessionJudge:
         refusal = self._refusal(cell, base, metric)
         return replace(draft, verdict=refusal[0], reason=refusal[1]) if refusal else draft
 
-    def _refusal(self, cell: Cell, base: Cell, metric: Metric) -> tuple[Verdict, str] | None:
+    def _refusal(
+        self, cell: Cell, base: Cell, metric: Metric
+    ) -> tuple[Verdict, Reason | None] | None:
         """Return why a pair cannot be compared on a metric, or `None` if it can."""
         command, other = (self._commands[c.id][1] for c in (cell, base))
         if failed(command):
-            return Verdict.FAILED, f"{command.failed} of its runs failed"
+            return Verdict.FAILED, _failure(command)
         if failed(other):
-            return Verdict.NOT_COMPARABLE, f"the baseline: {counted(other.failed, 'run')} failed"
+            failure = Reason(ReasonCode.RUNS_FAILED, counted(other.failed, "run"), "the baseline")
+            return Verdict.NOT_COMPARABLE, failure
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
-            return Verdict.INCONCLUSIVE, "one side has no figure above zero"
+            return Verdict.INCONCLUSIVE, Reason(ReasonCode.NO_FIGURE)
         if ONCE in (ours.n, theirs.n):
-            return Verdict.SINGLE_RUN, ""
+            return Verdict.SINGLE_RUN, None
         if welch.log_mean(ours) is None or welch.log_mean(theirs) is None:
-            return Verdict.INCONCLUSIVE, NO_SPREAD
+            return Verdict.INCONCLUSIVE, Reason(ReasonCode.NO_SPREAD)
         return None
 
     def best(self) -> BestGroup:
@@ -231,14 +232,29 @@ class _SessionJudge:
                 pair = sampling.Pair(tuple(range(min(len(ours), len(theirs)))), ours, theirs)
                 level, size = self._policy.level, len(others)
                 judged = medians.compare_medians(draft, pair, level=level, size=size)
-                draft = replace(judged, reason=judged.reason.replace("rounds", "runs"), rounds=ONCE)
+                draft = replace(judged, reason=_of_runs(judged.reason), rounds=ONCE)
             comparisons.append(draft)
         return comparisons
 
 
+def _failure(command: Command) -> Reason:
+    return Reason(ReasonCode.RUNS_FAILED, f"{command.failed} of its runs")
+
+
+_OF_RUNS: Final = {
+    ReasonCode.TOO_FEW_ROUNDS: ReasonCode.TOO_FEW_RUNS,
+    ReasonCode.TOO_FEW_FOR_COMPARISONS: ReasonCode.TOO_FEW_RUNS_FOR_COMPARISONS,
+}
+"""Commands of a session were measured in runs, not in rounds."""
+
+
+def _of_runs(reason: Reason | None) -> Reason | None:
+    return reason and replace(reason, code=_OF_RUNS.get(reason.code, reason.code))
+
+
 def _open(draft: Comparison) -> bool:
     """Return whether a pair can be judged because it was not refused."""
-    return draft.verdict is Verdict.INCONCLUSIVE and not draft.reason
+    return draft.verdict is Verdict.INCONCLUSIVE and draft.reason is None
 
 
 def failed(command: Command) -> bool:
@@ -253,7 +269,7 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     half = (log(judged.typical.hi) - log(judged.typical.lo)) / 2
     mde = minimum_detectable_effect(half, strict, judged.epsilon)
     if mde > log(MOST_DETECTABLE):
-        return replace(judged, reason=HOPELESS)
+        return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))
     needed = rounds_for_margin(contrast.n, mde, judged.margin)
     return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
@@ -261,7 +277,7 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
 def _state(cell: Cell, command: Command) -> CellState:
     broken = failed(command)
     state: Literal["failed", "measured"] = "failed" if broken else "measured"
-    reason = f"{command.failed} of its runs failed" if broken else ""
+    reason = _failure(command) if broken else None
     return CellState(cell.id, state, ONCE, command.failed, reason)
 
 

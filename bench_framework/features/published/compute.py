@@ -9,21 +9,16 @@ from typing import Final, Literal, get_args
 from bench_framework.claims.factory import Values, known
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
-from bench_framework.model.judgement import (
-    CONTROL_DIFFERS,
-    ONE_PROGRAM,
-    REACHES_ONE,
-    Claim,
-    Judgement,
-    Scaling,
-)
+from bench_framework.model.judgement import Claim, Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.numbers import show_ratio
 from bench_framework.rounding import plain, thresholds
+from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent
 
 Status = Literal[
@@ -59,7 +54,7 @@ def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -
     figure = parse_figure(claim.figure)
     evidence = tuple(_evidence(claim, figure, results))
     if not evidence:
-        return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
+        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     verdicts = [_verdict(figure, e) for e in evidence]
     status = min((status for status, _ in verdicts), key=_WORST_FIRST.index)
     measured = results.joined(evidence)
@@ -108,7 +103,7 @@ def _in_unit(evidence: Evidence, figure: Figure) -> Evidence:
 def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
     steps = [s for s in scaling if s.variant_id == claim.variant_id]
     if not steps:
-        return Result("inconclusive", NOT_MEASURED, NOT_MEASURED)
+        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     inputs = {item.id: item.label for item in results.plan.inputs}
     exponents = "; ".join(
         f"exponent {show_ratio(s.exponent, s.lo, s.hi, 0.05)} from {inputs[s.from_input_id]} to "
@@ -126,7 +121,7 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
 
 def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
     if e.interval is None:
-        return "inconclusive", e.reason
+        return "inconclusive", phrase(e.reason)
     if figure.kind == "value":
         if _overlap(e.interval, figure.lo, figure.hi):
             return "confirmed", ""
@@ -135,7 +130,7 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
         return "refuted", ""
     verdict = e.verdict or Verdict.INCONCLUSIVE
     if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
-        return "inconclusive", e.reason or TOO_FEW
+        return "inconclusive", phrase(e.reason or TOO_FEW)
     if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
         return "inconclusive", _word(e, verdict)
     judge_figure = {"equal": _equal, "limit": _limit}.get(figure.kind, _change)
@@ -146,7 +141,7 @@ def _equal(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) ->
     bound = figure.hi or e.margin
     low, _, high = thresholds(bound)
     if verdict is Verdict.INCONCLUSIVE:
-        return "inconclusive", e.reason or "neither a difference nor equivalence is shown"
+        return "inconclusive", phrase(e.reason) or "neither a difference nor equivalence is shown"
     if not _overlap(interval, low, high):
         return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
     if verdict is Verdict.EQUIVALENT and (not figure.hi or _inside(interval, bound)):
@@ -195,8 +190,8 @@ def _change(
 def _open(e: Evidence) -> str:
     """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
     if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
-        return words.CORRECTED if e.reason in ("", REACHES_ONE) else e.reason
-    return e.reason or "no significant difference"
+        return words.CORRECTED if e.reason in (None, REACHES_ONE) else phrase(e.reason)
+    return phrase(e.reason) or "no significant difference"
 
 
 def _overlap(interval: Interval, lo: float, hi: float) -> bool:
@@ -256,7 +251,7 @@ def _author_text(kind: str, text: str, results: Results) -> Claim:
         else:
             lookup = results.contrast if match["kind"] == "contrast" else results.derived
             evidence = [*lookup(name)]
-        values[match[0]] = results.joined(evidence) if evidence else NOT_MEASURED
+        values[match[0]] = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
         cells |= dict.fromkeys(c for e in evidence for c in e.cells)
     return Claim("", kind, text, cells=tuple(cells), values=values)
 

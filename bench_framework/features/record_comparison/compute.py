@@ -24,6 +24,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan import Cell
 from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
@@ -41,11 +42,7 @@ FEWEST: Final = 6
 PLAIN: Final = 0.95
 NORMAL_95: Final = 1.959964
 TIMES: Final = (WALL, CPU)
-NO_ANCHOR: Final = "no cell of this input is the same in both records"
-ANCHOR_CHANGED: Final = (
-    "the anchor that the scenarios declare is not the same program, command and input in both"
-)
-TOO_FEW: Final = f"fewer than {FEWEST} rounds in one of the records"
+TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_IN_RECORD, str(FEWEST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +120,32 @@ class _Records:
         return (self.before, match.before), (self.after, match.after)
 
     def _draft(
-        self, match: Match, metric: Metric, refusal: tuple[Verdict, str] | None = None
+        self, match: Match, metric: Metric, refusal: tuple[Verdict, Reason] | None = None
     ) -> Comparison:
         thresholds = self.after.plan.judge.thresholds_of(metric)
         ids = match.after.id, match.before.id
         draft = Comparison.unjudged(*ids, metric, "bridge", thresholds)
         return replace(draft, verdict=refusal[0], reason=refusal[1]) if refusal else draft
 
-    def _refusal(self, match: Match) -> tuple[Verdict, str] | None:
+    def _refusal(self, match: Match) -> tuple[Verdict, Reason] | None:
         """Return why a pair is not compared, regardless of its anchors, or `None`."""
         if self.refused:
             listed = "; ".join(self.refused)
-            return Verdict.NOT_COMPARABLE, f"measured under other conditions ({listed})"
+            return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_CONDITIONS, listed)
         for one, cell in self._sides(match):
             state = one.states.get(cell.id)
             if state is None or state.state != "measured":
-                reason = "not started" if state is None else state.reason or state.state
-                return Verdict.NOT_COMPARABLE, f"in {one.record_id}: {reason}"
+                reason = Reason(ReasonCode.NOT_STARTED)
+                if state is not None:
+                    reason = state.reason or message(state.state)
+                place = ": ".join(filter(None, (f"in {one.record_id}", reason.place)))
+                return Verdict.NOT_COMPARABLE, reason.at(place)
         earlier, later = (one.digest(cell) for one, cell in self._sides(match))
         if earlier is None or earlier != later:
-            return Verdict.NOT_COMPARABLE, "another input"
+            return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_INPUT)
         answers = [one.answers.get(cell.id) for one, cell in self._sides(match)]
         if None not in answers and answers[0] != answers[1]:
-            return Verdict.OTHER_OUTPUT, "its answer differs from the one in the earlier record"
+            return Verdict.OTHER_OUTPUT, Reason(ReasonCode.OTHER_ANSWER)
         return None
 
     def _log_times(self, match: Match, metric: Metric) -> tuple[list[float], list[float]]:
@@ -248,17 +248,18 @@ class _Records:
             if theirs and ours:
                 draft = medians.compare_exact(draft, ours, theirs)
             else:
-                draft = replace(draft, reason=f"{metric} is not known")
+                draft = replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))
             label = self.after.plan.variant(match.after.variant_id).label
             yield BridgedCell(label, "", match.role, draft, theirs, ours, match.change)
 
 
 def _unanchored(
     comparisons: Sequence[Comparison], metric: Metric, *, declared: bool
-) -> tuple[Verdict, str] | None:
+) -> tuple[Verdict, Reason] | None:
     """Return why the anchors of an input support no comparison, or `None`."""
     if not comparisons:
-        return Verdict.NOT_COMPARABLE, ANCHOR_CHANGED if declared else NO_ANCHOR
+        code = ReasonCode.ANCHOR_CHANGED if declared else ReasonCode.NO_ANCHOR
+        return Verdict.NOT_COMPARABLE, Reason(code)
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None
@@ -270,8 +271,8 @@ def _unanchored(
         )
 
     worst = max(moved, key=reach)
-    reason = sentences.moved(worst, metric, len(moved), len(comparisons))
-    return Verdict.NOT_COMPARABLE, reason
+    text = sentences.moved(worst, metric, len(moved), len(comparisons))
+    return Verdict.NOT_COMPARABLE, Reason(ReasonCode.ANCHOR_MOVED, text)
 
 
 def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:
@@ -292,7 +293,7 @@ def _logs(one: Side, cell_ids: Sequence[str], metric: Metric) -> list[float]:
 
 def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
     """Add the rounds, and the MDE if inconclusive; `tail` is that of Holm's first step."""
-    judged = replace(judged, statistic=None, reason="", rounds=contrast.n)
+    judged = replace(judged, statistic=None, reason=None, rounds=contrast.n)
     if judged.verdict.settled:
         return judged
     reach = sum(t_quantile(p, contrast.freedom) for p in (1 - tail, DETECTION_POWER))

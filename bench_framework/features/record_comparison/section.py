@@ -20,6 +20,7 @@ from bench_framework.report.numbers import (
 )
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import titled
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 DIGITS: Final = 4
@@ -134,5 +135,5 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
         role,
         Cell(verdict, c.verdict.value, None, c.verdict),
         verdict=c.verdict,
-        reason=c.reason,
+        reason=phrase(c.reason),
     )

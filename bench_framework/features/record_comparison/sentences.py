@@ -10,6 +10,7 @@ from bench_framework.features.record_comparison.anchors import Bridge, BridgedCe
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from bench_framework.units import format_percent
 
 Values = dict[str, float | int | str]
@@ -32,7 +33,7 @@ def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     what = "the anchor" if total == 1 else f"{count} of {total} anchors"
     interval = worst.shown
     if interval is None:
-        return f"{what} could not be compared: {worst.reason or 'no figures'}"
+        return f"{what} could not be compared: {phrase(worst.reason) or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
     change = phrases.percent_change(*interval.figures, worst.margin, keep=False)
     largest = change if total == 1 else f"the largest change is {change}"
@@ -54,8 +55,6 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
     c = row.comparison
     exact = c.statistic == "exact"
     values: Values = {"before": bridge.before_id, "after": bridge.after_id}
-    if c.reason:
-        values["reason"] = c.reason
     if c.mde is not None:
         values["mde"] = c.mde
     kind = "exact" if exact else "anchor" if row.role == "anchor" else "across"
@@ -71,6 +70,7 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
         runs=c.runs,
         margin=c.margin,
         cells=(c.cell_id, c.ref_cell_id),
+        reason=c.reason,
         values=values,
     ).with_interval(c.shown)
 
@@ -97,7 +97,7 @@ def _anchor(claim: Claim) -> str:
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
         text = f"{where(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}"
-        return f"{text}: {claim.values.get('reason', 'no figures')}"
+        return f"{text}: {phrase(claim.reason) or 'no figures'}"
     change = f"{_change(claim)}{phrases.aspect(claim)} between the records"
     text = f"{where(claim)}anchor {claim.subject} changed by {change}"
     if claim.verdict is Verdict.EQUIVALENT:
@@ -113,7 +113,7 @@ def _across(claim: Claim) -> str:
     record_claim = replace(claim, subject=name, reference=earlier)
     if claim.verdict is Verdict.NOT_COMPARABLE:
         what = f"{claim.subject} is not compared{phrases.aspect(claim)}"
-        return f"{where(claim)}{what}: {claim.values['reason']}"
+        return f"{where(claim)}{what}: {phrase(claim.reason)}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
         return f"{where(claim)}{phrases.other_output(claim, 'before')}"
     head = f"{where(claim)}exploratory, relative to the anchors of each record: "
@@ -126,7 +126,7 @@ def _inconclusive(claim: Claim) -> str:
     text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
     mde, change = claim.values.get("mde"), _change(claim)
     limit = phrases.detectable(upward(float(mde))) if mde is not None else ""
-    reason = str(claim.values.get("reason", ""))
+    reason = phrase(claim.reason)
     return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, limit)))
 
 

@@ -14,6 +14,7 @@ from bench_framework.report.headline_table import order
 from bench_framework.report.numbers import DASH, show_percent
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
+from bench_framework.text.reasons import phrase
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""
@@ -84,7 +85,7 @@ def _row(data: ReportData, cell: PlanCell, references: tuple[PlanCell, ...], sca
         *(_against(data, cell, reference) for reference in references),
         data.replication([cell.id]) if summary else DASH,
         baseline=cell.id == references[0].id and cell.role is Role.BASELINE,
-        reason=state.reason,
+        reason=phrase(state.reason),
     )
 
 

@@ -14,10 +14,12 @@ from bench_framework.claims.value_phrases import upward, where
 from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.summary.evidence import CLOSE, Evidence, leads, listed, statement
-from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim
+from bench_framework.model.judgement import BestGroup, Claim
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from bench_framework.units import every
 
 LEAST: Final = "the least memory"
@@ -162,8 +164,8 @@ def _inconclusive(at: Evidence, group: BestGroup) -> str:
         and len({c.reason for c in compared}) == 1
         and not any(c.verdict in _REFUSED for c in compared)
     ):
-        return compared[0].reason
-    reasons = [f"{at.label(c.cell_id)}: {c.reason}" for c in compared if c.reason]
+        return phrase(compared[0].reason)
+    reasons = [f"{at.label(c.cell_id)}: {phrase(c.reason)}" for c in compared if c.reason]
     if reasons:
         more = [f"and {len(reasons) - MOST_REASONS} more"] if len(reasons) > MOST_REASONS else []
         return "; ".join([*reasons[:MOST_REASONS], *more])

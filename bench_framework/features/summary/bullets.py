@@ -13,9 +13,10 @@ from bench_framework.claims.phrases import change, effect, noun, one_scale
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
-from bench_framework.model.judgement import CONTROL_DIFFERS, ONE_PROGRAM, Claim, Comparison
+from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import GATE, Input
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word

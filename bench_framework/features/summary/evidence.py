@@ -8,9 +8,10 @@ from typing import Final
 from bench_framework.claims import phrases, value_phrases
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.judgement import ONE_PROGRAM, BestGroup, Claim, Comparison, Judgement
+from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input, Plan, Role
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import format_duration

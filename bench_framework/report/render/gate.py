@@ -17,12 +17,15 @@ from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED
 from bench_framework.model import words
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.run import Block
+from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS
 from bench_framework.report.numbers import interim_analyses
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 MOST_COMMENT: Final = 60_000
@@ -205,12 +208,24 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     if texts[1]:
         parts = [f"first measurement: {part}" for part in parts]
         parts.append(f"second measurement: {texts[1]}")
-    # The text of an inconclusive comparison contains the minimum detectable effect.
-    parts += [pair.reason] if pair.reason.partition(":")[0] not in pair.text.full else []
+    parts += [phrase(reason) for reason in pair.reasons if not _is_stated(pair, reason)]
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     place = _place(plan, pair.cell_id)
     word, noun = STATE_WORDS[pair.state], words.noun(pair.metric)
     return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence or word, seconds, word)
+
+
+def _is_stated(pair: GatedPair, reason: Reason) -> bool:
+    """Return whether the sentence of a pair contains a reason."""
+    c = pair.comparison
+    if not pair.text.full or c.verdict is Verdict.OTHER_OUTPUT or reason == REACHES_ONE:
+        return False
+    open_ = c.verdict is Verdict.INCONCLUSIVE
+    return reason == c.reason or (open_ and reason.code in _IN_SENTENCE)
+
+
+_IN_SENTENCE: Final = (ReasonCode.INCONCLUSIVE, ReasonCode.UNDETECTED)
+"""The sentence of an inconclusive comparison contains the minimum detectable effect."""
 
 
 def comment(page: GatePage, templates: Path) -> str:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
-from bench_framework.model.judgement import ONE_PROGRAM, Claim
+from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
@@ -21,6 +22,7 @@ from bench_framework.report.table_cells import (
     value_cell,
     verdict_cell,
 )
+from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
 ANONYMOUS = "anon_bytes"
@@ -48,7 +50,7 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
     if leading is not None and leading.verdict is not None and leading.verdict.settled:
         return leading
     claims = (c for c in data.claims("memory", item=item) if c.verdict and c.verdict.settled)
-    return next((c for c in claims if c.values.get("reason") != ONE_PROGRAM), None)
+    return next((c for c in claims if c.reason != ONE_PROGRAM), None)
 
 
 def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
@@ -94,7 +96,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:
     peak, size = summary.median if summary else 0.0, data.input_bytes(item.id)
     modes = (*dict(data.variant_of(cell).values).values(), *data.state(cell.id).effective.values())
     mapped = any(MAPPED in value.split("-") for value in modes)
-    reason = comparison.reason if comparison else ""
+    reason = phrase(comparison.reason) if comparison else ""
     return Row.build(
         data.label(cell.id),
         scale.cell(summary),

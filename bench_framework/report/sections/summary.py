@@ -8,6 +8,7 @@ from bench_framework.report.blocks import Block, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.reasons import phrase
 
 MOST_LINES: Final = 7
 OUTPUTS_DIFFER: Final = Sentence("Outputs differ, so the variants may do different work.")
@@ -67,12 +68,11 @@ def leading_input(data: ReportData) -> Input | None:
 def _leading(data: ReportData) -> Claim | None:
     """Return the result of the input that the summary is about."""
     results = data.claims(*MAIN_KINDS)
-    # Records of earlier versions do not mark it. Their largest input is usually the last one.
-    return next((c for c in results if "leading" in c.values), results[-1] if results else None)
+    return next((c for c in results if "leading" in c.values), None)
 
 
 def _no_result(data: ReportData) -> str:
-    reasons = [s.reason for s in data.judgement.states if s.reason]
+    reasons = [phrase(s.reason) for s in data.judgement.states if s.reason]
     reason = reasons[0] if reasons else "no two variants were measured on the same input"
     return f"No result: {reason.rstrip('.')}."
 

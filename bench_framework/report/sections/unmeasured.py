@@ -9,6 +9,7 @@ from bench_framework.report.checks import checks, doubts
 from bench_framework.report.claim_blocks import closed, joined, listed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 MOST_CLAIMS = 6
@@ -82,7 +83,7 @@ def _refused(data: ReportData) -> list[str]:
     arms = {cell.id for item in data.plan.inputs for cell in data.arms(item.id)}
     return [
         f"{_WORDS[state.state]}: {data.plan.cell(state.cell_id).label}"
-        f"{f': {state.reason}' if state.reason else ''}"
+        f"{f': {phrase(state.reason)}' if state.reason else ''}"
         for state in data.judgement.states
         if state.cell_id in arms and state.state in {"other-output", "not-comparable"}
     ]

@@ -28,6 +28,7 @@ from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, c
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
@@ -219,7 +220,7 @@ class Search:
             self.state = replace(self.state, cell_id=cell.id, configuration=name)
         ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
         texts = (c.text for c in judgement.claims if c.cells == ids and c.kind in kinds)
-        text = next(texts, largest.reason)
+        text = next(texts, phrase(largest.reason))
         return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
 
     def _commit(self, step: Step) -> Step:
@@ -242,11 +243,11 @@ class Search:
             text = error.details[0][1] if error.details else error.message
             return replace(untested, text=text.strip().partition("\n")[0])
         pair = compute.comparisons_of(plan, self._of_metric(judgement))
-        refused = [c.reason for c in pair or () if c.verdict in _REFUSED]
+        refused = [phrase(c.reason) for c in pair or () if c.verdict in _REFUSED]
         if pair is None or refused:
             return replace(untested, record=record, text=next(iter(refused), "not comparable"))
         outcome = compute.side(*pair, self.state.find, nearer=self._fixed) or "inconclusive"
-        text = pair[0].reason
+        text = phrase(pair[0].reason)
         return replace(step, outcome=outcome, record=record, comparisons=pair, text=text)
 
     def _same_code(self, plan: Plan) -> Outcome | None:

@@ -13,7 +13,7 @@ from bench_framework.features.audit.report import Audit, as_markdown, audit
 from bench_framework.features.export import FORMATS, export_table
 from bench_framework.foreign import read_input
 from bench_framework.model.imported import Imported, Session
-from bench_framework.store import finding, journal, layout, records
+from bench_framework.store import finding, layout, records, wire
 from bench_framework.store import sessions as reader
 from bench_framework.store.sessions import slug
 from bench_framework.store.source import Source
@@ -51,7 +51,7 @@ def import_files(
     labels = (path.name if different else str(path) for path in files)
     numbered = enumerate(zip(contents, labels, strict=True), 1)
     sessions = tuple(reader.read_session(text, label, n) for n, (text, label) in numbered)
-    baseline, at, schema = _baseline(sessions, baseline), utc_now(), journal.SCHEMA_VERSION
+    baseline, at, schema = _baseline(sessions, baseline), utc_now(), wire.SCHEMA_VERSION
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
     new_folder = layout.new_folder(results / name, at, effect="nothing was imported")
     with new_folder as (final, draft):

@@ -24,6 +24,7 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
 from tests.integration.processes import FAKES, install_fake
@@ -144,7 +145,7 @@ class Laboratory:
         record: Record | None = None,
         looker: schedule.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
-        enough: str = "",
+        enough: Reason | None = None,
     ) -> Record:
         """Measure a plan to its end, or resume a record."""
         record = record or self.create(plan)

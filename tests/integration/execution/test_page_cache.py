@@ -20,6 +20,7 @@ from bench_framework.model.plan import INPUT, CacheState
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 SIZE = 8 << 20
@@ -124,7 +125,7 @@ def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
     assert {state.state for state in judgement.states} == {"not-comparable"}
     assert all(
-        state.reason.startswith("cache state not verified: 2 of 2 samples")
+        phrase(state.reason).startswith("cache state not verified: 2 of 2 samples")
         for state in judgement.states
     )
     assert {c.verdict for c in judgement.comparisons} == {Verdict.NOT_COMPARABLE}
@@ -278,7 +279,7 @@ def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path)
     plan, _ = plan_with(plan_of, data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
     assert cell_state.observed_cache([block]) == "unknown"
-    assert cell_state.cache_refusal(plan.cells[1], [block]) == (
+    assert phrase(cell_state.cache_refusal(plan.cells[1], [block])) == (
         "cache state not verified: 1 of 1 samples were not verified as cold (round 1: not checked)"
     )
     assert set(cell_state.needed_caches(plan.cells)) == {

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import answers, progress
 from bench_framework.execution import block as measuring
@@ -17,6 +18,7 @@ from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.reasons import message
 from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
@@ -336,7 +338,7 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
     def looker(input_id: str, index: int, number: int) -> Decision:
         label = plan.input(input_id).label
         calls.append((label, index, number))
-        return Decision(label == "x" and number >= 18, "conclusive")
+        return Decision(label == "x" and number >= 18, CONCLUSIVE)
 
     record = fake.measure(plan, looker=looker)
     assert calls == [
@@ -838,7 +840,7 @@ def test_one_round_is_measured_if_that_is_enough(
 ) -> None:
     measure = MeasurePolicy(rounds_min=12, rounds_max=40, warmup_rounds=2)
     plan = plan_of(ARMS, answer=AnswerPolicy(), measure=measure, inputs=("x", "y"))
-    record = fake.measure(plan, enough="all are one program")
+    record = fake.measure(plan, enough=message("all are one program"))
     assert [block.warmup for block in blocks_of(record, "b")] == [True, True, False, False]
     last = [(look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert last == [(1, True, "all are one program")] * 2

@@ -15,6 +15,7 @@ from bench_framework.execution import progress
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import verdict_text
@@ -198,7 +199,7 @@ def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Pl
         work.take(
             progress.RoundFinished(here, number, warmup, 65.0 * (3 if not warmup else number))
         )
-    look = Look(here, 0, 1, stopped=True, reason="the time budget is used up")
+    look = Look(here, 0, 1, stopped=True, reason=Reason(ReasonCode.BUDGET_SPENT))
     needed = looks_of(timed).needed
     assert work.advice(look) == (
         f"; these 10 comparisons need at least {needed} rounds, and a round takes 1 min 05 s: use "

@@ -14,6 +14,7 @@ from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.gate import GatedPair
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import (
@@ -30,6 +31,7 @@ from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
+from bench_framework.text.reasons import phrase
 
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
@@ -59,6 +61,11 @@ def log_normal_timing(factors: Mapping[str, float], spread: float = 0.005, seed:
 
 def gate_policy(**given: object) -> JudgePolicy:
     return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
+
+
+def reasons_of(pair: GatedPair) -> str:
+    """Return the reasons of a gated pair as users read them."""
+    return "; ".join(map(phrase, pair.reasons))
 
 
 def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:

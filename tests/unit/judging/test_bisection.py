@@ -9,7 +9,8 @@ import pytest
 
 from bench_framework.features.bisection import compute
 from bench_framework.model.bisection import Bisection, Outcome, Step
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.revisions import Commit
 from bench_framework.model.verdict import Interval, Verdict
 

@@ -15,6 +15,7 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, PageCache
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 
 COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
@@ -93,7 +94,7 @@ def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> N
     example = study(control=False)
     judgement = judged(example, {"b": (7, 30, 31)})
     assert comparison_of(example, judgement).verdict is Verdict.NOT_COMPARABLE
-    assert comparison_of(example, judgement).reason == (
+    assert phrase(comparison_of(example, judgement).reason) == (
         "cache state not verified: 3 of 40 samples were not verified as cold "
         "(round 7: 12 % of its pages were in memory)"
     )
@@ -106,9 +107,12 @@ def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
     )
     both = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10)))
     assert both.verdict is Verdict.NOT_COMPARABLE
-    assert "1 of 38 samples" in both.reason
+    assert "1 of 38 samples" in phrase(both.reason)
     failed = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10, 11)))
-    assert (failed.verdict, failed.reason) == (Verdict.FAILED, "exit 9 (round 9; 3 of 40 rounds)")
+    assert (failed.verdict, phrase(failed.reason)) == (
+        Verdict.FAILED,
+        "exit 9 (round 9; 3 of 40 rounds)",
+    )
 
 
 def test_warm_runs_are_verified_only_in_plans_with_cold_ones(study: type[Study]) -> None:

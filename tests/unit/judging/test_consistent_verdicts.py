@@ -11,12 +11,14 @@ import pytest
 from bench_framework.claims import value_phrases
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.model.judgement import ONE_PROGRAM, Judgement
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Crossed, Study
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]}
@@ -203,7 +205,7 @@ def test_if_the_control_differs_the_best_group_is_inconclusive(study: type[Study
     assert [c.verdict for c in sound.best[0].comparisons] == [Verdict.WORSE] * 3
     assert sound.best[0].cell_ids == (example.cell("a").id,)
     assert {c.verdict for c in tripped.best[0].comparisons} == {Verdict.INCONCLUSIVE}
-    assert {c.reason for c in tripped.best[0].comparisons} == {
+    assert {phrase(c.reason) for c in tripped.best[0].comparisons} == {
         "the A/A control differs significantly"
     }
     assert len(tripped.best[0].cell_ids) == 3
@@ -264,9 +266,9 @@ def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     """
     judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
-    assert parser.startswith(f"parser sonic vs simd: {ONE_PROGRAM} [")
+    assert parser.startswith(f"parser sonic vs simd: {phrase(ONE_PROGRAM)} [")
     (both,) = texts(judged, "interaction")
-    assert ONE_PROGRAM in both
+    assert phrase(ONE_PROGRAM) in both
     effects = {e.changes[0].axis: e for e in judged.structure.effects if len(e.changes) == 1}
     assert (effects["parser"].mean.verdict, effects["parser"].significant_in) == (
         Verdict.INCONCLUSIVE,
@@ -293,11 +295,11 @@ def test_an_axis_that_reaches_one_engine_has_an_effect_only_there(crossed: type[
     ]
     assert [(c.where, c.contrast.verdict, c.contrast.reason) for c in parser.cells] == [
         ("rayon", Verdict.INCONCLUSIVE, ONE_PROGRAM),
-        ("tokio", Verdict.BETTER, ""),
+        ("tokio", Verdict.BETTER, None),
     ]
     assert (parser.mean.verdict, parser.significant_in) == (Verdict.BETTER, 1)
     (shares,) = judged.structure.contributions
-    assert shares.steps[1].contrast.reason == ""
+    assert phrase(shares.steps[1].contrast.reason) == ""
 
 
 @pytest.mark.parametrize("design", ["ladder", "one-at-a-time"])
@@ -331,7 +333,7 @@ def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
 def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) -> None:
     judged = of_code(crossed({"parser": ["simd", "sonic"]}), lambda _: "one", sonic=0.9)
     (text,) = texts(judged, "before-after")
-    assert ONE_PROGRAM in text
+    assert phrase(ONE_PROGRAM) in text
     assert "inconclusive" not in text
     assert differences(judged) == []
 

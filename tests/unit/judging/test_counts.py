@@ -18,6 +18,7 @@ from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.run import Block, Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.text.reasons import phrase
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -45,7 +46,7 @@ def test_the_range_of_the_repetitions_widens_the_interval() -> None:
 def test_counts_that_vary_more_than_they_differ_decide_nothing() -> None:
     comparison = compared([100.0, 104.0, 102.0], [99.0, 103.0, 101.0])
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert "vary by up to 4" in comparison.reason
+    assert "vary by up to 4" in phrase(comparison.reason)
     assert compared([100.0, 100.01, 100.0], [100.0, 100.02, 100.0]).verdict is Verdict.EQUIVALENT
 
 
@@ -110,7 +111,7 @@ def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     assert refuse_incomplete(given, whole, whole, 0.05) is given
     assert refuse_incomplete(given, lacking, whole, 0.2) is given
     failed = refuse_incomplete(given, lacking, whole, 0.05)
-    assert (failed.verdict, failed.reason) == (
+    assert (failed.verdict, phrase(failed.reason)) == (
         Verdict.FAILED,
         "x could not be read in 1 of 10 rounds: why not",
     )

@@ -17,6 +17,7 @@ from bench_framework.features.effects import compute as effects
 from bench_framework.model.judgement import NoiseFloor
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
@@ -236,7 +237,7 @@ def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crosse
     floor = NoiseFloor(example.plan.inputs[0].id, "wall", 0.1, tripped=True)
     at = replace(example.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
     results = effects_of(at)
-    assert {(e.mean.verdict, e.mean.reason) for e in results} == {
+    assert {(e.mean.verdict, phrase(e.mean.reason)) for e in results} == {
         (Verdict.INCONCLUSIVE, "the A/A control differs significantly")
     }
     assert {c.contrast.verdict for e in results for c in e.cells} == {Verdict.INCONCLUSIVE}

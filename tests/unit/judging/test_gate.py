@@ -21,7 +21,15 @@ from bench_framework.model.run import Block, Build, Look, Observation
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines
-from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing, timing
+from bench_framework.text.reasons import phrase
+from tests.unit.judging.conftest import (
+    Study,
+    Timing,
+    gate_policy,
+    log_normal_timing,
+    reasons_of,
+    timing,
+)
 
 MIB = 1 << 20
 
@@ -99,7 +107,7 @@ def test_a_decided_growth_below_the_margin_says_what_is_tolerated(study: type[St
     (pair,) = first(example, log_normal_timing({"slow": 1.05}, spread=0.02)).pairs
     assert pair.comparison.verdict is Verdict.WORSE_SIZE_UNCERTAIN
     assert pair.state == "passed"
-    assert "6.5\u202f% is tolerated" in pair.reason
+    assert "6.5\u202f% is tolerated" in reasons_of(pair)
 
 
 def test_the_defaults_gate_time_processor_and_memory(study: type[Study]) -> None:
@@ -134,13 +142,13 @@ def test_a_cell_that_no_time_can_judge_is_not_passed(study: type[Study]) -> None
     assert {pair.state for pair in gating.pairs if pair.metric != "peak_rss"} == {"not-judged"}
     assert gating.exit_code == 4
     assert gating.reasons == ("1 cell: no gated time could be judged",)
-    assert "minimum detectable effect" in gating.pairs[0].reason
+    assert "minimum detectable effect" in reasons_of(gating.pairs[0])
     gating = first(
         study(arms=("a", "b"), policy=gate_policy(detect=3.0)), log_normal_timing({}, spread=0.4)
     )
     assert (gating.pairs[0].state, gating.exit_code) == ("passed", 0)
     reason = "inconclusive, but an increase of 300\u202f% would have been detected"
-    assert gating.pairs[0].reason == reason
+    assert reasons_of(gating.pairs[0]) == reason
 
 
 class TestAContinuedRecord:
@@ -175,7 +183,7 @@ class TestAContinuedRecord:
         for left in ((), ("c",), ("c", "d")):
             (look,) = self.reopened(example, wall, left)
             assert (look.round, look.stopped) == (18, False)
-            assert look.reason == "the gate cannot judge 2 configurations yet"
+            assert phrase(look.reason) == "the gate cannot judge 2 configurations yet"
             # c may come back. d has left, or leaves now, because the gate can judge it.
             assert look.dropped == (cells["d"],)
         assert not self.reopened(example, quiet, ("c",))
@@ -250,7 +258,7 @@ def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
         ("wall", "passed"),
         ("build_time", "not-judged"),
     }
-    assert gating.pairs[1].reason == "a build is a single run"
+    assert reasons_of(gating.pairs[1]) == "a build is a single run"
     assert gating.exit_code == 0
 
 
@@ -369,7 +377,7 @@ class TestTheSecondPass:
     def test_what_is_worse_again_fails_the_gate(self, study: type[Study]) -> None:
         gating = self.passes(study, {"slow": 1.05})
         assert gating.exit_code == 1
-        assert {(p.metric, p.state, p.reason) for p in gating.in_state("worse")} == {
+        assert {(p.metric, p.state, reasons_of(p)) for p in gating.in_state("worse")} == {
             ("wall", "worse", "regression confirmed"),
             ("cpu", "worse", "regression confirmed"),
         }
@@ -385,7 +393,7 @@ class TestTheSecondPass:
         assert gating.exit_code == 0
         assert {p.state for p in gating.pairs if p.metric != "peak_rss"} == {"passed"}
         assert any(
-            p.reason == "worse in the first measurement, but not in the second one"
+            reasons_of(p) == "worse in the first measurement, but not in the second one"
             for p in gating.pairs
         )
 
@@ -398,7 +406,7 @@ class TestTheSecondPass:
         assert gating.reasons[0] == (
             "2 comparisons: worse in the first measurement, inconclusive in the second"
         )
-        assert all("; in the second one: " in p.reason for p in gating.pairs if p.again)
+        assert all("; in the second one: " in reasons_of(p) for p in gating.pairs if p.again)
         on_hosts = outcome.conclude(replace(gating, hosts=("a", "b")), gate_policy().gate)
         assert on_hosts.reasons[0] == "2 comparisons: worse on host a, inconclusive on host b"
 
@@ -408,14 +416,16 @@ class TestTheSecondPass:
         (worse,) = gating.in_state("worse")
         assert gating.exit_code == 1
         assert worse.metric == "cpu"
-        assert worse.reason == (
+        assert reasons_of(worse) == (
             "worse in the second measurement; in the first one, another metric was worse"
         )
 
     def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
         gating = self.passes(study, {"slow": 1.05, "control": 1.05})
         assert not gating.in_state("worse")
-        assert "the A/A control differs significantly" in gating.in_state("not-judged")[0].reason
+        assert "the A/A control differs significantly" in reasons_of(
+            gating.in_state("not-judged")[0]
+        )
 
     def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
         example = study()
@@ -443,7 +453,9 @@ class TestTheStoppingRule:
         blocks = [b for b in example.blocks(wall) if b.round <= 27]
         assert interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27).stop
         assert not self.look_at(example, wall, 27).stop
-        assert self.look_at(example, wall, 40).reason == "this was the last interim analysis"
+        assert (
+            phrase(self.look_at(example, wall, 40).reason) == "this was the last interim analysis"
+        )
 
     def test_a_candidate_that_is_worse_on_one_time_needs_no_more_rounds(
         self, study: type[Study]
@@ -451,7 +463,7 @@ class TestTheStoppingRule:
         example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
         quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
         outcome = self.look_at(example, quiet, 18, cpu=loud)
-        assert (outcome.stop, outcome.reason) == (True, "the gate can judge every variant")
+        assert (outcome.stop, phrase(outcome.reason)) == (True, "the gate can judge every variant")
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
     def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
@@ -501,7 +513,7 @@ class TestCountedInstructions:
         gating = self.gated(example, 1.05)
         (worse,) = gating.in_state("worse")
         assert (worse.metric, worse.margin) == ("instructions", 0.02)
-        assert worse.reason == "counted because a time could not be judged; exact"
+        assert reasons_of(worse) == "counted because a time could not be judged; exact"
         assert gating.exit_code == 1
 
     def test_equal_instructions_do_not_show_that_the_times_are_equal(

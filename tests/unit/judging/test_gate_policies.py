@@ -15,7 +15,7 @@ from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.model.run import Build, Event, Observation
-from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing
+from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of
 
 MIB = 1 << 20
 TIMES = (("wall", 0.02), ("cpu", 0.02))
@@ -125,7 +125,7 @@ class TestInstructions:
         reason = "valgrind is not installed"
         gating = self.judged(study, {}, [Event("BX250", reason)])
         pair = next(p for p in gating.pairs if p.metric == "instructions")
-        assert (pair.state, pair.reason, gating.exit_code) == ("not-judged", reason, 4)
+        assert (pair.state, reasons_of(pair), gating.exit_code) == ("not-judged", reason, 4)
         assert gating.reasons == (
             "1 comparison: of a deterministic metric that is not known, so not judged",
         )
@@ -154,7 +154,7 @@ class TestOneProgram:
     def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
         gating = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
         assert gating.exit_code == 0
-        assert {(p.state, p.reason) for p in gating.pairs} == {("passed", gate.ONE_PROGRAM)}
+        assert {(p.state, p.reasons) for p in gating.pairs} == {("passed", (gate.BUILT_ALIKE,))}
 
     def test_other_code_can(self, study: type[Study]) -> None:
         assert self.judged(study, {"b": 1.2}, ("x", "y")).in_state("suspicious")
@@ -237,7 +237,10 @@ class TestAccepted:
         gating = self.judged(study, ("slow", 0.10, "2026-05-31"))
         (pair,) = gating.in_state("accepted")
         assert pair.metric == "wall"
-        assert pair.reason == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
+        assert (
+            reasons_of(pair)
+            == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
+        )
         assert not gating.remarks
         # CPU time was not accepted.
         assert [p.metric for p in gating.in_state("suspicious")] == ["cpu"]
@@ -245,14 +248,14 @@ class TestAccepted:
     def test_beyond_its_level_it_does_not(self, study: type[Study]) -> None:
         gating = self.judged(study, ("slow", 0.03, ""))
         assert not gating.in_state("accepted")
-        assert {p.metric: p.reason for p in gating.in_state("suspicious")}[
+        assert {p.metric: reasons_of(p) for p in gating.in_state("suspicious")}[
             "wall"
         ] == "more than the 3\u202f% that are accepted"
 
     def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
         gating = self.judged(study, ("slow", 0.10, "2026-05-30"))
         assert not gating.in_state("accepted")
-        assert {p.metric: p.reason for p in gating.in_state("suspicious")} == {
+        assert {p.metric: reasons_of(p) for p in gating.in_state("suspicious")} == {
             "wall": "the acceptance in f:1 ended on 2026-05-30",
             "cpu": "",
         }

@@ -12,13 +12,15 @@ from bench_framework.features.host_comparison.compute import (
     compare_hosts,
 )
 from bench_framework.features.host_comparison.section import document
-from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison, Judgement
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.text.reasons import phrase
 from tests.unit.machine import HOST, SCENARIO
 
 PLAN = expand(load(Path("s.yaml"), text=SCENARIO))
@@ -144,7 +146,7 @@ def test_a_host_whose_control_differs_is_not_in_the_summary() -> None:
     hosts.append(host(4, (1.9, Verdict.INCONCLUSIVE), reason=CONTROL_DIFFERS))
     (one,) = compare_hosts(hosts).comparisons
     assert one.kinds[0].hosts == ("rack-1", "rack-2", "rack-3")
-    assert one.results[3].reason == CONTROL_DIFFERS
+    assert one.results[3].reason == phrase(CONTROL_DIFFERS)
 
 
 def test_verdict_and_interval_are_those_of_the_record() -> None:

@@ -10,10 +10,12 @@ import pytest
 from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
-from bench_framework.model.judgement import ONE_PROGRAM, Comparison, Judgement
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, message
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 
 SPEEDS = {"a": 1.0, "quick": 0.8, "alike": 1.0, "slow": 1.3}
@@ -118,7 +120,10 @@ def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:
     lost = replace(hypothesis(example, "quick"), variant_id="0" * 12)
     judgement = judged(example, stating(example, lost))
     (test,) = judgement.hypotheses
-    assert (test.status, test.reason) == ("not tested", "this record does not compare the two")
+    assert (test.status, phrase(test.reason)) == (
+        "not tested",
+        "this record does not compare the two",
+    )
     (text,) = [c.text for c in judgement.claims if c.kind == "hypothesis"]
     assert text.startswith("hypothesis “a costs time” was not tested: arm: a → quick (")
 
@@ -127,18 +132,18 @@ def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:
     ("verdict", "reason", "status"),
     [
         (Verdict.INCONCLUSIVE, ONE_PROGRAM, "not tested"),
-        (Verdict.OTHER_OUTPUT, "digest", "not tested"),
-        (Verdict.FAILED, "exit 1", "not tested"),
+        (Verdict.OTHER_OUTPUT, message("digest"), "not tested"),
+        (Verdict.FAILED, message("exit 1"), "not tested"),
         (
             Verdict.INCONCLUSIVE,
-            "the A/A control differs significantly",
+            CONTROL_DIFFERS,
             "not supported",
         ),
-        (Verdict.BETTER_SIZE_UNCERTAIN, "", "supported"),
+        (Verdict.BETTER_SIZE_UNCERTAIN, None, "supported"),
     ],
 )
 def test_what_cannot_be_compared_tests_nothing(
-    example: Study, verdict: Verdict, reason: str, status: str
+    example: Study, verdict: Verdict, reason: Reason | None, status: str
 ) -> None:
     plan = stating(example, hypothesis(example, "quick"))
     cell, reference = example.cell("quick"), example.cell("a")

@@ -8,8 +8,10 @@ import pytest
 from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
+from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, timing
 
 
@@ -95,7 +97,9 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     example = study(rounds=5)
     judged = judge(example.plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
     assert {c.verdict for c in judged.comparisons} == {Verdict.INCONCLUSIVE}
-    assert {c.reason for c in judged.comparisons} == {"no interim analysis has taken place yet"}
+    assert {phrase(c.reason) for c in judged.comparisons} == {
+        "no interim analysis has taken place yet"
+    }
     assert judged.status == "exploratory"
     assert judged.best[0].cell_ids == ()
     assert judged.claims[0].text == "Nothing is conclusive: no interim analysis has taken place yet"
@@ -139,7 +143,10 @@ def test_a_cell_with_too_many_void_rounds_has_failed(study: type[Study]) -> None
     ]
     judged = example.judge(blocks)
     assert example.comparison(judged, "b").verdict is Verdict.FAILED
-    assert example.comparison(judged, "b").reason == "exit status 101 (round 3; 4 of 40 rounds)"
+    assert (
+        phrase(example.comparison(judged, "b").reason)
+        == "exit status 101 (round 3; 4 of 40 rounds)"
+    )
     assert example.comparison(judged, "c").verdict is Verdict.BETTER
 
 
@@ -198,7 +205,7 @@ def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode(study: type
     ]
     judged = example.judge(blocks)
     results = example.comparison(judged, "mmap")
-    assert (results.verdict, results.reason) == (
+    assert (results.verdict, phrase(results.reason)) == (
         Verdict.NOT_COMPARABLE,
         "arm: requested mmap, actual read",
     )
@@ -229,7 +236,7 @@ def test_a_control_that_differs_makes_the_verdicts_of_its_metric_inconclusive(
     assert judged.floors[0].tripped
     assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
     headline = {(c.verdict, c.reason) for c in judged.comparisons if c.family == "headline"}
-    assert headline == {(Verdict.INCONCLUSIVE, "the A/A control differs significantly")}
+    assert headline == {(Verdict.INCONCLUSIVE, CONTROL_DIFFERS)}
     assert {c.verdict for c in judged.comparisons if c.family == "memory"} == {Verdict.WORSE}
     assert "BX330" in {e.code for e in judged.events}
     assert (

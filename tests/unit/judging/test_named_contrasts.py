@@ -9,6 +9,7 @@ from bench_framework.model.looks import comparisons_planned, looks_of, rounds_ne
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, timing
 
 TIMES = {"a": 0.0, "quick": -0.3, "medium": -0.1, "alike": -0.1}
@@ -68,7 +69,7 @@ def test_measuring_goes_on_until_a_contrast_is_conclusive(study: type[Study]) ->
     assert look(example.plan, blocks, here, 0, 18).stop
     outcome = look(plan, blocks, here, 0, 18)
     assert not outcome.stop
-    assert outcome.reason == "1 of 4 comparisons still open"
+    assert phrase(outcome.reason) == "1 of 4 comparisons still open"
     # The live table shows the comparisons with the baseline, and only `far` may leave.
     assert [c.cell_id for c in outcome.verdicts] == [example.cell(a).id for a in list(arms)[1:]]
     assert outcome.idle == (example.cell("far").id,)

@@ -12,9 +12,11 @@ from bench_framework.features.record_comparison import sentences as record_compa
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 from tests.unit.machine import HOST
 
@@ -143,7 +145,7 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Stu
     (changed,) = rows(result, "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
     assert changed.comparison.shown is None
-    assert changed.comparison.reason.startswith("the anchor changed: +1")
+    assert phrase(changed.comparison.reason).startswith("the anchor changed: +1")
     assert not [c for c in result.claims if "less time" in c.text or "slower" in c.text]
     assert "anchor anchor changed by +1" in result.claims[0].text
     assert result.claims[0].text.endswith(
@@ -156,7 +158,9 @@ def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> 
     before.spread = after.spread = 0.2
     (changed,) = rows(record_comparison.bridge(before.side(), after.side()), "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
-    assert changed.comparison.reason.startswith("the anchor may have changed by 2\u202f% or more: ")
+    assert phrase(changed.comparison.reason).startswith(
+        "the anchor may have changed by 2\u202f% or more: "
+    )
 
 
 def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -> None:
@@ -164,7 +168,9 @@ def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -
     after.times["other"] = 0.06
     (changed,) = rows(record_comparison.bridge(before.side(), after.side()), "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
-    assert changed.comparison.reason.startswith("1 of 2 anchors changed: the largest change is +")
+    assert phrase(changed.comparison.reason).startswith(
+        "1 of 2 anchors changed: the largest change is +"
+    )
 
 
 def test_the_declared_anchor_is_the_only_one(study: type[Study]) -> None:
@@ -190,7 +196,7 @@ def test_a_rebuilt_anchor_is_refused(study: type[Study]) -> None:
 
     result = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
     assert {r.comparison.reason for r in rows(result, "changed")} == {
-        record_comparison.ANCHOR_CHANGED
+        Reason(ReasonCode.ANCHOR_CHANGED)
     }
 
 
@@ -199,7 +205,7 @@ def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
     after.code = {arm: f"{code}-2" for arm, code in after.code.items()}
     result = record_comparison.bridge(before.side(), after.side())
     assert not rows(result, "anchor")
-    assert {r.comparison.reason for r in rows(result, "changed")} == {record_comparison.NO_ANCHOR}
+    assert {r.comparison.reason for r in rows(result, "changed")} == {Reason(ReasonCode.NO_ANCHOR)}
 
 
 @pytest.mark.parametrize(
@@ -297,7 +303,7 @@ def test_another_input_is_another_work(study: type[Study]) -> None:
     first, second = Session(example, "A").side(), Session(example, "B").side()
     changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
     result = record_comparison.bridge(first, replace(second, inputs=changed))
-    assert {(r.change, r.comparison.reason) for r in rows(result, "changed")} == {
+    assert {(r.change, phrase(r.comparison.reason)) for r in rows(result, "changed")} == {
         ("input", "another input")
     }
 
@@ -325,8 +331,8 @@ def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
     result = record_comparison.bridge(before, replace(after, plan=replace(after.plan, cells=cells)))
     verdicts = {(r.label, r.input): r.comparison for r in rows(result, "changed")}
     assert verdicts["changed", "10MiB"].verdict is Verdict.EQUIVALENT
-    assert verdicts["changed", "50MiB"].reason == record_comparison.NO_ANCHOR
-    assert verdicts["anchor", "50MiB"].reason == record_comparison.NO_ANCHOR
+    assert verdicts["changed", "50MiB"].reason == Reason(ReasonCode.NO_ANCHOR)
+    assert verdicts["anchor", "50MiB"].reason == Reason(ReasonCode.NO_ANCHOR)
 
 
 def test_a_cell_of_one_record_only_is_named(study: type[Study]) -> None:

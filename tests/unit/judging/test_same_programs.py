@@ -10,11 +10,13 @@ from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Axis, AxisValue, Experiment
-from bench_framework.model.judgement import ONE_PROGRAM, Judgement
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 
 
@@ -156,7 +158,7 @@ def test_a_duplicate_of_the_baseline_alone_is_not_conclusive(study: type[Study])
     plan, builds = built(example, {"a": "same", "b": "same"})
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.05})
     (claim,) = [c for c in result.claims if c.kind in {"main", "nothing"}]
-    assert claim.text == f"Nothing is conclusive: {ONE_PROGRAM}"
+    assert claim.text == f"Nothing is conclusive: {phrase(ONE_PROGRAM)}"
 
 
 def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:

@@ -16,6 +16,7 @@ from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, Timing
 
 
@@ -65,7 +66,7 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
     assert looks.rounds[0] < 15 < looks.rounds[1]
     blocks = [b for b in example.blocks(timing(0.2, 0.01)) if b.round <= 15]
     outcome = look(plan, blocks, here, looks.count - 1, 15)
-    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
+    assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
     taken = [
         Look(here, 0, looks.rounds[0], stopped=False),
         Look(here, looks.count - 1, 15, stopped=True),

@@ -9,11 +9,13 @@ import pytest
 from bench_framework.compare.data_quality import floor_fraction, reach
 from bench_framework.compare.interim_analysis import LookOutcome, look, trip
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import CONTROL_DIFFERS, Comparison
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, message
 from bench_framework.model.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, Timing, timing
 
 
@@ -26,7 +28,7 @@ def at(example: Study, wall: Timing, index: int) -> LookOutcome:
 
 def test_a_settled_input_stops_at_the_first_look(study: type[Study]) -> None:
     outcome = at(study(), timing({"b": 0.5}, 0.01), 0)
-    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
+    assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
     assert {c.verdict for c in outcome.verdicts} == {Verdict.WORSE}
 
 
@@ -39,12 +41,10 @@ def test_equivalence_settles_too(study: type[Study]) -> None:
 def test_an_inconclusive_comparison_continues_until_the_last_look(study: type[Study]) -> None:
     example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.08)
-    assert at(example, wall, 0).reason.endswith("comparisons still open")
+    assert phrase(at(example, wall, 0).reason).endswith("comparisons still open")
     last = looks_of(example.plan).count - 1
-    assert (
-        at(study(), timing({"b": 0.03}, 0.5), looks_of(study().plan).count - 1).reason
-        == "this was the last interim analysis"
-    )
+    noisy = timing({"b": 0.03}, 0.5)
+    assert at(study(), noisy, looks_of(study().plan).count - 1).reason == LAST_LOOK
     assert at(example, wall, last).stop
 
 
@@ -52,7 +52,7 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     """A spread of a factor of e: no plausible difference could be detected in 40 rounds."""
     given_up = [o for o in [at(study(), timing({}, 1.0, seed), 2) for seed in range(10)] if o.stop]
     assert len(given_up) >= 5
-    assert {o.reason for o in given_up} == {
+    assert {phrase(o.reason) for o in given_up} == {
         "every comparison is conclusive or cannot become so in the remaining rounds"
     }
 
@@ -114,7 +114,7 @@ def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
     ]
     plan = example.plan
     outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
-    assert (outcome.stop, outcome.reason) == (True, "every comparison is conclusive")
+    assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
 
 
 def test_the_noise_floor_is_the_larger_end() -> None:
@@ -163,12 +163,12 @@ def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
     interval = Interval(0.5, 0.5, 0.5, 1.0)
     exact = Comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=interval)
     timed = Comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=interval)
-    failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, "exit 9")
+    failed = Comparison("x", "y", "wall", "headline", Verdict.FAILED, message("exit 9"))
     other = Comparison("x", "y", "cpu", "headline", Verdict.BETTER, shown=interval)
     results = trip((exact, timed, failed, other), {"wall", "binary_size"})
     assert results[3] is other
     assert results[0] is exact
-    assert (results[1].verdict, results[1].reason) == (
+    assert (results[1].verdict, phrase(results[1].reason)) == (
         Verdict.INCONCLUSIVE,
         "the A/A control differs significantly",
     )

@@ -10,10 +10,12 @@ import pytest
 
 from bench_framework.compare import decide, verdict
 from bench_framework.compare.verdict import Case, PairedTest, Rules
-from bench_framework.model.judgement import REACHES_ONE, Comparison
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.reasons import REACHES_ONE
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import run_labels
 from bench_framework.stats.holm_family import minimum_detectable_effect
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import pair_of_logs
 
 RULES = Rules(looks=4, size=4, level=0.05)
@@ -143,7 +145,7 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
         )
     )
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert "direction" in comparison.reason
+    assert "direction" in phrase(comparison.reason)
 
 
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:

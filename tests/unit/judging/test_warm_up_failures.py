@@ -8,6 +8,7 @@ from bench_framework.compare import cell_state, samples
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Block, Status
+from bench_framework.text.reasons import phrase
 
 VARIANT = Variant("a", (("arm", "a"),), None)
 INPUT = Input("", (), None)
@@ -51,7 +52,7 @@ def test_the_reason_comes_from_the_warm_up(
 ) -> None:
     blocks = [block(0, status, message), block(1, status, message)]
     (result,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
-    assert (result.state, result.reason) == (state, reason)
+    assert (result.state, phrase(result.reason)) == (state, reason)
 
 
 def test_blocks_of_a_cut_round_give_no_reason() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from bench_framework.features.claim_writer import say
 from bench_framework.model.judgement import Claim
+from bench_framework.model.reasons import message
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, word
 
@@ -122,11 +123,11 @@ def plain_text(given: Claim) -> str:
             "A printed a different result than B; its time is not compared",
         ),
         (
-            claim(Verdict.NOT_COMPARABLE, values={"reason": "io: requested mmap, actual read"}),
+            claim(Verdict.NOT_COMPARABLE, reason=message("io: requested mmap, actual read")),
             "A: not comparable (io: requested mmap, actual read)",
         ),
         (
-            claim(Verdict.FAILED, values={"reason": "exit status 101"}),
+            claim(Verdict.FAILED, reason=message("exit status 101")),
             "A: failed (exit status 101)",
         ),
         (claim(Verdict.SINGLE_RUN), "A was run only once: no verdict"),

@@ -53,6 +53,7 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
@@ -224,20 +225,22 @@ def factor(variant: Variant, size: str) -> float:
     return ratio * (1.031 if variant.experiment else 1.0)
 
 
-def refusal(variant: Variant, size: str) -> tuple[str, str]:
+def refusal(variant: Variant, size: str) -> tuple[str, Reason | None]:
     """Return state and reason of the configurations that failed or were refused."""
     if (variant.label, size) == ("tokio+mimalloc", "200MiB"):
-        return "failed", "round 3: exit status 101: thread 'main' panicked at src/search.rs:88:9"
+        return "failed", message(
+            "round 3: exit status 101: thread 'main' panicked at src/search.rs:88:9"
+        )
     if (variant.label, size) == ("smol+mimalloc", "200MiB"):
-        return "other-output", "digest 41ab… instead of 9f2c…"
+        return "other-output", message("digest 41ab… instead of 9f2c…")
     if (variant.label, size) == ("sequential+mimalloc", "50MiB"):
-        return "not-comparable", "requested mimalloc, ran with the system allocator"
-    return "measured", ""
+        return "not-comparable", message("requested mimalloc, ran with the system allocator")
+    return "measured", None
 
 
 def state(cell: Cell, p: Plan) -> CellState:
     variant, item = p.variant(cell.variant_id), p.input(cell.input_id)
-    name, reason = ("measured", "") if cell.role is Role.CONTROL else refusal(variant, item.label)
+    name, reason = ("measured", None) if cell.role is Role.CONTROL else refusal(variant, item.label)
     kind: Literal["measured", "failed", "other-output", "not-comparable"] = name  # type: ignore[assignment]
     effective = {"allocator": "system"} if kind == "not-comparable" else dict(variant.values)
     return CellState(
@@ -370,7 +373,7 @@ def _comparison(
 ) -> Comparison:
     variant = p.variant(cell.variant_id)
     control = cell.role is Role.CONTROL
-    name, reason = ("measured", "") if control else refusal(variant, item.label)
+    name, reason = ("measured", None) if control else refusal(variant, item.label)
     family: Literal["headline", "control", "memory"] = (
         "control" if control else "memory" if metric == "peak_rss" else "headline"
     )
@@ -399,7 +402,7 @@ def _comparison(
         metric,
         family,
         verdict,
-        "",
+        None,
         interval(ratio, half, 0.9989),
         "median" if metric == "peak_rss" else "typical",
         interval(ratio, half * 0.6, 0.95),

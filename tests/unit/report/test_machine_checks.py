@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from bench_framework.model.judgement import CellState
+from bench_framework.model.reasons import message
 from bench_framework.model.run import PageCache
 from bench_framework.report import ReportData, checks
 from bench_framework.report.blocks import Bullets
@@ -62,7 +63,10 @@ def test_configurations_without_the_requested_cold_cache_are_listed(data: Report
 
     cold = tuple(CellState(c.id, "measured", 20, 0, cache="cold") for c in data.plan.cells)
     assert "cold page cache" not in lines(cold)
-    refused = (replace(cold[0], state="not-comparable", reason="tmpfs", cache="unknown"), *cold[1:])
+    refused = (
+        replace(cold[0], state="not-comparable", reason=message("tmpfs"), cache="unknown"),
+        *cold[1:],
+    )
     assert f"A cold page cache, although requested: {data.plan.cells[0].label}" in lines(refused)
 
 

@@ -235,7 +235,7 @@ def test_a_terminal_explains_verdicts_that_the_interval_does_not(
 ) -> None:
     interval = Interval(*figures, 0.95)
     compared = tuple(
-        replace(c, verdict=verdict, reason="", typical=interval) if c.shown else c
+        replace(c, verdict=verdict, reason=None, typical=interval) if c.shown else c
         for c in data.judgement.comparisons
     )
     judged = replace(data, judgement=replace(data.judgement, comparisons=compared))
@@ -300,7 +300,7 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
 
 
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
-    holes = tuple(Hole((), "not selected by -k io=mmap") for _ in range(3))
+    holes = tuple(Hole((), "not selected by -k io=mmap", unselected=True) for _ in range(3))
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))
     (block,) = unmeasured.limitations(replace(data, plan=plan))
     assert isinstance(block, Bullets)
@@ -316,10 +316,11 @@ def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData
 
 
 def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: ReportData) -> None:
-    labels = {"57c6": "sequential+system", "5438": "smol+jemalloc", "14bd": "smol+mimalloc"}
+    chosen = ("sequential+system", "smol+jemalloc", "smol+mimalloc")
+    labels = {item.id: label for item, label in zip(data.plan.inputs, chosen, strict=True)}
     cells = tuple(
         replace(cell, role=Role.BOUND)
-        if cell.role is Role.CANDIDATE and data.label(cell.id) != labels[cell.input_id[:4]]
+        if cell.role is Role.CANDIDATE and data.label(cell.id) != labels[cell.input_id]
         else cell
         for cell in data.plan.cells
     )

@@ -10,6 +10,7 @@ from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.experiments import section
 from bench_framework.features.pareto import section as pareto_section
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
     Contrast,
@@ -70,9 +71,7 @@ def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
 ) -> None:
     item = data.plan.inputs[0]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = replace(
-        OPEN, shown=None, reason="its sign changes between cells, so no mean is reported"
-    )
+    mean = replace(OPEN, shown=None, reason=Reason(ReasonCode.NOT_POOLED))
     effect = Effect(
         item.id,
         "wall",

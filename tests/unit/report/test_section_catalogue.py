@@ -133,7 +133,7 @@ def inconclusive() -> ReportData:
 def all_measured() -> ReportData:
     """Return a record in which every planned configuration was measured, without holes."""
     data = sample()
-    states = tuple(replace(s, state="measured", reason="") for s in data.judgement.states)
+    states = tuple(replace(s, state="measured", reason=None) for s in data.judgement.states)
     return judged_again(replace(data, plan=replace(data.plan, holes=())), states=states)
 
 

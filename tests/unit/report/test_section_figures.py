@@ -11,6 +11,7 @@ from bench_framework.features.experiments import section as experiments_section
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.judgement import Comparison, Derived
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
     Contrast,
@@ -191,7 +192,7 @@ def test_the_summary_names_a_value_whose_effect_changes_sign(data: ReportData) -
         40,
         0.5,
         1.0,
-        "its sign changes between cells, so no mean is reported",
+        Reason(ReasonCode.NOT_POOLED),
     )
     turns = Effect(
         item.id,

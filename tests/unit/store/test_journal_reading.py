@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
@@ -95,7 +96,7 @@ def plan_input(record: Record) -> str:
 
 def test_looks_events_repeats_and_drops_are_read(record: Record, plan_input: str) -> None:
     record.append(lines.Repeats(plan_input, {"a" * 12: 4}))
-    record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason="conclusive")))
+    record.append(lines.Looked(Look(plan_input, 0, 12, stopped=True, reason=CONCLUSIVE)))
     record.append(lines.Noted(Event("BX201", "m")))
     record.append(
         lines.Dropped("b" * 12, plan_input, 2, warmup=True, state="failed", reason="exit status 1")
@@ -115,7 +116,7 @@ def test_a_repeated_look_reopens_a_measurement(record: Record, plan_input: str) 
         record.append(
             lines.Dropped(cell_id, plan_input, 12, warmup=False, state=state, reason="")  # type: ignore[arg-type]
         )
-    ended = Look(plan_input, 1, 18, stopped=True, reason="conclusive")
+    ended = Look(plan_input, 1, 18, stopped=True, reason=CONCLUSIVE)
     record.append(lines.Looked(ended))
     record.append(lines.End("2026-03-02T17:09:00.000Z", 1.0))
     assert record.contents.complete
@@ -166,10 +167,12 @@ def test_a_journal_without_a_header_is_refused(tmp_path: Path, measured: Record)
         assert raised.value.fix == "start over with --fresh"
 
 
-def test_a_newer_record_is_refused(measured: Record) -> None:
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_record_of_another_format_is_refused(version: int, measured: Record) -> None:
     path = journal_of(measured)
-    path.write_bytes(path.read_bytes().replace(b'"schema_version":1', b'"schema_version":2', 1))
-    with pytest.raises(RecordError, match="schema version 2") as caught:
+    other = b'"schema_version":%d' % version
+    path.write_bytes(path.read_bytes().replace(b'"schema_version":2', other, 1))
+    with pytest.raises(RecordError, match=f"has format {version}") as caught:
         read_journal(path)
     assert caught.value.code == "BX412"
 

@@ -420,11 +420,11 @@ def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(
     assert changes == {("scenario.yaml", "changed"), ("env.json", "missing")}
 
 
-def test_a_newer_manifest_is_refused(measured: Record) -> None:
+def test_a_manifest_of_another_format_is_refused(measured: Record) -> None:
     measured.seal()
     path = measured.path / layout.MANIFEST
-    path.write_text(path.read_text().replace('"schema_version": 1', '"schema_version": 2'))
-    with pytest.raises(RecordError, match="schema version 2"):
+    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
+    with pytest.raises(RecordError, match="has format 3"):
         manifest.check_manifest(measured.path)
 
 

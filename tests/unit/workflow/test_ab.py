@@ -11,6 +11,7 @@ from bench_framework.features.summary.command_lines import command_lines
 from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import INPUT, Plan, Role
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
@@ -239,10 +240,10 @@ def test_commands_that_fail_are_named_with_the_baseline_first() -> None:
     plan = plan_of("./old", "./new", "./idle")
     baseline, new, idle, control = (cell.id for cell in plan.cells)
     states = (
-        CellState(new, "failed", 0, 1, "exit status 1 during warm-up"),
-        CellState(baseline, "failed", 0, 1, "exit status 101 during warm-up"),
-        CellState(idle, "not-started", 0, 0, "no round was measured"),
-        CellState(control, "failed", 0, 1, "exit status 101 during warm-up"),
+        CellState(new, "failed", 0, 1, message("exit status 1 during warm-up")),
+        CellState(baseline, "failed", 0, 1, message("exit status 101 during warm-up")),
+        CellState(idle, "not-started", 0, 0, Reason(ReasonCode.NO_ROUND)),
+        CellState(control, "failed", 0, 1, message("exit status 101 during warm-up")),
     )
     wall = compared(plan_of("./old", "./new"), Verdict.FAILED, 1, 1, 1)
     judgement = replace(judged(plan, wall), states=states)

@@ -23,6 +23,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
 from tests.unit.machine import HOST
@@ -182,7 +183,7 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
     ours = next(c for c in judged if c.cell_id == cell.id)
     theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
     assert ours.verdict is theirs.verdict is Verdict.FAILED
-    assert ours.reason == theirs.reason == "exit 9 (round 1; 20 of 20 rounds)"
+    assert phrase(ours.reason) == phrase(theirs.reason) == "exit 9 (round 1; 20 of 20 rounds)"
 
 
 def test_an_axis_refuses_metrics_that_are_not_measured_in_rounds(tmp_path: Path) -> None:
@@ -200,7 +201,7 @@ def test_a_failed_control_makes_comparisons_with_other_baselines_inconclusive(
     table = compare_record(tmp_path / "results", "@last", baseline="engine=rayon parser=serde")
     assert len(table.comparisons) == 6
     assert all(
-        (c.reason == "the A/A control differs significantly") is (control > 1)
+        (phrase(c.reason) == "the A/A control differs significantly") is (control > 1)
         for c in table.comparisons
     )
     assert all(c.verdict.decided is (control == 1) for c in table.comparisons)

@@ -464,13 +464,15 @@ def test_results_of_this_version_have_no_version_note(full: Path, tmp_path: Path
     assert result.notes == ()
 
 
-def test_results_of_a_later_version_name_the_version(full: Path, tmp_path: Path) -> None:
+def test_results_of_another_format_are_refused_in_one_sentence(full: Path, tmp_path: Path) -> None:
     copy = judged_by(full, tmp_path, "9.1.0")
     path = copy / "claims.json"
     stored = json.loads(path.read_text(encoding="utf-8"))
-    stored["judgement"]["status"] = "settled"
+    stored["schema_version"] = 1
     path.write_text(json.dumps(stored), encoding="utf-8")
-    with pytest.raises(RecordError, match=r"written by benchctl 9\.1\.0, and this is") as caught:
+    with pytest.raises(
+        RecordError, match=r"claims\.json has format 1, and this .* 2 only"
+    ) as caught:
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX412"
 

@@ -1,0 +1,131 @@
+"""Reasons for a missing verdict, a state or a stop, as data. `text.reasons` has their words.
+
+Records store the codes. Decisions compare reasons, never their words, so that a better wording
+changes no result of a stored record.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Final
+
+
+class ReasonCode(StrEnum):
+    """The code of a reason, as stored in records."""
+
+    # The state of a configuration.
+    MESSAGE = "message"
+    MODE_DIFFERS = "mode-differs"
+    CACHE_NOT_VERIFIED = "cache-not-verified"
+    OTHER_OUTPUT = "other-output"
+    NO_ROUND = "no-round"
+    NOT_STARTED = "not-started"
+    NOT_COMPARED = "not-compared"
+    NO_INTERVAL = "no-interval"
+    NOT_MEASURED = "not-measured"
+
+    # A comparison without a verdict.
+    ONE_PROGRAM = "one-program"
+    REACHES_ONE = "reaches-one"
+    CONTROL_DIFFERS = "control-differs"
+    TOO_SMALL = "too-small"
+    TOO_FEW_ROUNDS = "too-few-rounds"
+    TOO_FEW_FOR_ANY_VERDICT = "too-few-for-any-verdict"
+    TOO_FEW_FOR_COMPARISONS = "too-few-for-comparisons"
+    TOO_FEW_FOR_CONTRASTS = "too-few-for-contrasts"
+    TOO_FEW_RUNS = "too-few-runs"
+    TOO_FEW_RUNS_FOR_COMPARISONS = "too-few-runs-for-comparisons"
+    TOO_FEW_IN_RECORD = "too-few-in-record"
+    MIXED_RANKS = "mixed-ranks"
+    MIXED_LOOKS = "mixed-looks"
+    NOT_POOLED = "not-pooled"
+    BEFORE_FIRST = "before-first"
+    NO_COMMON_ROUND = "no-common-round"
+    UNKNOWN_METRIC = "unknown-metric"
+    NOT_COUNTED = "not-counted"
+    COUNTS_VARY = "counts-vary"
+    UNREADABLE_METRIC = "unreadable-metric"
+
+    # Figures of another harness.
+    RUNS_FAILED = "runs-failed"
+    NO_FIGURE = "no-figure"
+    NO_SPREAD = "no-spread"
+    ZERO_SPREAD = "zero-spread"
+    UNDETECTABLE = "undetectable"
+
+    # Two records.
+    OTHER_CONDITIONS = "other-conditions"
+    OTHER_INPUT = "other-input"
+    OTHER_ANSWER = "other-answer"
+    NO_ANCHOR = "no-anchor"
+    ANCHOR_CHANGED = "anchor-changed"
+    ANCHOR_MOVED = "anchor-moved"
+
+    # A pair of the gate.
+    WITHIN_TOLERANCE = "within-tolerance"
+    DETECTABLE = "detectable"
+    UNDETECTED = "undetected"
+    INCONCLUSIVE = "inconclusive"
+    TOLERATED = "tolerated"
+    SMALL_GROWTH = "small-growth"
+    EXACT = "exact"
+    COUNTS_DIFFER = "counts-differ"
+    COUNTS_REACH_MARGIN = "counts-reach-margin"
+    BUILT_ALIKE = "built-alike"
+    COUNTED_INSTEAD = "counted-instead"
+    CONFIRMED = "confirmed"
+    NOT_CONFIRMED = "not-confirmed"
+    NO_SECOND_RESULT = "no-second-result"
+    SECOND_INCONCLUSIVE = "second-inconclusive"
+    OTHER_METRIC = "other-metric"
+    ACCEPTED = "accepted"
+    MORE_THAN_ACCEPTED = "more-than-accepted"
+    ACCEPTANCE_ENDED = "acceptance-ended"
+    UNKNOWN_SIDE = "unknown-side"
+    SINGLE_BUILD = "single-build"
+
+    # The end of measuring.
+    LAST_LOOK = "last-look"
+    ALL_ROUNDS = "all-rounds"
+    NOTHING_REMAINS = "nothing-remains"
+    TOO_WIDE = "too-wide"
+    NARROW_ENOUGH = "narrow-enough"
+    STILL_OPEN = "still-open"
+    CONCLUSIVE = "conclusive"
+    FUTILE = "futile"
+    GATE_JUDGES = "gate-judges"
+    GATE_TIMELESS = "gate-timeless"
+    GATE_CANNOT_JUDGE = "gate-cannot-judge"
+    GATE_SAME_PROGRAM = "gate-same-program"
+    SIDE_DECIDED = "side-decided"
+    BUDGET_SPENT = "budget-spent"
+    LAST_ROUND = "last-round"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A reason: its code, a figure, name or foreign message, and where it applies."""
+
+    code: ReasonCode
+    detail: str = ""
+    """The part that varies: a number, a name, or the message of another program."""
+    place: str = ""
+    """The side or record that the reason is about, if it is not the candidate."""
+
+    def at(self, place: str) -> "Reason":
+        """Return the reason of another side or record."""
+        return replace(self, place=place)
+
+
+ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
+"""Both sides are equal code with equal commands."""
+REACHES_ONE: Final = Reason(ReasonCode.REACHES_ONE)
+"""The adjusted interval of a significant difference contains 1."""
+CONTROL_DIFFERS: Final = Reason(ReasonCode.CONTROL_DIFFERS)
+"""The A/A control of the input differs from the baseline."""
+LAST_LOOK: Final = Reason(ReasonCode.LAST_LOOK)
+"""Measuring ends with the last interim analysis."""
+
+
+def message(text: str) -> Reason:
+    """Return a reason in the words of another program."""
+    return Reason(ReasonCode.MESSAGE, text)

@@ -1,0 +1,59 @@
+"""The words of reasons: complete, and without effect on any decision."""
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import bench_framework
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.store import wire
+from bench_framework.text import reasons
+from bench_framework.text.reasons import phrase, phrases
+
+PACKAGE = Path(bench_framework.__file__).parent
+
+
+def test_each_code_has_one_phrase_and_each_phrase_is_used() -> None:
+    assert {*phrases()} == {*ReasonCode}
+    assert all(text and text == text.strip() and text[-1] != "." for text in phrases().values())
+    source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    unused = [code.name for code in ReasonCode if f"ReasonCode.{code.name}" not in source]
+    assert not unused
+
+
+def test_a_phrase_has_its_detail_and_its_place() -> None:
+    reason = Reason(ReasonCode.UNKNOWN_METRIC, "{place}", "in r1")
+    assert phrase(reason) == "in r1: {place} is not known"
+    assert phrase(None) == ""
+
+
+def test_the_words_of_a_reason_change_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = wire.adapter(Reason).dump_json(ONE_PROGRAM)
+    monkeypatch.setattr(reasons, "phrases", lambda: dict.fromkeys(ReasonCode, "other words"))
+    assert phrase(ONE_PROGRAM) == "other words"
+    assert wire.adapter(Reason).validate_json(stored) == ONE_PROGRAM
+    assert replace(ONE_PROGRAM, detail="x") != ONE_PROGRAM
+
+
+def test_no_code_compares_the_words_of_a_reason() -> None:
+    """Find `phrase(…)` in a comparison, and strings that are compared with a reason."""
+    wrong = []
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Compare):
+                sides = [ast.unparse(side) for side in (node.left, *node.comparators)]
+                words = any(side.startswith(("phrase(", "phrases(")) for side in sides)
+                about = any(side.split(".")[-1] in {"reason", "reasons"} for side in sides)
+                text = any(side[:1] in "'\"" and len(side) > 2 for side in sides)
+                if words or (about and text):
+                    wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and node.func.attr in {"startswith", "partition", "replace", "removeprefix"}
+                and ast.unparse(node.func.value).split(".")[-1] == "reason"
+            ):
+                wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
+    assert not wrong
