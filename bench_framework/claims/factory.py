@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
-from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.model import words
@@ -23,6 +23,7 @@ from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
+from bench_framework.text.numbers import show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
@@ -266,7 +267,7 @@ class Facts(Names):
                 runs=peak.n_runs,
                 cells=(cell.id,),
                 values=known(
-                    size=value_phrases.size(peak.median, self.plan.unit_family),
+                    size=show_size(peak.median, self.plan.unit_family),
                     share=peak.median / size if size else None,
                 ),
             )

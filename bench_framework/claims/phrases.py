@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims import metric_nouns
 from bench_framework.model import words
 from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
@@ -26,6 +26,7 @@ from bench_framework.rounding import (
     thresholds,
     up_to_two_digits,
 )
+from bench_framework.text.numbers import percent_up, show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
 
@@ -269,7 +270,7 @@ def _inconclusive(claim: Claim, *, with_names: bool) -> str:
     if claim.reason not in (None, REACHES_ONE):
         parts.append(phrase(claim.reason))
     if (mde := claim.values.get("mde")) is not None:
-        parts.append(detectable(value_phrases.upward(float(mde))))
+        parts.append(detectable(percent_up(float(mde))))
         parts += _needed(claim)
     if likely := claim.values.get("runs_at_estimate"):
         runs = _about(int(likely), "runs per command")
@@ -348,7 +349,7 @@ def single_run(claim: Claim, *, with_names: bool = True) -> str:
     if value is None:
         return f"{head}was run only once: no verdict"
     in_bytes = claim.metric == PEAK_RSS
-    figure = value_phrases.size(float(value), "iec") if in_bytes else format_duration(float(value))
+    figure = show_size(float(value), "iec") if in_bytes else format_duration(float(value))
     return f"{head}was run only once ({figure}): no verdict"
 
 

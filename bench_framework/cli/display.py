@@ -20,7 +20,6 @@ from rich.table import Table
 from rich.text import Text
 
 from bench_framework import units
-from bench_framework.claims.value_phrases import up_to_digits
 from bench_framework.cli.console import Console, on_github
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -29,6 +28,7 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import significant
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, progress_of
 
@@ -193,7 +193,7 @@ class LiveDisplay(_Region):
         if median is not None:
             time, scale = units.format_duration(median), units.time_unit(median)[1]
             if bounds is not None:
-                lo, hi = (up_to_digits(bound * scale, 3) for bound in bounds)
+                lo, hi = (significant(bound * scale, 3) for bound in bounds)
                 interval = f"[{lo}, {hi}]"
         rounds = str(len(work.values.get(cell.id, ())))
         return Text(label), Text(time), Text(interval), verdict, Text(rounds)

@@ -32,8 +32,8 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.numbers import interim_analyses, replication
 from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
+from bench_framework.text.numbers import interim_analyses, replication
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 

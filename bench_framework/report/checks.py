@@ -14,7 +14,7 @@ from bench_framework.model.run import Block, Event
 from bench_framework.model.words import noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
-from bench_framework.report.numbers import margin_text, percent, percent_up, show_size
+from bench_framework.text.numbers import margin_text, percent, percent_up, show_size
 from bench_framework.units import THIN_SPACE, counted, format_percent
 
 N = TypeVar("N", int, float)

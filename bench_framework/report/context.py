@@ -21,7 +21,7 @@ from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, 
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
-from bench_framework.report.numbers import DASH
+from bench_framework.text.numbers import DASH
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import (
-    DASH,
-    SIZES,
-    column_size,
-    margin_text,
-    percent_up,
-    rate_unit,
-)
 from bench_framework.report.table_cells import (
     ADJUSTED_CI,
     Scale,
@@ -31,6 +23,14 @@ from bench_framework.report.table_cells import (
     verdict_cell,
 )
 from bench_framework.rounding import up_to_two_digits
+from bench_framework.text.numbers import (
+    DASH,
+    SIZES,
+    column_size,
+    margin_text,
+    percent_up,
+    rate_unit,
+)
 from bench_framework.text.reasons import phrase
 
 REFUSED = {

@@ -23,7 +23,9 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.numbers import (
+from bench_framework.report.table_cells import Scale, scale_of, titled
+from bench_framework.rounding import thresholds
+from bench_framework.text.numbers import (
     DASH,
     TIMES_FROM,
     margin_text,
@@ -31,8 +33,6 @@ from bench_framework.report.numbers import (
     show_factor,
     show_percent,
 )
-from bench_framework.report.table_cells import Scale, scale_of, titled
-from bench_framework.rounding import thresholds
 from bench_framework.units import counted
 
 CI: Final = "95\u202f% CI"

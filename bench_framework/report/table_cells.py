@@ -12,7 +12,7 @@ from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import (
+from bench_framework.text.numbers import (
     DASH,
     column_decimals,
     measured_decimals,

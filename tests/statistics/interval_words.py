@@ -15,8 +15,8 @@ from bench_framework.features import claim_writer
 from bench_framework.model.judgement import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
-from bench_framework.report.numbers import show_percent, show_ratio
 from bench_framework.rounding import decimal, rounded, thresholds
+from bench_framework.text.numbers import show_percent, show_ratio
 
 MIRROR: Final = {
     Verdict.BETTER: Verdict.WORSE,

@@ -12,7 +12,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, show_ratio, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
     ADJUSTED_CI,
@@ -21,6 +20,7 @@ from bench_framework.report.table_cells import (
     scale_of,
     with_claims,
 )
+from bench_framework.text.numbers import DASH, show_ratio, significant
 from bench_framework.units import MINUS, THIN_SPACE
 
 _HEADS: Final = {

@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.features.audit import compute, wording
 from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
-from bench_framework.report.numbers import show_size
+from bench_framework.text.numbers import show_size
 
 MOST_FIGURES: Final = 50
 """Most figures of one name. A text with a more frequent name does not say which ones it compares."""

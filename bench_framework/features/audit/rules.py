@@ -14,7 +14,7 @@ from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status
 from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.features.audit.page import RATIOS, Page, Quantity, Text, quantities
-from bench_framework.report.numbers import show_size
+from bench_framework.text.numbers import show_size
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
 """Results, the worst one first."""

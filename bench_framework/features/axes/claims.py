@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims import metric_nouns
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import (
@@ -31,6 +31,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
+from bench_framework.text.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE, counted, size_unit
 
 PAIR: Final = 2
@@ -189,7 +190,7 @@ class StructureClaims(Names):
             part = f"{_changes_text(step)}: "
             part += self._change(step.contrast, table.metric, percent=percent)
             if shares and step.share is not None and step.contrast.verdict.settled:
-                share = value_phrases.up_to_digits(100 * step.share, 2).replace("-", MINUS)
+                share = significant(100 * step.share, 2).replace("-", MINUS)
                 part += f" ({share}{THIN_SPACE}% of the total)"
             phrase = self._costs.phrase(
                 step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric

@@ -7,7 +7,6 @@ from bench_framework.model.words import noun
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import (
     ADJUSTED_CI,
@@ -17,6 +16,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
+from bench_framework.text.numbers import DASH
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from bench_framework.claims.phrases import detectable, noun
-from bench_framework.claims.value_phrases import upward
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
@@ -26,7 +25,6 @@ from bench_framework.report.claim_blocks import claim_bullets, closed
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times, size_note
-from bench_framework.report.numbers import DASH, show_size
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
@@ -37,6 +35,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
+from bench_framework.text.numbers import DASH, percent_up, show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS
 
@@ -159,7 +158,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     if time is not None and verdict.size_uncertain:
         explanation += f", {size_note(time)}"
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
-        explanation += f"; {detectable(upward(time.mde))}"
+        explanation += f"; {detectable(percent_up(time.mde))}"
     decision = experiment.decision.capitalize()
     if experiment.decision == "open" and _is_recommended(data, experiment):
         decision += ", but part of the recommendation"

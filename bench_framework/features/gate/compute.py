@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.value_phrases import upward
 from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
@@ -42,6 +41,7 @@ from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store.journal import Contents
+from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.units import format_duration, format_percent, format_size
 
@@ -192,7 +192,7 @@ def pair_state(
     if c.mde is not None and not c.reason:
         if c.mde <= policy.detect:
             return "passed", Reason(ReasonCode.DETECTABLE, format_percent(policy.detect))
-        return "not-judged", Reason(ReasonCode.UNDETECTED, upward(c.mde))
+        return "not-judged", Reason(ReasonCode.UNDETECTED, percent_up(c.mde))
     return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
 
 
@@ -201,7 +201,7 @@ def _worse(
 ) -> tuple[PairState, Reason | None]:
     growth = interval.ratio - 1
     if growth <= margin:
-        detail = f"{upward(growth)} more, and {format_percent(margin)}"
+        detail = f"{percent_up(growth)} more, and {format_percent(margin)}"
         return "passed", Reason(ReasonCode.TOLERATED, detail)
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", Reason(ReasonCode.SMALL_GROWTH)
@@ -255,7 +255,7 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
         return "worse", Reason(ReasonCode.CONFIRMED)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", Reason(ReasonCode.NOT_CONFIRMED)
-    mde = f", minimum detectable effect {upward(c.mde)}" if c.mde is not None else ""
+    mde = f", minimum detectable effect {percent_up(c.mde)}" if c.mde is not None else ""
     cause = phrase(c.reason) or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)

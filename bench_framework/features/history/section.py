@@ -10,7 +10,8 @@ from bench_framework.model.metrics import METRICS
 from bench_framework.report import blocks
 from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Sentence, Table
 from bench_framework.report.charts.history import LEAST_RANGE, MOST_ROWS
-from bench_framework.report.numbers import (
+from bench_framework.report.table_cells import titled
+from bench_framework.text.numbers import (
     DASH,
     metric_unit,
     percent,
@@ -18,7 +19,6 @@ from bench_framework.report.numbers import (
     show_percent,
     significant,
 )
-from bench_framework.report.table_cells import titled
 from bench_framework.units import THIN_SPACE, counted, format_percent
 
 SHORT: Final = 9

@@ -20,16 +20,16 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import (
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.masthead import verdict_glossary
+from bench_framework.report.sections.memory import MEMORY
+from bench_framework.text.numbers import (
     DASH,
     column_decimals,
     margin_text,
     measured_decimals,
     show_measured,
 )
-from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
-from bench_framework.report.sections.masthead import verdict_glossary
-from bench_framework.report.sections.memory import MEMORY
 from bench_framework.units import THIN_SPACE, counted, time_unit
 
 FORMATS: Final = {

@@ -9,10 +9,10 @@ from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, column_size, show_size
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
+from bench_framework.text.numbers import DASH, column_size, show_size
 from bench_framework.units import format_clock
 
 _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))

@@ -18,9 +18,9 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import claim_bullets, closed, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.rounding import plain
+from bench_framework.text.numbers import DASH
 from bench_framework.units import counted
 
 MOST_ROWS: Final = 15

@@ -16,8 +16,8 @@ from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, p
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.numbers import show_ratio
 from bench_framework.rounding import plain, thresholds
+from bench_framework.text.numbers import show_ratio
 from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent
 

@@ -10,7 +10,9 @@ from bench_framework.model.words import verdict_text
 from bench_framework.report import blocks
 from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Table, left
 from bench_framework.report.claim_blocks import sentence
-from bench_framework.report.numbers import (
+from bench_framework.report.sections.masthead import verdict_glossary
+from bench_framework.report.table_cells import titled
+from bench_framework.text.numbers import (
     DASH,
     SIZES,
     column_size,
@@ -18,8 +20,6 @@ from bench_framework.report.numbers import (
     show_comparison,
     significant,
 )
-from bench_framework.report.sections.masthead import verdict_glossary
-from bench_framework.report.table_cells import titled
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.value_phrases import upward, where
+from bench_framework.claims.value_phrases import where
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.units import format_percent
 
@@ -125,7 +126,7 @@ def _across(claim: Claim) -> str:
 def _inconclusive(claim: Claim) -> str:
     text = f"{claim.subject} vs {claim.reference} is inconclusive{phrases.aspect(claim)}"
     mde, change = claim.values.get("mde"), _change(claim)
-    limit = phrases.detectable(upward(float(mde))) if mde is not None else ""
+    limit = phrases.detectable(percent_up(float(mde))) if mde is not None else ""
     reason = phrase(claim.reason)
     return "; ".join(filter(None, (f"{text}: {change}" if change else text, reason, limit)))
 

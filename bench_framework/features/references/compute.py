@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.phrases import aspect, cost
-from bench_framework.claims.value_phrases import up_to_digits, where
+from bench_framework.claims.value_phrases import where
 from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import Claim, Comparison, Gap
@@ -21,6 +21,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
+from bench_framework.text.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE, time_unit
 
 TIMES: Final = (WALL, CPU)
@@ -176,5 +177,5 @@ def _share_text(claim: Claim) -> str:
 
 
 def _figure(value: float) -> str:
-    text = up_to_digits(abs(value), 3)
+    text = significant(abs(value), 3)
     return f"{MINUS}{text}" if value < 0 and float(text) else text

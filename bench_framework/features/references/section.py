@@ -11,9 +11,9 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sen
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
-from bench_framework.report.numbers import DASH, show_percent
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
+from bench_framework.text.numbers import DASH, show_percent
 from bench_framework.text.reasons import phrase
 
 MOST_GAPS: Final = 8

@@ -20,9 +20,9 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, show_plain
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, titled
+from bench_framework.text.numbers import DASH, show_plain
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps between sizes for which the scaling is classified."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import ceil, floor
 from typing import Final
 
-from bench_framework.claims import metric_nouns, value_phrases
+from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import TIMES_FROM, noun
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
@@ -16,6 +16,7 @@ from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import per_doubling, significant
 from bench_framework.units import THIN_SPACE, counted, format_percent, size_unit
 
 MOST_EFFECTS: Final = 6
@@ -74,7 +75,7 @@ def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
     first, subject = shares.pop(leader), at.label(leader)
     values = [first.rate.value or 0.0, first.limit.value or 0.0]
     unit, scale = size_unit(min(values), at.plan.unit_family)
-    rate, limit = (value_phrases.up_to_digits(value * scale, 3) for value in values)
+    rate, limit = (significant(value * scale, 3) for value in values)
     ties = [at.label(c) for c in members if c != leader] if leader in members else []
     head = leads(subject, listed([subject, *ties]), "closest to the limit")
     speed = f"{rate} of {limit}{THIN_SPACE}{unit}/s"
@@ -193,7 +194,7 @@ def growth(at: Evidence, *variant_ids: str) -> str:
         steps: list[str] = []
         for s in known:
             start, end = (at.plan.input(i).label for i in (s.from_input_id, s.to_input_id))
-            factor = value_phrases.per_doubling(s.exponent, s.lo, s.hi)
+            factor = per_doubling(s.exponent, s.lo, s.hi)
             steps.append(f"{factor} from {start} to {end}")
         if any(s.word != UNRESOLVED for s in known):
             parts.append(f"{at.plan.variant(variant_id).label} {listed(steps)}")

@@ -10,7 +10,7 @@ from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.factory import other_metrics
-from bench_framework.claims.value_phrases import upward, where
+from bench_framework.claims.value_phrases import where
 from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.summary.evidence import CLOSE, Evidence, leads, listed, statement
@@ -19,6 +19,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.units import every
 
@@ -175,7 +176,7 @@ def _inconclusive(at: Evidence, group: BestGroup) -> str:
     mde = max((c.mde for c in compared if c.mde is not None), default=None)
     if mde is None:
         return "no difference is significant"
-    return phrases.detectable(upward(mde))
+    return phrases.detectable(percent_up(mde))
 
 
 def recommendations(at: Evidence) -> Iterator[Claim]:

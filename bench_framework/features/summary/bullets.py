@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Final
 
-from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import change, effect, noun, one_scale
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
@@ -20,6 +19,7 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
+from bench_framework.text.numbers import derived_figure, percent_up, rate
 from bench_framework.units import THIN_SPACE, counted, every
 
 MOST_EFFECTS: Final = 3
@@ -126,11 +126,11 @@ def _overlap(at: Evidence, item: Input) -> Iterator[Claim]:
     for gain in sorted(shares(derived, item.id, "harmonic("), key=lambda s: -(s.share.value or 0)):
         row, cells = gain.share, gain.limit.cell_ids
         stages = listed(
-            f"{at.label(d.cell_ids[0])} ({value_phrases.rate(d.value, family)})"
+            f"{at.label(d.cell_ids[0])} ({rate(d.value, family)})"
             for d in derived
             if d.measured and d.value is not None and d.cell_ids[0] in cells
         )
-        figure = value_phrases.derived_figure(row.value or 0.0, row.lo, row.hi, "ratio", family)
+        figure = derived_figure(row.value or 0.0, row.lo, row.hi, "ratio", family)
         figure = figure.replace(" ", "× the rate ", 1)
         text = f"{at.label(gain.rate.cell_ids[0])} has {figure}"
         by_stages.setdefault(stages, []).append(text)
@@ -339,12 +339,12 @@ def _conclusive(at: Evidence, compared: Sequence[Comparison]) -> list[str]:
         places = (at.plan.input(at.cells[c.cell_id].input_id).label for c, _ in open_)
         sentences = [
             f"{at.label(c.cell_id)} vs {at.label(c.ref_cell_id)}{f' on {place}' if several else ''} "
-            f"is inconclusive: it could only detect differences of {value_phrases.upward(mde)} or more"
+            f"is inconclusive: it could only detect differences of {percent_up(mde)} or more"
             for (c, mde), place in zip(open_, places, strict=True)
         ]
         return [first, *sentences]
     limits = sorted(mde for _, mde in open_)
-    ends = dict.fromkeys(value_phrases.upward(limit) for limit in (limits[0], limits[-1]))
+    ends = dict.fromkeys(percent_up(limit) for limit in (limits[0], limits[-1]))
     smallest = f"differences of {' to '.join(ends)} or more"
     if len(ends) > 1:
         smallest += ", depending on the comparison"
@@ -371,7 +371,7 @@ def confidence(at: Evidence) -> Claim:
     elif most is not None:
         sentences.append(
             "The A/A check passed: the baseline and its copy differ by at most "
-            f"{value_phrases.upward(most)} (noise floor, 95{THIN_SPACE}% CI)"
+            f"{percent_up(most)} (noise floor, 95{THIN_SPACE}% CI)"
         )
     elif floors:
         sentences.append("The A/A control has too few rounds for a noise floor")

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import value_phrases
 from bench_framework.claims.phrases import comparison, detectable, effect, one_scale
 from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary import best, bullets
@@ -18,6 +17,7 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.looks import contrast_cells
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import percent_up
 
 
 def contrast_claims(at: Evidence, *, answered: bool) -> Iterator[Claim]:
@@ -83,7 +83,7 @@ def contrast_text(claim: Claim, place: str | None = None) -> str:
     place = where(claim) if place is None else place
     values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
     if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
-        reason = detectable(value_phrases.upward(float(values.pop("mde"))))
+        reason = detectable(percent_up(float(values.pop("mde"))))
         short = replace(claim, values=values)
         return f"{place}{comparison(short)}. {reason[:1].upper()}{reason[1:]}"
     medians = f" ({values['medians']})" if "medians" in values else ""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import phrases, value_phrases
+from bench_framework.claims import phrases
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgement
@@ -14,6 +14,7 @@ from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import show_size
 from bench_framework.units import format_duration
 
 CLOSE: Final = 1.02
@@ -122,7 +123,7 @@ class Evidence(ComparisonClaims):
             return ""
         if unit == "s":
             return format_duration(value)
-        return value_phrases.size(value, self.plan.unit_family)
+        return show_size(value, self.plan.unit_family)
 
     def choice(self) -> dict[str, str]:
         """Return the restriction of the choice for the values of a claim, empty without one."""

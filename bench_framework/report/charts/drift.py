@@ -9,7 +9,7 @@ from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import significant
+from bench_framework.text.numbers import significant
 from bench_framework.units import MINUS, THIN_SPACE
 
 FEWEST: Final = 8

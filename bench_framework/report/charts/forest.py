@@ -10,7 +10,7 @@ from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
-from bench_framework.report.numbers import margin_text
+from bench_framework.text.numbers import margin_text
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0

@@ -6,8 +6,8 @@ from typing import Final, TypeVar
 
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts import Axes, Palette, Scale
-from bench_framework.report.numbers import show_size, significant
 from bench_framework.report.render.widths import cut_distinct, cut_middle, visible, width_of
+from bench_framework.text.numbers import show_size, significant
 from bench_framework.units import THIN_SPACE, time_unit
 
 WIDTH: Final = 720.0

@@ -10,8 +10,8 @@ from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import show_size
 from bench_framework.report.render.widths import width_of
+from bench_framework.text.numbers import show_size
 from bench_framework.units import format_duration
 
 HEIGHT: Final = 330.0

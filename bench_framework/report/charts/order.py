@@ -8,7 +8,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.charts.runs import run_times
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import significant
+from bench_framework.text.numbers import significant
 
 ROW: Final = 15.0
 MOST_TURNS: Final = 260

@@ -11,7 +11,7 @@ from bench_framework.model.run import Block, Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import percent, show_size, significant
+from bench_framework.text.numbers import percent, show_size, significant
 from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 8

@@ -21,10 +21,10 @@ from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.run import Block
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import WORDS
-from bench_framework.report.numbers import interim_analyses
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
+from bench_framework.text.numbers import interim_analyses
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 

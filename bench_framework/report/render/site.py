@@ -6,14 +6,14 @@ from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
 from bench_framework.model.history import Change, History, Point, Series
-from bench_framework.report.numbers import (
+from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
+from bench_framework.report.render.templates import Templates
+from bench_framework.text.numbers import (
     column_decimals,
     measured_decimals,
     metric_unit,
     show_percent,
 )
-from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
-from bench_framework.report.render.templates import Templates
 
 HEIGHT: Final = 100.0
 ROOM: Final = 0.06

@@ -21,10 +21,10 @@ from bench_framework.report.main_table import (
     revision_cells,
     revision_table,
 )
-from bench_framework.report.numbers import DASH
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
+from bench_framework.text.numbers import DASH
 
 MOST_PAIRED: Final = 12
 """Most variants of the table of pairs; the fastest ones."""

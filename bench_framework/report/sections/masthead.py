@@ -10,7 +10,7 @@ from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.checks import doubts
 from bench_framework.report.claim_blocks import joined
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, margin_text, percent_up, show_size
+from bench_framework.text.numbers import DASH, margin_text, percent_up, show_size
 from bench_framework.units import THIN_SPACE, counted
 
 STATUS_GLYPHS: Final = {

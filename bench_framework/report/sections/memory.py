@@ -11,7 +11,6 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, column_size, replication, show_size, significant
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import (
     ADJUSTED_CI,
@@ -22,6 +21,7 @@ from bench_framework.report.table_cells import (
     value_cell,
     verdict_cell,
 )
+from bench_framework.text.numbers import DASH, column_size, replication, show_size, significant
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 

@@ -4,10 +4,10 @@ from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import interim_analyses, margin_text
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
 from bench_framework.report.table_cells import ADJUSTED_CI
+from bench_framework.text.numbers import interim_analyses, margin_text
 from bench_framework.units import counted
 
 

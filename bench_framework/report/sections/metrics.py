@@ -19,9 +19,9 @@ from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, column_size, metric_unit, significant
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import titled
+from bench_framework.text.numbers import DASH, column_size, metric_unit, significant
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})

@@ -26,16 +26,16 @@ from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import (
+from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.masthead import host_line
+from bench_framework.report.table_cells import ADJUSTED_CI, verdict_cell
+from bench_framework.text.numbers import (
     DASH,
     interim_analyses,
     percent_up,
     replication,
     show_comparison,
 )
-from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.masthead import host_line
-from bench_framework.report.table_cells import ADJUSTED_CI, verdict_cell
 
 MOST_NOTES: Final = 20
 """Largest number of notes in the report. A note can differ in each run."""

@@ -18,9 +18,9 @@ from bench_framework.report.blocks import (
     numeric,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, grouped, show_size
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
+from bench_framework.text.numbers import DASH, grouped, show_size
 from bench_framework.units import counted
 
 

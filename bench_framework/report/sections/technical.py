@@ -10,9 +10,9 @@ from bench_framework.model.run import Build
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left, numeric
 from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import ReportData
-from bench_framework.report.numbers import DASH, grouped, rate_unit, show_size, significant
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
+from bench_framework.text.numbers import DASH, grouped, rate_unit, show_size, significant
 from bench_framework.units import format_clock, format_size
 
 MOST_ROWS: Final = 60

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from bench_framework.claims import value_phrases
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.model.judgement import Judgement
@@ -18,6 +17,7 @@ from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Crossed, Study
 
@@ -180,7 +180,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         assert floors["cpu"] > 5 * floors["wall"]
         (trust,) = [c for c in judged.claims if c.kind == "trust"]
         assert trust.noise_floor == floors[metrics[0]]
-        floor = value_phrases.upward(floors[metrics[0]] or 0.0)
+        floor = percent_up(floors[metrics[0]] or 0.0)
         assert f"{what} comparison is" in trust.text
         assert f"The A/A check passed: the baseline and its copy differ by at most {floor}" in (
             trust.text

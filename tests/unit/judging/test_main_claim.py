@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench_framework.claims import factory, value_phrases
+from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
@@ -14,6 +14,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
+from bench_framework.text.numbers import show_size
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, pair_of_logs
 
@@ -170,5 +171,5 @@ def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study])
 
 
 def test_sizes_are_reported_in_the_units_of_the_scenario() -> None:
-    assert value_phrases.size(219_700_000, "si") == "220\u202fMB"
-    assert value_phrases.size(219_700_000, "iec") == "210\u202fMiB"
+    assert show_size(219_700_000, "si") == "220\u202fMB"
+    assert show_size(219_700_000, "iec") == "210\u202fMiB"

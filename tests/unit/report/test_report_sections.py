@@ -35,11 +35,11 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.main_table import SAME_ROUND, main_table, revision_cells, revision_table
-from bench_framework.report.numbers import DASH
 from bench_framework.report.sections import headline, masthead, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
+from bench_framework.text.numbers import DASH
 
 
 def section(document: Document, code: str) -> Section:

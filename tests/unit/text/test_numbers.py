@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.report.numbers import (
+from bench_framework.rounding import rounded
+from bench_framework.text.numbers import (
     column_decimals,
     column_size,
     metric_unit,
@@ -19,7 +20,6 @@ from bench_framework.report.numbers import (
     show_size,
     significant,
 )
-from bench_framework.rounding import rounded
 from bench_framework.units import MINUS
 
 

@@ -1,6 +1,6 @@
-"""Numbers as text: intervals rounded outward, with no more digits than the data support.
+"""Numbers as text, for sentences and tables: intervals rounded outward, no more digits than the data support.
 
-`bench_framework.rounding` rounds ratios, as in sentences (docs/method.md#rounding).
+`bench_framework.rounding` rounds ratios (docs/method.md#rounding).
 """
 
 import math
@@ -169,7 +169,7 @@ def percent(fraction: float | None) -> str:
 
 
 def percent_up(fraction: float | None) -> str:
-    """Return a percentage with two digits, rounded up as in sentences, for detectable effects."""
+    """Return a percentage with two digits, rounded up, for detectable effects. Tens are in full."""
     if fraction is None:
         return DASH
     if fraction <= 0:
@@ -206,6 +206,12 @@ def replication(rounds: int, runs: int) -> str:
 def interim_analyses(count: int) -> str:
     """Return a text such as ``3 interim analyses``."""
     return f"{count} interim analys{'is' if count == 1 else 'es'}"
+
+
+def rate(count: float, family: str) -> str:
+    """Return a number of bytes per second in the unit family of the scenario: ``"2.1 GiB/s"``."""
+    unit, scale = units.size_unit(count, family)
+    return f"{significant(count * scale, 3)}{units.THIN_SPACE}{unit}/s"
 
 
 def rate_unit(family: str) -> tuple[str, float]:
@@ -259,3 +265,41 @@ def _fixed(value: float, decimals: int, rounding: str = ROUND_HALF_EVEN) -> str:
 
 def _text(value: Decimal) -> str:
     return f"{value:f}".replace("-", units.MINUS)
+
+
+def per_doubling(exponent: float, lo: float, hi: float, unit: str = "") -> str:
+    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
+    factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
+    return f"{factor.estimate}{unit} [{factor.lo}, {factor.hi}]"
+
+
+def derived_figure(
+    estimate: float,
+    lo: float | None,
+    hi: float | None,
+    kind: str,
+    family: str,
+    *,
+    smallest: float | None = None,
+    margin: float | None = None,
+) -> str:
+    """Return a derived value with its interval and unit: ``"1.21 [1.18, 1.24] GiB/s"``.
+
+    `kind` is ``s``, ``bytes/s`` or ``ratio``. `smallest` is the smallest rate of a list, which sets
+    the unit. `margin` is that of a pair with a verdict.
+    """
+    unit, scale = "", 1.0
+    if kind == "s":
+        unit, scale = units.time_unit(estimate)
+    elif kind == "bytes/s":
+        unit, scale = units.size_unit(estimate if smallest is None else smallest, family)
+        unit += "/s"
+    low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
+    value = plain(estimate * scale, low * scale, high * scale, most=3)
+    if margin is not None and not low <= 1 <= high:
+        # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
+        value = rounded(estimate, low, high, margin=margin)
+    interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
+    return f"{value.estimate}{interval}{units.THIN_SPACE}{unit}".rstrip(units.THIN_SPACE).replace(
+        "-", units.MINUS
+    )
