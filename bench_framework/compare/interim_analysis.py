@@ -39,15 +39,15 @@ class LookOutcome:
         verdicts: comparisons with the baseline after this round, in plan order.
         trailing: with ``strategy: race``, the cells that are worse than another one. `model.race`
             decides which variants are dropped.
-        idle: the cells that no open comparison contains; with ``strategy: race``, those of them
-            that are not worse than another one.
+        settled: the cells that no open comparison contains; with ``strategy: race``, those of them
+            that are not worse than another one. `None`: this outcome does not decide about cells.
     """
 
     stop: bool
     reason: Reason
     verdicts: tuple[Comparison, ...]
     trailing: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
+    settled: tuple[str, ...] | None = ()
 
 
 def look(
@@ -82,7 +82,7 @@ def look(
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
     ]
-    behind, idle = tuple[str, ...](), tuple[str, ...]()
+    behind, settled = tuple[str, ...](), tuple[str, ...]()
     racing = plan.measure.strategy == "race" and not control_differs(stage, input_id)
     if racing:
         group = best_group(stage, input_id, headline=judged)
@@ -92,10 +92,10 @@ def look(
     open_ = stopping.open_pairs(stage, pending) if open_of is None else open_of(pending)
     stop, reason = stopping.decide(stage, comparable, open_, index)
     if racing:
-        idle = stopping.idle(stage, input_id, open_, behind)
+        settled = stopping.settled_cells(stage, input_id, open_, behind)
     elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
-        idle = _finished(stage, input_id, open_, judged if open_of is None else None)
-    return LookOutcome(stop, reason, judged[: len(requests["headline"])], behind, idle)
+        settled = _finished(stage, input_id, open_, judged if open_of is None else None)
+    return LookOutcome(stop, reason, judged[: len(requests["headline"])], behind, settled)
 
 
 def _finished(
@@ -108,14 +108,14 @@ def _finished(
     Further rounds may decide the comparisons `open_`. `headline` is `None` if there is no best
     group to decide.
     """
-    left = stopping.has_left(stage)
-    cells = tuple(c for c in stopping.idle(stage, input_id, open_) if c not in left)
+    left = stopping.unmeasured_cells(stage)
+    cells = tuple(c for c in stopping.settled_cells(stage, input_id, open_) if c not in left)
     if not cells or control_differs(stage, input_id):
         return ()
     if headline is None:
         return cells
     rivals = stopping.open_rivals(stage, best_group(stage, input_id, headline=headline))
-    return tuple(c for c in stopping.idle(stage, input_id, rivals) if c in cells)
+    return tuple(c for c in stopping.settled_cells(stage, input_id, rivals) if c in cells)
 
 
 def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:

@@ -51,11 +51,11 @@ def _among(group: BestGroup) -> list[Comparison]:
 
 def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons of which both cells were measured in the last round."""
-    out = has_left(stage)
+    out = unmeasured_cells(stage)
     return [c for c in comparisons if not {c.cell_id, c.ref_cell_id} & out]
 
 
-def has_left(stage: Stage) -> set[str]:
+def unmeasured_cells(stage: Stage) -> set[str]:
     """Return the cells that were not measured in the last round."""
     now = stage.reached[-1]
     return {
@@ -71,7 +71,7 @@ def open_rivals(stage: Stage, group: BestGroup) -> list[Comparison]:
     return one_rival_each([c for c in among if not futile(c, stage, by_estimate=True)])
 
 
-def idle(
+def settled_cells(
     stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Return the cells that no cell beats and that no open comparison contains."""
@@ -126,8 +126,6 @@ def decide(
     """Return whether to stop after this interim analysis, and why; see `open_pairs` for `open_`."""
     measure = stage.plan.measure
     last = index >= stage.looks.count - 1
-    if measure.until == "rounds":
-        return last, LAST_LOOK if last else Reason(ReasonCode.ALL_ROUNDS)
     if not comparisons:
         return True, Reason(ReasonCode.NOTHING_REMAINS)
     if open_ and last:

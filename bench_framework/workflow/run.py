@@ -18,7 +18,6 @@ from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import changed_keys, decidable
 from bench_framework.model.plan import Plan, Variant
-from bench_framework.model.policies import GatePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
 from bench_framework.report import Document
@@ -264,33 +263,20 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
     gated = options.gate or bool(plan.confirms) or reopened
-    only_gate = gated and (reopened or plan.measure.until == "conclusive")
+    only_gate = reopened or (gated and plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
     def looker(input_id: str, index: int, number: int) -> Decision:
         # numpy is slow to import, and the first rounds are displayed without it.
-        from bench_framework.compare.interim_analysis import look
-        from bench_framework.features.gate import measuring as gate
-        from bench_framework.features.judge import finished_cells
+        from bench_framework.compare.stop_rules import Analysis
+        from bench_framework.features.stop_rules import rule_of
 
-        plan, blocks = record.plan, record.contents.blocks
-        decision = (options.look or look)(plan, blocks, input_id, index, number, builds=builds)
-        observer.notify(progress.InterimVerdicts(decision.verdicts))
-        if options.look is not None:
-            return Decision(decision.stop, decision.reason)
-        idle, fixed = decision.idle, plan.measure.strategy == "fixed"
-        if fixed and not only_gate:
-            now = Look(input_id, index, number, stopped=False, idle=idle)
-            idle = finished_cells(plan, blocks, builds, record.contents.looks, now)
-        if only_gate or ((decision.stop or idle) and (gated or plan.judge.gate != GatePolicy())):
-            answer = gate.look(plan, blocks, input_id, index, number, builds=builds)
-            if only_gate or (decision.stop and not answer.stop):
-                decision = replace(decision, stop=answer.stop, reason=answer.reason)
-            if only_gate:
-                decision, idle = replace(decision, trailing=()), answer.idle if fixed else ()
-            elif fixed:
-                idle = tuple(cell_id for cell_id in idle if cell_id in answer.idle)
-        return Decision(decision.stop, decision.reason, decision.trailing, idle)
+        rule = options.rule or rule_of(record.plan, gated=gated, only_gate=only_gate)
+        contents, now = record.contents, (input_id, index, number)
+        at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
+        observer.notify(progress.InterimVerdicts(at.report.verdicts))
+        outcome = rule.look(at)
+        return Decision(outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ())
 
     def decides(plan: Plan) -> bool:
         return decidable(plan) and rounds_needed(plan) is None

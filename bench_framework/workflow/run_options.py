@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from bench_framework.store.layout import NUMBERS
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.compare.interim_analysis import LookOutcome
+    from bench_framework.compare.stop_rules import StopRule
     from bench_framework.model.plan import BuildSpec, Plan
     from bench_framework.model.policies import Accepted
     from bench_framework.model.run import Build
@@ -58,8 +58,7 @@ class RunOptions:
         numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
             for one client at the same time have different ones.
         command: the command line that resumes this run; empty: that of the plan.
-        look: stopping rule with the arguments of `interim_analysis.look`; `None`: that of the report
-            and of the gate.
+        rule: rule that stops an input; `None`: that of the report and of the gate.
     """
 
     results: Path = Path("results")
@@ -81,7 +80,7 @@ class RunOptions:
     host: str = ""
     numbers: range = NUMBERS
     command: str = ""
-    look: Callable[..., LookOutcome] | None = None
+    rule: StopRule | None = None
 
 
 def words_that_resume(words: Sequence[str]) -> tuple[str, ...]:

@@ -13,18 +13,17 @@ recording.
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 import replays
 from noise import WORKS, Recorded, recorded
 
-from bench_framework.compare.interim_analysis import LookOutcome, look
+from bench_framework.compare.stop_rules import StopRule
 from bench_framework.features.bisection import compute
 from bench_framework.features.judge import judge
 from bench_framework.features.noise.compute import at_most
+from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.bisection import Bisection, Find, Outcome, Step
 from bench_framework.model.looks import limited
 from bench_framework.model.revisions import Commit
@@ -87,11 +86,11 @@ def measured(
     git: bool = False,
 ) -> tuple[Step, int]:
     """Return a planned step with its result, and its rounds."""
-    rule: Callable[..., LookOutcome] = look
+    rule: StopRule = ReportRule()
     arms = {"base": step.lo, "head": step.hi}
     if step.kind == "commit":
         arms = dict(zip(compute.SIDES, (step.candidate, step.lo, step.hi), strict=True))
-        rule = partial(compute.look, find=search.find, nearer=git)
+        rule = compute.SideRule(search.find, nearer=git)
     plan = replays.plan_of([*arms], control=True, seed=step.attempt)
     plan = limited(plan, min(source.rounds, ROUNDS * 2 ** (step.attempt - 1)))
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",), level=step.level))

@@ -13,15 +13,16 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import replays
 from noise import SIMULATED, Floats, Noise
 
-from bench_framework.compare.interim_analysis import LookOutcome, look
+from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.features.noise import compute
+from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.plan import Plan
@@ -153,10 +154,10 @@ def leaving_table(count: int) -> None:
             if not suspicious and replay >= WHOLE:
                 continue
             complete += 1
-            for leave, looker in ((True, look), (False, _all_stay)):
+            for leave, rule in ((True, ReportRule()), (False, AllStay())):
                 if not leave and replay >= WHOLE:
                     continue
-                blocks, taken = replays.measured(plan, times, looker)
+                blocks, taken = replays.measured(plan, times, rule)
                 decided = [
                     c
                     for c in judge(plan, blocks, {}, (), taken).comparisons
@@ -193,8 +194,12 @@ def _suspicious(pair: tuple[Floats, Floats]) -> bool:
     )
 
 
-def _all_stay(*given: Any, **options: Any) -> LookOutcome:
-    return replace(look(*given, **options), idle=())
+class AllStay:
+    """The rule of a report without cells that leave."""
+
+    def look(self, at: Analysis) -> LookOutcome:
+        """Return the outcome of the report, with no settled cell."""
+        return replace(at.report, settled=())
 
 
 def main(count: int, *, leaving: bool = False) -> None:

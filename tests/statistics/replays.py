@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 from noise import Floats, Recorded
 
-from bench_framework.compare.interim_analysis import LookOutcome, look
+from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import Analysis, StopRule
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate import measuring, outcome
-from bench_framework.features.judge import finished_cells, judge
+from bench_framework.features.gate.measuring import GateRule
+from bench_framework.features.judge import judge
+from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.gate import Gating
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
@@ -28,6 +31,7 @@ Times = Mapping[str, tuple[Floats, Floats]]
 Draw = Callable[[np.random.Generator, Plan, int], Times]
 """Generator, plan, rounds → times of all cells of the plan."""
 
+REPORT = ReportRule()
 MICRO = 1e-6
 """Recordings are in µs."""
 LONG = 0.05
@@ -103,9 +107,13 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
     return items
 
 
-def measured(
-    plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look
-) -> tuple[list[Block], list[Look]]:
+def look_of(input_id: str, index: int, number: int, outcome: LookOutcome) -> Look:
+    """Return an interim analysis with its outcome."""
+    idle = outcome.settled or ()
+    return Look(input_id, index, number, outcome.stop, outcome.reason, idle=idle)
+
+
+def measured(plan: Plan, times: Times, rule: StopRule = REPORT) -> tuple[list[Block], list[Look]]:
     """Return the blocks and looks of a record, as `execution.rounds` measures it.
 
     Cells that have no open comparison leave, and an input stops early.
@@ -119,10 +127,8 @@ def measured(
                 for block in blocks_of(plan, times, item.id, number)
                 if block.round <= left.get(block.cell_id, number)
             ]
-            outcome = looker(plan, input_blocks, item.id, index, number)
-            now = Look(item.id, index, number, outcome.stop, outcome.reason, idle=outcome.idle)
-            if looker is look:
-                now = replace(now, idle=finished_cells(plan, input_blocks, {}, taken, now))
+            outcome = rule.look(Analysis(plan, input_blocks, item.id, index, number, {}, taken))
+            now = look_of(item.id, index, number, outcome)
             taken.append(now)
             if outcome.stop:
                 break
@@ -132,9 +138,9 @@ def measured(
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 
 
-def judged(plan: Plan, times: Times, looker: Callable[..., LookOutcome] = look) -> Judgement:
+def judged(plan: Plan, times: Times, rule: StopRule = REPORT) -> Judgement:
     """Return the judgement of such a record."""
-    blocks, taken = measured(plan, times, looker)
+    blocks, taken = measured(plan, times, rule)
     return judge(plan, blocks, {}, (), taken)
 
 
@@ -158,8 +164,8 @@ def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
                 for block in blocks_of(plan, times, item, rounds[index])
                 if block.round > taken[-1].round and block.cell_id not in left
             ]
-            outcome = measuring.look(plan, blocks, item, index, rounds[index])
-            now = Look(item, index, rounds[index], outcome.stop, outcome.reason, idle=outcome.idle)
+            outcome = GateRule().look(Analysis(plan, blocks, item, index, rounds[index], {}, taken))
+            now = look_of(item, index, rounds[index], outcome)
             taken.append(now)
             left |= leaving(plan, taken, [cell.id for cell in plan.cells], ()).keys()
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
@@ -173,13 +179,13 @@ def gated(
     What looks worse is measured again in newly drawn rounds. With `later`, the report ended the record.
     """
     times = draw(rng, plan, plan.measure.rounds_max)
-    blocks, taken = continued(plan, times) if later else measured(plan, times, measuring.look)
+    blocks, taken = continued(plan, times) if later else measured(plan, times, GateRule())
     header = lines.Header(1, "", plan.name, "", "", "", "")
     first = gate.first_pass(plan, Contents(header, blocks=blocks, looks=taken))
     again, rounds = outcome.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
         return first, rounds
-    blocks, taken = measured(again, draw(rng, again, again.measure.rounds_max), measuring.look)
+    blocks, taken = measured(again, draw(rng, again, again.measure.rounds_max), GateRule())
     confirming = judge(again, blocks, {}, (), taken)
     return gate.second_pass(plan, first, confirming, "second"), rounds + _rounds_of(taken)
 

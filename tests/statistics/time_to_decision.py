@@ -132,7 +132,13 @@ def replayed(
             index, blocks = looks.count - 1, [b for b in blocks if b.round <= number]
         outcome = look(plan, blocks, item.id, index, number)
         entry = Look(
-            item.id, index, number, outcome.stop, outcome.reason, outcome.trailing, outcome.idle
+            item.id,
+            index,
+            number,
+            outcome.stop,
+            outcome.reason,
+            outcome.trailing,
+            outcome.settled or (),
         )
         if plan.measure.strategy == "fixed":
             idle = finished_cells(plan, blocks, {}, taken, entry) if leave else ()

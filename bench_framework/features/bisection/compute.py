@@ -7,21 +7,21 @@ two is true, whatever the other commits do. See `docs/method.md#bisection`.
 """
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench_framework.claims.phrases import change
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import Analysis
 from bench_framework.model.bisection import Bisection, Conclusion, Find, Outcome, Status, Step
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import decidable, limited
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
-from bench_framework.model.run import Block, Build
 from bench_framework.stats.portable_math import log
 from bench_framework.units import counted, format_percent
 
@@ -193,36 +193,34 @@ def comparisons_of(
     return (before.mirrored(), after) if before is not None and after is not None else None
 
 
-def look(
-    plan: Plan,
-    blocks: Iterable[Block],
-    input_id: str,
-    index: int,
-    round_: int,
-    *,
-    builds: Mapping[str, Build] | None = None,
-    find: Find,
-    nearer: bool = False,
-) -> LookOutcome:
-    """Return whether the side of a commit is decided, so that measuring may stop.
+@dataclass(frozen=True, slots=True)
+class SideRule:
+    """The rule of a bisection step: the side of the commit is decided.
 
-    The other arguments are those of `interim_analysis.look`.
+    `find` and `nearer` are those of `side`.
     """
 
-    def sides(compared: Sequence[Comparison]) -> Outcome | None:
-        pair = comparisons_of(plan, compared)
-        return side(*pair, find, nearer=nearer) if pair else "skipped"
+    find: Find
+    nearer: bool = False
 
-    outcome = interim_analysis.look(
-        plan,
-        blocks,
-        input_id,
-        index,
-        round_,
-        builds=builds,
-        open_of=lambda pending: [] if sides(pending) else pending,
-    )
-    return replace(outcome, reason=DECIDED) if sides(outcome.verdicts) else outcome
+    def look(self, at: Analysis) -> LookOutcome:
+        """Return the decision. No cell leaves before the input stops."""
+
+        def sides(compared: Sequence[Comparison]) -> Outcome | None:
+            pair = comparisons_of(at.plan, compared)
+            return side(*pair, self.find, nearer=self.nearer) if pair else "skipped"
+
+        outcome = interim_analysis.look(
+            at.plan,
+            at.blocks,
+            at.input_id,
+            at.index,
+            at.round,
+            builds=at.builds,
+            open_of=lambda pending: [] if sides(pending) else pending,
+        )
+        outcome = replace(outcome, trailing=(), settled=())
+        return replace(outcome, reason=DECIDED) if sides(outcome.verdicts) else outcome
 
 
 def conclude(search: Bisection) -> Conclusion:

@@ -2,13 +2,14 @@
 
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
+from bench_framework.compare.stop_rules import Analysis
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
 from bench_framework.features.judge import judge
@@ -19,7 +20,7 @@ from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.race import may_leave
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
-from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.run import Build, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.units import counted
@@ -51,40 +52,35 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     return bool(pairs) and same_cells(strict, builds).issuperset(pairs)
 
 
-def look(
-    plan: Plan,
-    blocks: Iterable[Block],
-    input_id: str,
-    index: int,
-    round_: int,
-    *,
-    builds: Mapping[str, Build] | None = None,
-) -> LookOutcome:
-    """Return whether the gate can judge every comparison of an input, so that measuring may stop.
+@dataclass(frozen=True, slots=True)
+class GateRule:
+    """The rule of the gate: it can judge every comparison of an input, in either pass."""
 
-    The arguments are those of `interim_analysis.look`. The plan is that of either pass.
-    """
-    policy = plan.judge.gate
-    question, looks = plan, looks_of(plan)
-    if not plan.confirms:
-        question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
-    if not outcome.timed_metrics(policy):
-        enough = not plan.confirms or round_ >= outcome.FEWEST_CONFIRMING
-        return LookOutcome(stop=enough, reason=Reason(ReasonCode.GATE_TIMELESS), verdicts=())
-    until = "conclusive" if question.measure.until == "precision" else question.measure.until
-    # Every candidate is judged, also the one that a race would drop.
-    question = replace(question, measure=replace(question.measure, until=until, strategy="fixed"))
-    result = interim_analysis.look(
-        question,
-        blocks,
-        input_id,
-        index,
-        round_,
-        builds=builds,
-        looks=looks,
-        open_of=lambda comparisons: _open(comparisons, plan),
-    )
-    return replace(result, reason=JUDGED) if result.reason in (CONCLUSIVE, FUTILE) else result
+    def look(self, at: Analysis) -> LookOutcome:
+        """Return the decision. In a race, the gate settles no cell."""
+        plan = at.plan
+        question, looks = plan, looks_of(plan)
+        if not plan.confirms:
+            question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
+        settled = () if plan.measure.strategy == "fixed" else None
+        if not outcome.timed_metrics(plan.judge.gate):
+            enough = not plan.confirms or at.round >= outcome.FEWEST_CONFIRMING
+            return LookOutcome(enough, Reason(ReasonCode.GATE_TIMELESS), (), settled=settled)
+        # Every candidate is judged, also the one that a race would drop.
+        measure = replace(question.measure, until="conclusive", strategy="fixed")
+        result = interim_analysis.look(
+            replace(question, measure=measure),
+            at.blocks,
+            at.input_id,
+            at.index,
+            at.round,
+            builds=at.builds,
+            looks=looks,
+            open_of=lambda comparisons: _open(comparisons, plan),
+        )
+        if settled is None:
+            result = replace(result, settled=None)
+        return replace(result, reason=JUDGED) if result.reason in (CONCLUSIVE, FUTILE) else result
 
 
 def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:

@@ -231,14 +231,15 @@ class Search:
         plan = at_commits(self._narrowed(), ids, question)
         words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
         plan = compute.scheduled(replace(plan, scenario_path="", asked=words), step)
-        rule = partial(compute.look, find=self.state.find, nearer=self._fixed)
-        look = None if is_exact(self.state.metric) else rule
+        rule = None
+        if not is_exact(self.state.metric):
+            rule = compute.SideRule(self.state.find, nearer=self._fixed)
         untested = replace(step, level=0.0, outcome="skipped")
         try:
             if (end := self._same_code(plan)) is not None:
                 return replace(untested, outcome=end, text="the same code")
             built = _Built(self._observer)
-            record, judgement = self._measure(plan, RunOptions(pages=False, look=look), built)
+            record, judgement = self._measure(plan, RunOptions(pages=False, rule=rule), built)
         except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
             text = error.details[0][1] if error.details else error.message
             return replace(untested, text=text.strip().partition("\n")[0])

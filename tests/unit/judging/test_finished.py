@@ -25,7 +25,7 @@ def after(plan: Plan, blocks: Sequence[Block], number: int) -> Look:
     here = plan.inputs[0].id
     until = [block for block in blocks if block.round <= number]
     outcome = look(plan, until, here, 0, number)
-    now = Look(here, 0, number, outcome.stop, outcome.reason, idle=outcome.idle)
+    now = Look(here, 0, number, outcome.stop, outcome.reason, idle=outcome.settled or ())
     return replace(now, idle=finished_cells(plan, until, {}, (), now))
 
 
@@ -97,7 +97,9 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
     for index, number in enumerate(looks_of(plan).rounds):
         blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
         outcome = look(plan, blocks, here, index, number)
-        taken.append(Look(here, index, number, outcome.stop, idle=outcome.idle if leave else ()))
+        taken.append(
+            Look(here, index, number, outcome.stop, idle=(outcome.settled or ()) if leave else ())
+        )
         if outcome.stop:
             break
         measured = [cell.id for cell in plan.cells if cell.id not in left]
@@ -131,7 +133,7 @@ def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) ->
     blocks = example.blocks(wall)
     early = look(plan, [b for b in blocks if b.round <= 12], plan.inputs[0].id, 0, 12)
     assert not early.stop
-    assert early.idle
+    assert early.settled
     assert after(plan, blocks, 12).idle == ()
     late = after(plan, blocks, 27)
     assert not late.stopped

@@ -9,8 +9,10 @@ import pytest
 from bench_framework import assets
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import Analysis
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate import measuring, outcome
+from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
@@ -443,7 +445,7 @@ class TestTheStoppingRule:
         plan = example.plan
         index = looks_of(plan).rounds.index(number)
         blocks = [b for b in example.blocks(wall, **more) if b.round <= number]
-        return measuring.look(plan, blocks, plan.inputs[0].id, index, number)
+        return GateRule().look(Analysis(plan, blocks, plan.inputs[0].id, index, number, {}))
 
     def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(
         self, study: type[Study]

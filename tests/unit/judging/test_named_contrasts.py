@@ -72,7 +72,7 @@ def test_measuring_goes_on_until_a_contrast_is_conclusive(study: type[Study]) ->
     assert phrase(outcome.reason) == "1 of 4 comparisons still open"
     # The live table shows the comparisons with the baseline, and only `far` may leave.
     assert [c.cell_id for c in outcome.verdicts] == [example.cell(a).id for a in list(arms)[1:]]
-    assert outcome.idle == (example.cell("far").id,)
+    assert outcome.settled == (example.cell("far").id,)
 
 
 def test_a_contrast_has_the_same_verdict_in_the_best_group(study: type[Study]) -> None:

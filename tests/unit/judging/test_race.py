@@ -55,7 +55,13 @@ def run(example: Study, wall: Timing) -> Raced:
         blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
         outcome = look(plan, blocks, here, index, number)
         result = Look(
-            here, index, number, outcome.stop, outcome.reason, outcome.trailing, outcome.idle
+            here,
+            index,
+            number,
+            outcome.stop,
+            outcome.reason,
+            outcome.trailing,
+            outcome.settled or (),
         )
         measured = [] if outcome.stop else [c.id for c in plan.cells if c.id not in left]
         leaving = race.leaving(plan, [*taken, result], measured, ())

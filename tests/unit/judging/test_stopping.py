@@ -128,7 +128,7 @@ def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[S
     outcome = looked(example, wall, 0)
     assert not outcome.stop
     assert outcome.trailing == ()
-    assert outcome.idle == (example.cell("b").id,)
+    assert outcome.settled == (example.cell("b").id,)
     assert any(c.verdict.decided for c in outcome.verdicts)
 
 

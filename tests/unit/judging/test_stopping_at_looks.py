@@ -67,12 +67,6 @@ def test_a_large_plausible_difference_is_not_given_up_because_of_the_margin(
         assert not outcome.stop or all(c.verdict.settled for c in outcome.verdicts)
 
 
-def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
-    example = study(measure=MeasurePolicy(until="rounds"))
-    assert looks_of(example.plan).rounds == (40,)
-    assert at(example, timing({"b": 0.5}, 0.01), 0).stop
-
-
 def test_a_race_names_the_losing_cells(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
     assert at(example, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (example.cell("b").id,)

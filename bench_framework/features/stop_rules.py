@@ -1,0 +1,40 @@
+"""The rule that stops the measuring of a run: that of its report, of its gate, or of both."""
+
+from dataclasses import dataclass, replace
+
+from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import All, Analysis, FixedRule, StopRule
+from bench_framework.features.gate.measuring import GateRule
+from bench_framework.features.judge import finished_cells
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import GatePolicy
+from bench_framework.model.run import Look
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRule:
+    """The rule of a report: its comparisons are conclusive, or further rounds cannot make them so."""
+
+    def look(self, at: Analysis) -> LookOutcome:
+        """Return the decision; cells that an inconclusive effect contains are not settled."""
+        outcome = at.report
+        if not outcome.settled or at.plan.measure.strategy != "fixed":
+            return outcome
+        now = Look(at.input_id, at.index, at.round, stopped=False, idle=outcome.settled)
+        return replace(
+            outcome, settled=finished_cells(at.plan, at.blocks, at.builds, at.taken, now)
+        )
+
+
+def rule_of(plan: Plan, *, gated: bool, only_gate: bool) -> StopRule:
+    """Return the rule of a run.
+
+    A run is `gated` if the gate was requested. With `only_gate`, the report needs no conclusive
+    results. Otherwise a scenario with a gate is measured until report and gate are conclusive.
+    """
+    report: StopRule = FixedRule() if plan.measure.until == "rounds" else ReportRule()
+    if only_gate:
+        return GateRule()
+    if gated or plan.judge.gate != GatePolicy():
+        return All((report, GateRule()))
+    return report

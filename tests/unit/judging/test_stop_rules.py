@@ -1,0 +1,136 @@
+"""The rules that stop the measuring of an input, and their combination."""
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.stop_rules import All, Analysis, FixedRule
+from bench_framework.features.bisection.compute import SideRule
+from bench_framework.features.gate.measuring import GateRule
+from bench_framework.features.stop_rules import ReportRule, rule_of
+from bench_framework.model.looks import looks_of
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
+from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing, timing
+
+OPEN, DONE = Reason(ReasonCode.STILL_OPEN), Reason(ReasonCode.CONCLUSIVE)
+
+
+@dataclass
+class Scripted:
+    """A rule with a given outcome that counts how often it is asked."""
+
+    stop: bool
+    settled: tuple[str, ...] | None = ()
+    trailing: tuple[str, ...] = ()
+    asked: list[Analysis] = field(default_factory=list)
+
+    def look(self, at: Analysis) -> LookOutcome:
+        self.asked.append(at)
+        reason = DONE if self.stop else OPEN
+        return LookOutcome(self.stop, reason, (), self.trailing, self.settled)
+
+
+def analysis(example: Study, wall: Timing, index: int) -> Analysis:
+    plan = example.plan
+    last = looks_of(plan).rounds[index]
+    blocks = [b for b in example.blocks(wall) if b.round <= last]
+    return Analysis(plan, blocks, plan.inputs[0].id, index, last, {})
+
+
+@pytest.fixture
+def any_analysis(study: type[Study]) -> Analysis:
+    return analysis(study(), timing({}), 0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "stop", "reason"),
+    [
+        (True, True, True, DONE),
+        (True, False, False, OPEN),
+        (False, True, False, OPEN),
+    ],
+)
+def test_an_input_stops_if_every_rule_says_so(
+    any_analysis: Analysis, *, first: bool, second: bool, stop: bool, reason: Reason
+) -> None:
+    outcome = All((Scripted(first, ("x",)), Scripted(second))).look(any_analysis)
+    assert (outcome.stop, outcome.reason) == (stop, reason)
+
+
+def test_a_cell_is_settled_if_every_rule_says_so(any_analysis: Analysis) -> None:
+    rules = (Scripted(False, ("x", "y", "z")), Scripted(False, ("z", "y")), Scripted(False, None))
+    assert All(rules).look(any_analysis).settled == ("y", "z")
+
+
+def test_the_first_rule_drops_cells_from_a_race(any_analysis: Analysis) -> None:
+    rules = (Scripted(True, trailing=("slow",)), Scripted(False, None, ("other",)))
+    assert All(rules).look(any_analysis).trailing == ("slow",)
+
+
+def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
+    any_analysis: Analysis,
+) -> None:
+    second = Scripted(True)
+    assert not All((Scripted(False), second)).look(any_analysis).stop
+    assert second.asked == []
+
+
+def test_the_report_stops_when_its_comparisons_are_conclusive(study: type[Study]) -> None:
+    clear, close = timing({"b": 0.5}, 0.01), timing({"b": 0.03}, 0.08)
+    example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+    assert ReportRule().look(analysis(example, clear, 0)).stop
+    outcome = ReportRule().look(analysis(example, close, 0))
+    assert (outcome.stop, outcome.reason.code) == (False, ReasonCode.STILL_OPEN)
+
+
+def test_the_report_settles_the_cells_with_a_verdict(study: type[Study]) -> None:
+    example = study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
+    wall = timing({"slow": 0.5, "near": 0.045}, 0.06, 4)
+    assert ReportRule().look(analysis(example, wall, 0)).settled == (example.cell("slow").id,)
+
+
+def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
+    example = study(measure=MeasurePolicy(until="rounds"))
+    (last,) = looks_of(example.plan).rounds
+    clear = timing({"b": 0.5}, 0.01)
+    outcome = FixedRule().look(analysis(example, clear, 0))
+    assert (last, outcome.stop, outcome.reason) == (40, True, LAST_LOOK)
+    longer = replace(example, measure=MeasurePolicy(rounds_max=40))
+    early = FixedRule().look(analysis(longer, clear, 0))
+    assert (early.stop, early.reason.code) == (False, ReasonCode.ALL_ROUNDS)
+    assert early.verdicts[0].verdict.worse
+
+
+def test_the_gate_goes_on_where_the_report_is_conclusive(study: type[Study]) -> None:
+    """+2.5 % is significant for the report only, because the gate has a stricter level."""
+    example = study(policy=gate_policy(margins=(("wall", 0.01),)))
+    at = analysis(example, log_normal_timing({"b": 1.025}, spread=0.03, seed=3), 2)
+    assert ReportRule().look(at).stop
+    assert not GateRule().look(at).stop
+    assert not All((ReportRule(), GateRule())).look(at).stop
+
+
+def test_the_gate_settles_no_cell_of_a_race(study: type[Study]) -> None:
+    race = MeasurePolicy(strategy="race")
+    example = study(measure=race, policy=gate_policy(margins=(("wall", 0.01),)))
+    assert GateRule().look(analysis(example, timing({"b": 0.5}, 0.01), 0)).settled is None
+
+
+def test_the_side_of_a_commit_stops_a_step_and_no_cell_leaves(study: type[Study]) -> None:
+    example = study(arms=("candidate", "good", "bad"))
+    at = analysis(example, timing({"bad": 0.5}, 0.003), 0)
+    outcome = SideRule("regression").look(at)
+    assert (outcome.stop, outcome.reason.code) == (True, ReasonCode.SIDE_DECIDED)
+    assert (outcome.trailing, outcome.settled) == ((), ())
+
+
+def test_the_rule_of_a_run(study: type[Study]) -> None:
+    plain, gated = study().plan, study(policy=gate_policy(margins=(("wall", 0.01),))).plan
+    fixed = study(measure=MeasurePolicy(until="rounds")).plan
+    assert rule_of(plain, gated=False, only_gate=False) == ReportRule()
+    assert rule_of(fixed, gated=False, only_gate=False) == FixedRule()
+    assert rule_of(gated, gated=False, only_gate=False) == All((ReportRule(), GateRule()))
+    assert rule_of(fixed, gated=True, only_gate=False) == All((FixedRule(), GateRule()))
+    assert rule_of(plain, gated=True, only_gate=True) == GateRule()
