@@ -32,6 +32,7 @@ from bench_framework.workflow.pages import contains_runs, custom_templates
 from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import (
+    RunContext,
     RunOptions,
     accepted_changes,
     how_to_resume,
@@ -102,7 +103,7 @@ def gate_record(
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.in_state("suspicious"):
-            options = RunOptions(results, fresh=fresh, pages=False, command=command)
+            options = RunOptions(results, fresh=fresh, command=command)
             measure_again = measure_again or partial(_confirm, options, observer)
             gating = measure_again(record, gating)
         return _write(record, gating)
@@ -116,12 +117,11 @@ def _continue(results: Path, record: Record, command: str, observer: Observer) -
         profile=False,
         embed_runs=contains_runs(record),
         template=custom_templates(record),
-        gate=True,
-        record=record.path,
     )
+    context = RunContext(record=record.path)
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
-    if run_plan(plan, "", options, observer).exit_code == errors.EXIT_INTERRUPTED:
+    if run_plan(plan, "", options, observer, context).exit_code == errors.EXIT_INTERRUPTED:
         raise _interrupted("the record was measured further", command)
     return Record.open(record.path)
 
@@ -163,8 +163,8 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     what = counted(len(first.in_state("suspicious")), "possible regression")
     observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
-    options = replace(options, first_pass=record.contents.builds)
-    outcome = run_plan(plan, text, options, observer)
+    context = RunContext(first_pass=record.contents.builds, pages=False)
+    outcome = run_plan(plan, text, options, observer, context)
     if outcome.judgement is None or outcome.record is None:
         raise _interrupted("possible regressions were measured again", options.command)
     return second_pass(record, first, outcome.judgement, outcome.record)

@@ -1,10 +1,12 @@
 """Execution of a scenario: build, measure, compute results and write the report."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench_framework import errors
 from bench_framework.execution import progress, rounds, tuning
@@ -17,7 +19,7 @@ from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import changed_keys, decidable
-from bench_framework.model.plan import Plan, Variant
+from bench_framework.model.plan import GATE, Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
 from bench_framework.report import Document
@@ -30,13 +32,22 @@ from bench_framework.units import counted
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.profile import profile_policy, profile_run
-from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
+from bench_framework.workflow.run_options import (
+    ALONE,
+    RunContext,
+    RunOptions,
+    find_scenario,
+    plan_run,
+)
 from bench_framework.workflow.setup.preparation import (
     Prepared,
     build_failure,
     open_session,
     prepare,
 )
+
+if TYPE_CHECKING:
+    from bench_framework.compare.stop_rules import StopRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +87,21 @@ def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
     return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
 
 
-def run_plan_anew(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
+def run_plan_anew(
+    plan: Plan, text: str, options: RunOptions, observer: Observer, context: RunContext = ALONE
+) -> Outcome:
     """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
     try:
-        return run_plan(plan, text, options, observer)
+        return run_plan(plan, text, options, observer, context)
     except errors.RecordError as error:
         if error.code != "BX410":
             raise
-        return run_plan(plan, text, replace(options, fresh=True), observer)
+        return run_plan(plan, text, replace(options, fresh=True), observer, context)
 
 
-def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer) -> Outcome:
+def run_plan(
+    plan: Plan, text: str, options: RunOptions, observer: Observer, context: RunContext = ALONE
+) -> Outcome:
     """Build, measure and report a plan.
 
     The text of the scenario is stored in the record. The selection of the options is part of
@@ -96,24 +111,26 @@ def run_plan(plan: Plan, text: str, options: RunOptions, observer: Observer) -> 
         MachineError, RecordError: see `run_scenario`.
     """
     with open_session(plan, observer) as session:
-        outcome = _run(plan, text, options, session)
+        outcome = _run(plan, text, options, context, session)
     if session.stop.level and outcome.resume is None:
         resume = f"interrupted after the measurement; {outcome.record} is complete"
         outcome = replace(outcome, resume=resume, exit_code=errors.EXIT_INTERRUPTED)
     return outcome
 
 
-def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcome:
+def _run(
+    plan: Plan, text: str, options: RunOptions, context: RunContext, session: Session
+) -> Outcome:
     record: Record | None = None
     try:
-        earlier = _earlier_builds(plan, options)
-        prepared = prepare(plan, options, session, earlier)
-        if options.host:
-            built = ", with programs that the client built" if options.builds else ""
-            note = f"measured on host {options.host} of a fleet{built}"
+        earlier = _earlier_builds(plan, options, context)
+        prepared = prepare(plan, options, session, earlier, context.builds)
+        if context.host:
+            built = ", with programs that the client built" if context.builds else ""
+            note = f"measured on host {context.host} of a fleet{built}"
             event = Event("BX344", note, "note")
             prepared = replace(prepared, events=(*prepared.events, event))
-        if options.first_pass:
+        if context.first_pass:
             require_programs(earlier, prepared.builds)
         plan = prepared.plan
         with ExitStack() as opened:
@@ -121,25 +138,27 @@ def _run(plan: Plan, text: str, options: RunOptions, session: Session) -> Outcom
                 load = wait_until_idle(options.idle, session.observer, session.stop)
                 require_unchanged(prepared.builds)
                 prepared = replace(prepared, host=replace(prepared.host, load1=load))
-                record = _record_for(text, options, session.observer, prepared)
+                record = _record_for(text, options, context, session.observer, prepared)
                 opened.enter_context(record)
-                _measure(record, prepared, options, session)
+                _measure(record, prepared, context.rule, session)
             policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)
-    return finish_record(record, options, stopped=stopped)
+    return finish_record(record, options, pages=context.pages, stopped=stopped)
 
 
-def finish_record(record: Record, options: RunOptions, *, stopped: bool = False) -> Outcome:
+def finish_record(
+    record: Record, options: RunOptions, *, pages: bool = True, stopped: bool = False
+) -> Outcome:
     """Compute the results of a measured record, write its pages, and return the outcome of its run.
 
-    `stopped` states that the user stopped the profiling.
+    Without `pages`, it has only results. `stopped` states that the user stopped the profiling.
     """
     judgement = judge_record(record)
     record.save(judgement)
-    document = _pages(record, judgement, options).document if options.pages else None
-    if not options.pages:
+    document = _pages(record, judgement, options).document if pages else None
+    if not pages:
         record.seal()
     failures = _failures(record.plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
@@ -151,15 +170,19 @@ def finish_record(record: Record, options: RunOptions, *, stopped: bool = False)
     return Outcome(record.path, judgement, document, failures, resume, code, events)
 
 
-def _earlier_builds(plan: Plan, options: RunOptions) -> Sequence[Build]:
+def _earlier_builds(plan: Plan, options: RunOptions, context: RunContext) -> Sequence[Build]:
     """Return the builds of the gate's first pass, or of the record that will be continued."""
-    if options.first_pass or not any(spec.pgo for spec in plan.builds):
-        return options.first_pass
-    record = _existing(plan, options, progress.SilentObserver())
+    if context.first_pass or not any(spec.pgo for spec in plan.builds):
+        return context.first_pass
+    record = _existing(plan, options, context.record, progress.SilentObserver())
     return record.contents.builds if record is not None else ()
 
 
-def _existing(plan: Plan, options: RunOptions, observer: Observer) -> Record | None:
+def _existing(
+    plan: Plan, options: RunOptions, continued: Path | None, observer: Observer
+) -> Record | None:
+    """Return the record to continue: a given one, or an interrupted one of the plan."""
+
     def warn(path: Path, error: errors.RecordError) -> None:
         message, cause = f"{path} is not continued", (("cause", error.message), *error.details)
         effect = "its rounds are not used, and the record is not changed"
@@ -167,8 +190,8 @@ def _existing(plan: Plan, options: RunOptions, observer: Observer) -> Record | N
         event = Event(error.code, message, effect=effect, help=fix, details=cause)
         observer.notify(progress.Remark(event))
 
-    if options.record is not None:
-        return Record.open(options.record)
+    if continued is not None:
+        return Record.open(continued)
     return None if options.fresh else find_resumable(options.results, plan, warn)
 
 
@@ -217,11 +240,13 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
         raise
 
 
-def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Prepared) -> Record:
+def _record_for(
+    text: str, options: RunOptions, context: RunContext, observer: Observer, prepared: Prepared
+) -> Record:
     plan, results, looks = prepared.plan, options.results, list[Look]()
-    if (record := _existing(plan, options, observer)) is not None:
+    if (record := _existing(plan, options, context.record, observer)) is not None:
         hint = "--fresh starts a new record"
-        if options.record is not None:
+        if context.record is not None:
             from bench_framework.features.gate.measuring import reopening_looks
 
             looks = reopening_looks(record.plan, record.contents)
@@ -232,7 +257,7 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
         done = counted(sum(record.contents.rounds.values()), "completed round")
         observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
     else:
-        at, numbers = utc_now(), options.numbers
+        at, numbers = utc_now(), context.numbers
         try:
             record = Record.create(
                 results, plan, text, started_at=at, benchctl=__version__, numbers=numbers
@@ -252,17 +277,17 @@ def _record_for(text: str, options: RunOptions, observer: Observer, prepared: Pr
     return record
 
 
-def _measure(record: Record, prepared: Prepared, options: RunOptions, session: Session) -> None:
+def _measure(record: Record, prepared: Prepared, given: StopRule | None, session: Session) -> None:
     """Tune, measure all rounds, and count kernel events and instructions.
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
-    until the gate can judge; for a scenario with a gate, until both.
+    until the gate can judge; for a scenario with a gate, until both. A `given` rule replaces these.
     """
     from bench_framework.features.gate.outcome import rounds_needed
 
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
-    gated = options.gate or bool(plan.confirms) or reopened
+    gated = GATE in plan.asked or bool(plan.confirms) or reopened
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
@@ -271,7 +296,7 @@ def _measure(record: Record, prepared: Prepared, options: RunOptions, session: S
         from bench_framework.compare.stop_rules import Analysis
         from bench_framework.features.stop_rules import rule_of
 
-        rule = options.rule or rule_of(record.plan, gated=gated, only_gate=only_gate)
+        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate)
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))

@@ -1,4 +1,4 @@
-"""The options of a run, and the plan that follows from them, also between two revisions."""
+"""The options and the context of a run, and its plan, also between two revisions."""
 
 from __future__ import annotations
 
@@ -50,15 +50,7 @@ class RunOptions:
         template: folder with templates that replace the shipped ones.
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
         sign: SSH key that signs the finished record; `None`: do not sign.
-        record: a record to continue until the gate can judge, even if it is complete.
-        first_pass: builds of the record that this run confirms, which must be the same programs.
-        builds: all builds of the plan, made on another machine, in place of building.
-        pages: write the pages of the record. The second pass of a gate has only results.
-        host: name of this machine in a fleet, empty without one.
-        numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
-            for one client at the same time have different ones.
         command: the command line that resumes this run; empty: that of the plan.
-        rule: rule that stops an input; `None`: that of the report and of the gate.
     """
 
     results: Path = Path("results")
@@ -73,14 +65,35 @@ class RunOptions:
     template: Path | None = None
     idle: float | None = None
     sign: Path | None = None
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """The place of a run in a larger measurement, such as a gate, a bisection or a fleet.
+
+    Attributes:
+        record: a record to continue until the gate can judge, even if it is complete.
+        first_pass: builds of the record that this run confirms, which must be the same programs.
+        builds: all builds of the plan, made on another machine, in place of building.
+        pages: write the pages of the record. The second pass of a gate has only results.
+        host: name of this machine in a fleet, empty without one.
+        numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
+            for one client at the same time have different ones.
+        rule: rule that stops an input; `None`: that of the report and of the gate.
+    """
+
     record: Path | None = None
     first_pass: Sequence[Build] = ()
     builds: Sequence[Build] = ()
     pages: bool = True
     host: str = ""
     numbers: range = NUMBERS
-    command: str = ""
     rule: StopRule | None = None
+
+
+ALONE: Final = RunContext()
+"""A run of its own."""
 
 
 def words_that_resume(words: Sequence[str]) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ from bench_framework.workflow.fleet import job as jobs
 from bench_framework.workflow.fleet.bundle import package
 from bench_framework.workflow.fleet.job import Job, Result
 from bench_framework.workflow.run import Outcome
-from bench_framework.workflow.run_options import RunOptions, plan_run
+from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run
 from tests.integration.fleet_machines import Machine, end, machine, start_scheduler
 
 VARIANTS, ROUNDS = 24, 20
@@ -64,7 +64,7 @@ def measured(here: Machine) -> tuple[Result, list[list[bytes]]]:
     with Launcher() as launcher:
         sent = package("fleet.yaml", options, plan, launcher)
     job = Job(
-        "first", "client", sent.scenario, sent.cwd, sent.bundle, replace(options, pages=False)
+        "first", "client", sent.scenario, sent.cwd, sent.bundle, options, RunContext(pages=False)
     )
     messages: list[list[bytes]] = []
     result = jobs.run_job(job, messages.append)
@@ -117,7 +117,7 @@ def storing(times: list[float]) -> Iterator[None]:
         times.append(time.perf_counter() - begin)
         return path
 
-    def unreported(record: Record, _: RunOptions) -> Outcome:
+    def unreported(record: Record, _: RunOptions, *, pages: bool) -> Outcome:
         return Outcome(record.path, None, None, (), None, EXIT_DONE)
 
     with (

@@ -26,7 +26,7 @@ from bench_framework.workflow.fleet.programs import Programs, Target, build_prog
 from bench_framework.workflow.fleet.selection import Place, shares
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
-from bench_framework.workflow.run_options import RunOptions, plan_run, plan_scenario
+from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run, plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.model.gate import Gating
@@ -202,7 +202,7 @@ class FleetClient:
         self._build(sent, places)
         # A second pass in the minute of its first one gets the later id.
         last = layout.order_key(confirms[1])[1] if confirms is not None else 0
-        remote = replace(options, template=None, embed_runs=None, sign=None, pages=False)
+        remote = replace(options, template=None, embed_runs=None, sign=None)
         if (ends := plan.revisions) is not None:
             remote = replace(remote, base=ends.base, head=ends.head)
         folder = options.results / plan.name
@@ -212,14 +212,9 @@ class FleetClient:
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
             profile = options.profile if confirms is None else False
-            given = replace(
-                remote,
-                numbers=numbers,
-                only=only,
-                profile=profile,
-                host=place.name,
-                command=selection.command_on(place.name, options.command),
-            )
+            command = selection.command_on(place.name, options.command)
+            given = replace(remote, only=only, profile=profile, command=command)
+            context = RunContext(pages=False, host=place.name, numbers=numbers)
             ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
@@ -234,6 +229,7 @@ class FleetClient:
                 sent.cwd,
                 sent.bundle,
                 given,
+                context,
                 ("--scheduler", self.scheduler, "--host", place.name),
                 tuple(ids[-_MOST_IDS:]),
                 plan.judge.gate.accepted,
@@ -241,8 +237,8 @@ class FleetClient:
                 confirms,
             )
             running = self.connection.start(place, job)
-            report = replace(options, pages=confirms is None)
-            return HostRun(place, number, running, host, self.session.stop, plan.name, report)
+            at = (place, number, running, host, self.session.stop, plan.name, options)
+            return HostRun(*at, pages=confirms is None)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]
         while open_ := [run for run in runs if not run.ended]:

@@ -74,6 +74,7 @@ class HostRun:
     stop: Stop
     scenario: str
     options: RunOptions
+    pages: bool = True
     begin: float = field(default_factory=seconds)
     checked: float = 0.0
     sent_stops: int = 0
@@ -175,7 +176,7 @@ class HostRun:
             resume = f"{result.resume} (on host {self.host})"
             return Outcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
-            outcome = finish_record(record, self.options)
+            outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:
             resume = "interrupted; all times were measured, but profiles can be missing"
             return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)

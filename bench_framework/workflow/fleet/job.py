@@ -28,7 +28,7 @@ from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.workflow.fleet.bundle import Bundle, unpack
 from bench_framework.workflow.fleet.programs import Programs
-from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
+from bench_framework.workflow.run_options import RunContext, RunOptions, find_scenario, plan_run
 from bench_framework.workflow.run_progress import Work
 
 REQUEST: Final = "request"
@@ -64,6 +64,7 @@ class Job:
         origin: the client and the folder of the files there. Runs of one origin share a folder.
         scenario: name of a bundled scenario, or path of its file from `cwd`.
         cwd: path of the current folder in the bundle.
+        context: place of the run in the fleet; the host adds the builds.
         words: further words of the command, for the report.
         taken: ids that the record must not have.
         accepted: the client's path of the file of accepted changes; empty without one.
@@ -77,6 +78,7 @@ class Job:
     cwd: str
     bundle: Bundle
     options: RunOptions
+    context: RunContext
     words: tuple[str, ...] = ()
     taken: tuple[str, ...] = ()
     accepted: str = ""
@@ -153,12 +155,12 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
     with layout.writing(job.options.results):
         for name in filter(layout.is_record_id, job.taken):  # so no new record gets this id
             (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
-    options = job.options
+    context = job.context
     if job.programs is not None:
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
         given = (plan, root, place.parent / PROGRAMS, host.cache_root())
-        options = replace(options, builds=job.programs.receive(*given))
-    outcome = run_plan(plan, text, options, observer)
+        context = replace(context, builds=job.programs.receive(*given))
+    outcome = run_plan(plan, text, job.options, observer, context)
     if outcome.record is not None and outcome.judgement is not None:
         _write_archive(outcome.record, job.options.results, place / ARCHIVE)
     return Result(outcome.exit_code, resume=outcome.resume or "")

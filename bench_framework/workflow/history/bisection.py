@@ -32,7 +32,9 @@ from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
+    ALONE,
     NOTHING,
+    RunContext,
     RunOptions,
     find_scenario,
     how_to_resume,
@@ -201,7 +203,7 @@ class Search:
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id))
         plan = compute.scheduled(plan, step)
-        record, judgement = self._measure(plan, RunOptions(), self._observer)
+        record, judgement = self._measure(plan, ALONE, self._observer)
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
@@ -239,7 +241,7 @@ class Search:
             if (end := self._same_code(plan)) is not None:
                 return replace(untested, outcome=end, text="the same code")
             built = _Built(self._observer)
-            record, judgement = self._measure(plan, RunOptions(pages=False, rule=rule), built)
+            record, judgement = self._measure(plan, RunContext(pages=False, rule=rule), built)
         except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
             text = error.details[0][1] if error.details else error.message
             return replace(untested, text=text.strip().partition("\n")[0])
@@ -273,12 +275,12 @@ class Search:
         return [c for c in comparisons if c.metric == self.state.metric]
 
     def _measure(
-        self, plan: Plan, options: RunOptions, observer: progress.Observer
+        self, plan: Plan, context: RunContext, observer: progress.Observer
     ) -> tuple[str, Judgement]:
         """Measure a plan. Return the name and the judgement of its record."""
         given = self._options
-        options = replace(options, results=given.results, fresh=given.fresh, profile=False)
-        outcome = run_plan_anew(plan, self._text, options, observer)
+        options = RunOptions(given.results, fresh=given.fresh, profile=False)
+        outcome = run_plan_anew(plan, self._text, options, observer, context)
         if outcome.judgement is None or outcome.record is None:
             raise self._interrupted()
         self._stopped = outcome.exit_code == errors.EXIT_INTERRUPTED

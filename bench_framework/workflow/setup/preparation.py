@@ -45,11 +45,16 @@ class Prepared:
 
 
 def prepare(
-    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build] = ()
+    plan: Plan,
+    options: RunOptions,
+    session: Session,
+    earlier: Sequence[Build] = (),
+    given: Sequence[Build] = (),
 ) -> Prepared:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
     `earlier` are the builds of a record that is continued or confirmed, whose profiles are kept.
+    `given` are all builds of the plan, made on another machine.
     Nothing is measured on this machine meanwhile, and other processes may build too.
 
     Raises:
@@ -57,7 +62,7 @@ def prepare(
         Interrupted: the user stopped it.
     """
     with _build_lock(plan, session):
-        return _prepare(plan, options, session, earlier)
+        return _prepare(plan, options, session, earlier, given)
 
 
 def _build_lock(plan: Plan, session: Session) -> MachineLock:
@@ -66,12 +71,16 @@ def _build_lock(plan: Plan, session: Session) -> MachineLock:
 
 
 def _prepare(
-    plan: Plan, options: RunOptions, session: Session, earlier: Sequence[Build]
+    plan: Plan,
+    options: RunOptions,
+    session: Session,
+    earlier: Sequence[Build],
+    given: Sequence[Build],
 ) -> Prepared:
     launcher, env, careful = session.launcher, session.env, session.interruptible
     tool = hyperfine.find(launcher, env, careful)
     event: Event | None = None
-    builds = _all_programs(plan, session, earlier=earlier, given=options.builds)
+    builds = _all_programs(plan, session, earlier=earlier, given=given)
     descriptions = {build.id: build.describe for build in builds if build.describe}
     able = leave_out(plan, descriptions)
     if able is not plan:

@@ -232,7 +232,7 @@ def test_a_run_warns_of_a_damaged_record_that_it_does_not_continue(
     plan = Record.open(path).plan
     (path / "plan.json").write_text("{", encoding="utf-8")
     observer = SimpleNamespace(notify=updates.append)
-    assert run._existing(plan, RunOptions(tmp_path / "results"), observer) is None
+    assert run._existing(plan, RunOptions(tmp_path / "results"), None, observer) is None
     [warning] = updates
     assert isinstance(warning, progress.Remark)
     assert warning.event.message == f"{path} is not continued"
