@@ -208,8 +208,8 @@ def test_the_same_program_is_measured_once_and_passes(project: Project) -> None:
     assert {pair["state"] for pair in document["pairs"]} == {"passed"}
     assert all(pair["why"].startswith("one program") for pair in document["pairs"])
     looks = [json.loads(line) for line in (record / "journal.jsonl").read_text().splitlines()]
-    reasons = {line["look"]["reason"] for line in looks if "look" in line}
-    assert reasons == {"the gated variants and their baseline are the same program"}
+    reasons = {line["look"]["reason"]["code"] for line in looks if "look" in line}
+    assert reasons == {"gate-same-program"}
     assert project("verify", str(record)).returncode == 0
     again = project("gate", str(record))
     assert again.returncode == 0, again.stderr

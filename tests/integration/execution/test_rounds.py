@@ -18,7 +18,7 @@ from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.reasons import message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
@@ -349,8 +349,8 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
         ("y", 2, 27),
     ]
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
-    assert looks[2] == (1, 18, True, "conclusive")
-    assert looks[-1] == (2, 27, True, "the last round is measured")
+    assert looks[2] == (1, 18, True, CONCLUSIVE)
+    assert looks[-1] == (2, 27, True, Reason(ReasonCode.LAST_ROUND))
     assert [
         h.look for h in fake.observer.updates if isinstance(h, progress.LookTaken)
     ] == record.contents.looks
@@ -374,7 +374,7 @@ def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any, plan_of: Mak
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
     assert looks == [(3, 1, True), (3, 1, True)]
-    assert record.contents.looks[0].reason == "the time budget is used up"
+    assert record.contents.looks[0].reason == Reason(ReasonCode.BUDGET_SPENT)
 
 
 class BlockClock:
@@ -840,9 +840,10 @@ def test_one_round_is_measured_if_that_is_enough(
 ) -> None:
     measure = MeasurePolicy(rounds_min=12, rounds_max=40, warmup_rounds=2)
     plan = plan_of(ARMS, answer=AnswerPolicy(), measure=measure, inputs=("x", "y"))
-    record = fake.measure(plan, enough=message("all are one program"))
+    same = Reason(ReasonCode.GATE_SAME_PROGRAM)
+    record = fake.measure(plan, enough=same)
     assert [block.warmup for block in blocks_of(record, "b")] == [True, True, False, False]
     last = [(look.round, look.stopped, look.reason) for look in record.contents.looks]
-    assert last == [(1, True, "all are one program")] * 2
+    assert last == [(1, True, same)] * 2
     assert record.contents.complete
     assert journal_differences(record) == []
