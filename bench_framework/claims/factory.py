@@ -124,9 +124,9 @@ def amount(c: Comparison) -> str:
     frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
     ratio, lo, hi = metric_nouns.natural_ratio(c)
     if ratio >= TIMES_FROM:
-        factor = rounded(ratio, lo, hi, margin=c.margin, least=1)
+        factor = rounded(ratio, lo, hi, margin=c.thresholds.margin, least=1)
         return f"{_short(factor.estimate, factor.decimals, 3)}× {frame.times} {what}"
-    change = rounded(ratio, lo, hi, margin=c.margin)
+    change = rounded(ratio, lo, hi, margin=c.thresholds.margin)
     percentage = _short(abs(change.estimate - 1) * 100, change.decimals - 2, 2)
     way = frame.less if change.hi < 1 else frame.more
     return f"{frame.article}{percentage}{THIN_SPACE}% {way} {what}"
@@ -168,7 +168,7 @@ class ComparisonClaims(Names):
             adjust=self._adjust(c),
             rounds=c.rounds,
             runs=c.runs,
-            margin=c.margin,
+            margin=c.thresholds.margin,
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
             reason=c.reason,

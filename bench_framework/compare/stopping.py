@@ -161,7 +161,7 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     at_last = log1p(comparison.mde) * shrink
-    limit = log1p(comparison.margin)
+    limit = log1p(comparison.thresholds.margin)
     if at_last <= max(limit, _target(comparison, by_estimate=by_estimate)):
         return False
     half = (log(comparison.typical.hi) - log(comparison.typical.lo)) / 2

@@ -167,7 +167,7 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         plain, at_level = plain.unlimited, at_level.unlimited
 
     def equivalence() -> Interval | None:
-        limit = log1p(case.draft.margin)
+        limit = log1p(case.draft.thresholds.margin)
         bounds = inverter.equivalence(equivalence_level(rules.looks), limit)
         return bounds.ratio if bounds else None
 
@@ -204,8 +204,8 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Com
     if draft.reason == REACHES_ONE and draft.shown is not None:
         # The MDE must not be smaller than the difference that was lowered to inconclusive.
         half = max(half, _plain_half_width(draft.shown))
-    mde = holm_family.minimum_detectable_effect(half, rules.strict, draft.epsilon)
-    needed = rounds_for_margin(len(pair), mde, draft.margin)
+    mde = holm_family.minimum_detectable_effect(half, rules.strict, draft.thresholds.minimum_effect)
+    needed = rounds_for_margin(len(pair), mde, draft.thresholds.margin)
     return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
 
 

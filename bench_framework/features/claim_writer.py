@@ -94,7 +94,7 @@ def _sign_change(
         return sizes.get(item(c).id) or (data.size_bytes if data else None)
 
     def change(c: Comparison) -> str:
-        return phrases.percent_change(*metric_nouns.natural_ratio(c), c.margin)
+        return phrases.percent_change(*metric_nouns.natural_ratio(c), c.thresholds.margin)
 
     decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
     ordered = sorted(decided, key=lambda c: size(c) or 0)
@@ -113,7 +113,7 @@ def _sign_change(
         names.label(first.ref_cell_id),
         first.metric,
         cells=tuple(c.cell_id for c in ordered),
-        margin=first.margin,
+        margin=first.thresholds.margin,
         values=known(
             cases="; ".join(f"{item(c).label}: {change(c)} {what}" for c in ordered),
             turn=f"; the sign changes {' and '.join(turns)}" if turns else "",

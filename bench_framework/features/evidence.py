@@ -134,8 +134,10 @@ class Results:
         natural = interval.inverse if higher else interval
         text = phrase(c.reason)
         if c.reason != ONE_PROGRAM:
-            text = ratio_text(natural, c.verdict, c.margin, metric, higher=higher)
-        return Evidence(input_id, text, natural, c.verdict, higher, c.margin, c.reason, metric, ids)
+            text = ratio_text(natural, c.verdict, c.thresholds.margin, metric, higher=higher)
+        return Evidence(
+            input_id, text, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
+        )
 
     def _derived(self, row: Derived) -> Evidence:
         if row.value is None or row.lo is None or row.hi is None:

@@ -80,8 +80,8 @@ class Comparison:
     """Minimum detectable effect as a fraction (0.06: 6 %)."""
     rounds_needed: int | None = None
     """Rounds for which the MDE would equal the margin, `None` above 1 000."""
-    margin: float = 0.02
-    epsilon: float = 0.01
+    thresholds: Thresholds = field(kw_only=True)
+    """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Literal["lower", "higher"] = "lower"
     """Better direction of the metric. If it is ``higher``, each ratio is reference ÷ candidate, so
     that a ratio below 1 is an improvement for every metric."""
@@ -104,14 +104,8 @@ class Comparison:
             family,
             Verdict.INCONCLUSIVE,
             reason,
-            margin=thresholds.margin,
-            epsilon=thresholds.minimum_effect,
+            thresholds=thresholds,
         )
-
-    @property
-    def thresholds(self) -> Thresholds:
-        """Margin and minimum effect size of the metric."""
-        return Thresholds(self.margin, self.epsilon)
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""

@@ -88,7 +88,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
         caption += (
             f" Size uncertain: the difference may be below the margin of "
-            f"{margin_text(unsure.margin)} after correction for multiple comparisons."
+            f"{margin_text(unsure.thresholds.margin)} after correction for multiple comparisons."
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
         caption += f" “{ROUNDS} n rounds”: measured until then."
@@ -137,8 +137,10 @@ def _seems_different(comparison: Comparison) -> bool:
         return False
     if comparison.reason not in (None, REACHES_ONE):
         return False  # the correction is not the cause
-    seeming = by_interval(interval, comparison.margin)
-    return seeming is not verdict or (open_ and within_margin(interval, comparison.margin))
+    seeming = by_interval(interval, comparison.thresholds.margin)
+    return seeming is not verdict or (
+        open_ and within_margin(interval, comparison.thresholds.margin)
+    )
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
@@ -211,20 +213,20 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
         return DASH
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     if not times:
-        return show_percent(*interval.figures, comparison.margin, keep=keep)
+        return show_percent(*interval.figures, comparison.thresholds.margin, keep=keep)
     less, more = change(metric, higher=comparison.direction == "higher")
     words = less if interval.ratio < 1 else more
     factor = interval.inverse if interval.ratio < 1 else interval
-    text = show_factor(*factor.figures, comparison.margin, keep=keep)
+    text = show_factor(*factor.figures, comparison.thresholds.margin, keep=keep)
     if text.estimate == "1.00":  # neither less nor more: the factor relative to the reference
-        text = show_factor(*interval.figures, comparison.margin, keep=keep)
+        text = show_factor(*interval.figures, comparison.thresholds.margin, keep=keep)
         return f"{text.estimate}× {text.bounds}"
     return f"{text.estimate}× {words} {text.bounds}"
 
 
 def size_note(comparison: Comparison) -> str:
     """Return how a significant difference of uncertain size relates to the margin."""
-    interval, (low, _, high) = plain_interval(comparison), thresholds(comparison.margin)
+    interval, (low, _, high) = plain_interval(comparison), thresholds(comparison.thresholds.margin)
     inside = interval is not None and low < interval.lo and interval.hi < high
     return "below the margin" if inside else "size uncertain"
 

@@ -94,7 +94,7 @@ def show_comparison(comparison: Comparison) -> IntervalText | None:
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     near = interval.lo > 1 / TIMES_FROM and interval.hi < TIMES_FROM
     least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
-    return show_ratio(*interval.figures, comparison.margin, least=least, keep=keep)
+    return show_ratio(*interval.figures, comparison.thresholds.margin, least=least, keep=keep)
 
 
 def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:

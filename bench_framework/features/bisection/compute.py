@@ -296,7 +296,12 @@ def _figures(c: Comparison) -> str:
     assert c.shown is not None
     higher = c.direction == "higher"
     return change(
-        c.verdict, *c.shown.figures, c.margin, c.metric, higher=higher, times_from=math.inf
+        c.verdict,
+        *c.shown.figures,
+        c.thresholds.margin,
+        c.metric,
+        higher=higher,
+        times_from=math.inf,
     )
 
 

@@ -39,7 +39,7 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
@@ -171,7 +171,9 @@ def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Com
     if metric == outcome.BUILD_TIME:
         reason = Reason(ReasonCode.SINGLE_BUILD)
     verdict = Verdict.INCONCLUSIVE
-    unknown = Comparison(cell.id, base.id, metric, "headline", verdict, reason, margin=margin)
+    unknown = Comparison(
+        cell.id, base.id, metric, "headline", verdict, reason, thresholds=Thresholds(margin, 0.0)
+    )
     return unknown, NO_TEXT
 
 

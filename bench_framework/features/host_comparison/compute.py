@@ -199,7 +199,7 @@ def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
         plan.variant(plan.cell(cell_id).variant_id).label
         for cell_id in (first.cell_id, first.ref_cell_id)
     )
-    of_pair = (candidate, reference, label, first.metric, first.margin, first.direction)
+    of_pair = (candidate, reference, label, first.metric, first.thresholds.margin, first.direction)
     draft = HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
     return replace(draft, text=say(draft))
 

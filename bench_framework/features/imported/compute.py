@@ -86,7 +86,7 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
             inconclusive
             and contrast
             and interval
-            and abs(contrast.estimate) > log1p(compared.epsilon)
+            and abs(contrast.estimate) > log1p(compared.thresholds.minimum_effect)
         ):
             needed = welch.runs_at_estimate(contrast, 1 - interval.level)
             values |= {"runs_at_estimate": needed} if needed is not None else {}
@@ -267,10 +267,10 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     if judged.verdict.settled or judged.typical is None:
         return judged
     half = (log(judged.typical.hi) - log(judged.typical.lo)) / 2
-    mde = minimum_detectable_effect(half, strict, judged.epsilon)
+    mde = minimum_detectable_effect(half, strict, judged.thresholds.minimum_effect)
     if mde > log(MOST_DETECTABLE):
         return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))
-    needed = rounds_for_margin(contrast.n, mde, judged.margin)
+    needed = rounds_for_margin(contrast.n, mde, judged.thresholds.margin)
     return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
 

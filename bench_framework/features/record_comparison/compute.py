@@ -167,10 +167,12 @@ class _Records:
             )
             if first is not None and second is not None:
                 interval = _contrast(first, second).interval(PLAIN)
-                inside = within_margin(interval, draft.margin)
+                inside = within_margin(interval, draft.thresholds.margin)
                 draft = replace(
                     draft,
-                    verdict=Verdict.EQUIVALENT if inside else by_interval(interval, draft.margin),
+                    verdict=Verdict.EQUIVALENT
+                    if inside
+                    else by_interval(interval, draft.thresholds.margin),
                     shown=interval,
                     rounds=second.rounds,
                     runs=second.rounds,

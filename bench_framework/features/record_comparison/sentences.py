@@ -36,11 +36,11 @@ def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     if interval is None:
         return f"{what} could not be compared: {phrase(worst.reason) or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
-    change = phrases.percent_change(*interval.figures, worst.margin, keep=False)
+    change = phrases.percent_change(*interval.figures, worst.thresholds.margin, keep=False)
     largest = change if total == 1 else f"the largest change is {change}"
     if worst.verdict.decided:
         return f"{what} changed{aspect}: {largest}"
-    limit = format_percent(worst.margin)
+    limit = format_percent(worst.thresholds.margin)
     return f"{what} may have changed by {limit} or more{aspect}: {largest}"
 
 
@@ -69,7 +69,7 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
         adjust=f"Holm over {bridge.family} comparisons" if kind == "across" else None,
         rounds=c.rounds,
         runs=c.runs,
-        margin=c.margin,
+        margin=c.thresholds.margin,
         cells=(c.cell_id, c.ref_cell_id),
         reason=c.reason,
         values=values,

@@ -104,7 +104,7 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     if interval is None:
         return Cell(glyph(verdict), verdict.value, claim, verdict)
     keep = verdict is not Verdict.INCONCLUSIVE
-    change = show_percent(*interval.figures, compared.margin, keep=keep)
+    change = show_percent(*interval.figures, compared.thresholds.margin, keep=keep)
     return Cell(f"{change} {glyph(verdict)}", interval.ratio, claim, verdict)
 
 

@@ -44,7 +44,7 @@ def before_and_after(at: Evidence, _: Input) -> list[Claim]:
     better = sum(c.verdict.better for c in compared)
     equal = sum(c.verdict is Verdict.EQUIVALENT for c in compared)
     open_ = len(compared) - better - equal
-    within = f"equivalent (within ±{format_percent(compared[0].margin)})"
+    within = f"equivalent (within ±{format_percent(compared[0].thresholds.margin)})"
     text = (
         f"Nothing became slower from {base} to {head}: {equal} of {total} {_are(equal)} {within}."
     )
@@ -166,7 +166,7 @@ def _effects(at: Evidence, pairs: list[tuple[str, Comparison]], reference: str) 
             parts.append(f"{head[0].upper()}{head[1:]}{than}: {listed(entries, MOST_EFFECTS)}")
     same = [(n, c) for n, c in pairs if c.verdict is Verdict.EQUIVALENT]
     if same:
-        within = format_percent(same[0][1].margin)
+        within = format_percent(same[0][1].thresholds.margin)
         parts.append(f"Equivalent (within ±{within}): {listed(n for n, _ in same)}")
     none = [n for n, c in pairs if not c.verdict.decided and c.verdict is not Verdict.EQUIVALENT]
     if none:

@@ -14,7 +14,7 @@ from bench_framework.features import claim_writer
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.judgement import Claim, Comparison, Gap
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
 MEMORY = Comparison(
     "map",
@@ -22,9 +22,8 @@ MEMORY = Comparison(
     "peak_rss",
     "memory",
     Verdict.WORSE,
-    margin=0.05,
-    epsilon=0.01,
     shown=Interval(2.44, 2.31, 2.65, 0.95),
+    thresholds=Thresholds(0.05, 0.01),
 )
 CPU = Comparison(
     "map",
@@ -32,12 +31,11 @@ CPU = Comparison(
     "cpu",
     "headline",
     Verdict.WORSE,
-    margin=0.02,
-    epsilon=0.01,
     shown=Interval(1.25, 1.22, 1.28, 0.95),
+    thresholds=Thresholds(0.02, 0.01),
 )
 OPEN = Comparison(
-    "pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+    "pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
 )
 
 
@@ -155,7 +153,7 @@ class TestFront:
 
     def judged(self, verdict: Verdict) -> list[tuple[str, ...]]:
         compared = Comparison(
-            "fast", "slow", "wall", "headline", verdict, margin=0.02, epsilon=0.01
+            "fast", "slow", "wall", "headline", verdict, thresholds=Thresholds(0.02, 0.01)
         )
         decided = pareto.decisions([compared])
         both = [pareto.Costs(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)]
@@ -171,10 +169,10 @@ class TestFront:
 
     def test_the_results_come_before_the_best_groups_pairs(self) -> None:
         best = Comparison(
-            "fast", "slow", "wall", "best", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+            "fast", "slow", "wall", "best", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
         )
         first = Comparison(
-            "fast", "slow", "wall", "headline", Verdict.BETTER, margin=0.02, epsilon=0.01
+            "fast", "slow", "wall", "headline", Verdict.BETTER, thresholds=Thresholds(0.02, 0.01)
         )
         for order in ([best, first], [first, best]):
             assert pareto.decisions(order)["wall", "fast", "slow"] is True

@@ -107,7 +107,7 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
 def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
     whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
-    given = Comparison("c", "r", "x", "headline", Verdict.BETTER)
+    given = Comparison("c", "r", "x", "headline", Verdict.BETTER, thresholds=Thresholds(0.02, 0.01))
     assert refuse_incomplete(given, whole, whole, 0.05) is given
     assert refuse_incomplete(given, lacking, whole, 0.2) is given
     failed = refuse_incomplete(given, lacking, whole, 0.05)

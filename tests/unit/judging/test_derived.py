@@ -13,7 +13,7 @@ from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
 from bench_framework.model.structure import Change, Contrast, Contribution, Step
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from tests.unit.judging.conftest import MIB, Study
 
 FORMULAS = (
@@ -279,7 +279,7 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
     (by_name,) = with_contribution_figures([row], [table], [])
     assert (by_name.value, by_name.lo, by_name.hi, by_name.level) == (0.908, 0.835, 0.982, 0.99875)
     headline = Comparison(
-        "b", "a", "wall", "headline", Verdict.INCONCLUSIVE, margin=0.02, epsilon=0.01
+        "b", "a", "wall", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
     )
     assert with_contribution_figures([row], [table], [headline]) == (row,)
     assert with_contribution_figures([replace(row, judged=False)], [table], []) == (
@@ -296,6 +296,7 @@ def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
         Verdict.INCONCLUSIVE,
         shown=Interval(1.2, 0.0, math.inf, 0.99),
         rounds=6,
+        thresholds=Thresholds(0.02, 0.01),
     )
     samples = collect(study.blocks(scattered))
     usable = frozenset(c.id for c in study.plan.cells)

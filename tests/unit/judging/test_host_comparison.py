@@ -16,7 +16,7 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -40,7 +40,7 @@ def comparison(plan: Plan, ratio: float, verdict: Verdict) -> Comparison:
         verdict,
         shown=adjusted,
         typical=interval,
-        margin=0.02,
+        thresholds=Thresholds(0.02, 0.01),
     )
 
 

@@ -14,7 +14,7 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, message
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 
@@ -147,7 +147,15 @@ def test_what_cannot_be_compared_tests_nothing(
 ) -> None:
     plan = stating(example, hypothesis(example, "quick"))
     cell, reference = example.cell("quick"), example.cell("a")
-    pair = Comparison(cell.id, reference.id, "wall", "headline", verdict, reason)
+    pair = Comparison(
+        cell.id,
+        reference.id,
+        "wall",
+        "headline",
+        verdict,
+        reason,
+        thresholds=Thresholds(0.02, 0.01),
+    )
     (test,) = hypothesis_tests(plan, [pair])
     assert (test.status, test.reason) == (status, reason)
 

@@ -27,7 +27,13 @@ def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
 
 def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
     return Comparison(
-        "x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95)
+        "x",
+        "y",
+        metric,
+        "memory",
+        Verdict.WORSE,
+        shown=Interval(ratio, lo, hi, 0.95),
+        thresholds=Thresholds(0.02, 0.01),
     )
 
 

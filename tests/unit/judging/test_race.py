@@ -17,7 +17,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from tests.unit.judging.conftest import Study, Timing, timing
 
 ROUNDS = 60
@@ -203,6 +203,7 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
         runs=3,
         runs_ref=4,
         typical=Interval(2.0, 0.0, float("inf"), 0.95),
+        thresholds=Thresholds(0.02, 0.01),
     )
     other = one.mirrored()
     assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)
@@ -229,6 +230,7 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
             Verdict.INCONCLUSIVE,
             typical=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95),
             mde=mde,
+            thresholds=Thresholds(0.02, 0.01),
         )
 
     near, far = pair(3, 1, 1.02), pair(3, 2, 1.08)

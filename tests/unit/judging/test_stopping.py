@@ -15,7 +15,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, Timing
 
@@ -156,6 +156,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
         mde=0.15,
         typical=Interval(1.03, 0.94, hi, 0.95),
         shown=Interval(1.03, 0.9, 1.3, 0.99),
+        thresholds=Thresholds(0.02, 0.01),
     )
     assert stopping.futile(pair, stage) is given_up
 
@@ -171,6 +172,7 @@ def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Stud
         rounds=12,
         mde=0.15,
         typical=Interval(1.001, 0.99, 1.012, 0.95),
+        thresholds=Thresholds(0.02, 0.01),
     )
     assert not stopping.futile(pair, stage)
     wide = replace(pair, typical=Interval(1.001, 0.96, 1.045, 0.95))

@@ -55,7 +55,7 @@ from bench_framework.model.plan import (
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report import ReportData
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
@@ -332,7 +332,14 @@ def references(p: Plan, item: Input) -> list[Comparison]:
         ratio = factor(p.variant(cell.variant_id), item.label) / factor(
             p.variant(ref.variant_id), item.label
         )
-        plain = Comparison(cell.id, ref.id, "wall", "reference", judge(ratio, 0.018), margin=MARGIN)
+        plain = Comparison(
+            cell.id,
+            ref.id,
+            "wall",
+            "reference",
+            judge(ratio, 0.018),
+            thresholds=Thresholds(MARGIN, 0.01),
+        )
         rows.append(
             replace(
                 plain,
@@ -380,7 +387,13 @@ def _comparison(
     margin = 0.05 if metric == "peak_rss" else MARGIN
     if name != "measured":
         return Comparison(
-            cell.id, baseline.id, metric, family, Verdict(name), reason, margin=margin
+            cell.id,
+            baseline.id,
+            metric,
+            family,
+            Verdict(name),
+            reason,
+            thresholds=Thresholds(margin, 0.01),
         )
     if control:
         ratio = {"wall": 1.0021, "cpu": 0.9994, "peak_rss": 1.0}[metric]
@@ -414,7 +427,7 @@ def _comparison(
         4,
         0.021,
         46,
-        margin,
+        thresholds=Thresholds(margin, 0.01),
     )
 
 

@@ -21,7 +21,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Fallback, Table
 from bench_framework.report.render import terminal
@@ -184,9 +184,18 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
         shown=Interval(1.002, 0.995, 1.009, 0.95),
         rounds=20,
         statistic="typical",
+        thresholds=Thresholds(0.02, 0.01),
     )
     changed = Comparison(
-        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=bounds, rounds=20, statistic="typical"
+        "b" * 12,
+        "b" * 12,
+        "wall",
+        "bridge",
+        verdict,
+        shown=bounds,
+        rounds=20,
+        statistic="typical",
+        thresholds=Thresholds(0.02, 0.01),
     )
     rows = (
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),

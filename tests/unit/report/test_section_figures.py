@@ -20,7 +20,7 @@ from bench_framework.model.structure import (
     EffectCell,
     Step,
 )
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
@@ -93,10 +93,9 @@ class TestReferences:
             "wall",
             "headline",
             verdict,
-            margin=0.02,
-            epsilon=0.01,
             shown=Interval(ratio, ratio * 0.8, ratio * 1.25, 0.99),
             rounds=40,
+            thresholds=Thresholds(0.02, 0.01),
         )
         rest = [
             c
@@ -256,7 +255,9 @@ def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
 
 
 def test_an_experiment_that_gains_time_for_more_memory_costs_memory() -> None:
-    memory = Comparison("a", "b", "peak_rss", "memory", Verdict.WORSE, margin=0.05, epsilon=0.01)
+    memory = Comparison(
+        "a", "b", "peak_rss", "memory", Verdict.WORSE, thresholds=Thresholds(0.05, 0.01)
+    )
     assert (
         experiments_section.reason(Verdict.BETTER, memory) == "it saves time, but uses more memory"
     )

@@ -22,7 +22,7 @@ from bench_framework.model.judgement import (
 )
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Block, Event
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store import columns, frames, layout, lines
 from bench_framework.store.records import Record
 
@@ -55,8 +55,16 @@ def judgement(measured: Record) -> Judgement:
                 shown=interval,
                 typical=interval,
                 p=0.001,
+                thresholds=Thresholds(0.02, 0.01),
             ),
-            Comparison(control, base, "wall", "control", Verdict.INCONCLUSIVE),
+            Comparison(
+                control,
+                base,
+                "wall",
+                "control",
+                Verdict.INCONCLUSIVE,
+                thresholds=Thresholds(0.02, 0.01),
+            ),
         ),
         best=(),
         floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013, adjusted=0.021),),
