@@ -123,6 +123,7 @@ def weighted_sum(terms: Sequence[tuple[float, Weighted]]) -> Weighted:
 
 
 def measured(
+    plan: Plan,
     runs: Runs,
     looks: Looks,
     taken: Sequence[Look],
@@ -130,9 +131,9 @@ def measured(
     inputs: Sequence[PreparedInput] = (),
 ) -> Measured:
     """Collect the data of a record from which contrasts are computed."""
-    metric = runs.plan.judge.headline
+    metric = plan.judge.headline
     return Measured(
-        runs.plan,
+        plan,
         looks,
         runs.samples,
         runs.usable,

@@ -12,17 +12,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.compare import same_programs, stopping
-from bench_framework.compare import samples as sampling
-from bench_framework.compare.stage import MetricPair, Request, Stage, runs_of
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model import looks as planned
+from bench_framework.compare import stopping
+from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
+from bench_framework.compare.stage import MetricPair, Stage, runs_of
+from bench_framework.model import looks as looks_model
 from bench_framework.model.judgement import BestGroup, Comparison, Family
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason
 from bench_framework.model.run import Block, Build
 from bench_framework.model.verdict import Verdict
 
@@ -71,13 +70,13 @@ def look(
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    stage = Stage(runs_of(plan, of_input, builds or {}), looks, reached, index)
+    stage = Stage(plan, runs_of(plan, of_input, builds or {}), looks, reached, index)
     # Further rounds cannot decide deterministic metrics.
-    requests = {
-        family: [request for request in requested if not is_exact(request[1][2])]
-        for family, requested in planned_pairs(stage, input_id).items()
+    planned = {
+        family: [pair for pair in pairs if not is_exact(pair[2])]
+        for family, pairs in planned_pairs(plan, input_id).items()
     }
-    judged = judge_pairs(list(itertools.chain.from_iterable(requests.values())), "headline")
+    judged = judge_cells(stage, itertools.chain.from_iterable(planned.values()), "headline")
     refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
     comparable = [
         c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
@@ -95,7 +94,7 @@ def look(
         settled = stopping.settled_cells(stage, input_id, open_, behind)
     elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
         settled = _finished(stage, input_id, open_, judged if open_of is None else None)
-    return LookOutcome(stop, reason, judged[: len(requests["headline"])], behind, settled)
+    return LookOutcome(stop, reason, judged[: len(planned["headline"])], behind, settled)
 
 
 def _finished(
@@ -120,112 +119,69 @@ def _finished(
 
 def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:
     """Return the metrics in which the A/A control differs significantly from the baseline."""
-    control = judge_pairs(control_pairs(stage, input_id), "control")
+    control = judge_cells(stage, control_pairs(stage.plan, input_id), "control")
     return frozenset(c.metric for c in control if c.verdict.decided)
 
 
-def planned_pairs(stage: Stage, input_id: str) -> dict[Family, list[Request]]:
+def planned_pairs(plan: Plan, input_id: str) -> dict[Family, list[MetricPair]]:
     """Return the pairs of an input in plan order, by family, for every judged metric.
 
     Candidates are compared with the baseline, and with further references. The pairs of the named
     contrasts are those that are no comparison with a baseline.
     """
-    plan, baseline = stage.plan, stage.plan.baseline_cell(input_id)
+    baseline, metrics = plan.baseline_cell(input_id), plan.judge.metrics
     candidates = [c for c in plan.cells_of(input_id) if c.role is Role.CANDIDATE]
     headline = [(cell, baseline) for cell in candidates] if baseline is not None else []
-    further = planned.reference_pairs(plan, input_id)
-    metrics = plan.judge.metrics
+    further = looks_model.reference_pairs(plan, input_id)
     return {
-        "headline": [(stage, (*cells, metric)) for cells in headline for metric in metrics],
-        "reference": [(stage, (*cells, metric)) for cells in further for metric in metrics],
-        "contrast": [(stage, pair) for pair in planned.contrast_pairs(plan, input_id)],
+        "headline": [(*cells, metric) for cells in headline for metric in metrics],
+        "reference": [(*cells, metric) for cells in further for metric in metrics],
+        "contrast": [*looks_model.contrast_pairs(plan, input_id)],
     }
 
 
-def control_pairs(stage: Stage, input_id: str) -> list[Request]:
+def control_pairs(plan: Plan, input_id: str) -> list[MetricPair]:
     """Return A/A control and baseline, for every metric that is judged by rounds."""
-    baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
+    baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
     if baseline is None or control is None:
         return []
-    return [(stage, (control, baseline, metric)) for metric in stage.plan.judge.sampled]
+    return [(control, baseline, metric) for metric in plan.judge.sampled]
 
 
-def judge_pairs(
-    requests: Sequence[Request], family: Family, *, size: int | None = None
+def pairs_of(stage: Stage, pairs: Iterable[MetricPair]) -> list[CellPair]:
+    """Return pairs of an input with its interim analyses; those of the baseline have the control."""
+    cell_pairs = []
+    for cell, reference, metric in pairs:
+        control = stage.plan.control_cell(reference.input_id)
+        # The control is a copy of the baseline.
+        copied = reference == stage.plan.baseline_cell(reference.input_id) and cell != control
+        control_id = control.id if control is not None and copied else ""
+        ids = (cell.id, reference.id)
+        cell_pairs.append(CellPair(*ids, metric, stage.reached, stage.last_look, control_id))
+    return cell_pairs
+
+
+def rule_of(
+    stage: Stage, family: Family, pairs: Iterable[CellPair], *, size: int | None = None
+) -> JudgeRule:
+    """Return the rule of a family of pairs; `size` is by default that of the plan."""
+    policy = stage.plan.judge
+    thresholds = {pair.metric: policy.thresholds_of(pair.metric) for pair in pairs}
+    size = stage.looks.family if size is None else size
+    return JudgeRule(family, thresholds, policy.level, stage.looks, size)
+
+
+def judge_cells(
+    stage: Stage, pairs: Iterable[MetricPair], family: Family, *, size: int | None = None
 ) -> tuple[Comparison, ...]:
-    """Judge the pairs of one family of comparisons.
-
-    Holm's procedure runs over all pairs, except for ``control``: each A/A control is judged by
-    itself at level α/(J·M), as strictly as the first step of Holm judges a candidate.
-
-    `size` is the planned size M of the family, by default that of the plan. The comparisons are in
-    the order of `requests`.
-    """
-    cases = {
-        i: case for i, (stage, pair) in enumerate(requests) if (case := _case(stage, pair, family))
-    }
-    results: dict[int, Comparison] = {}
-    if cases:
-        # The looks taken may differ between inputs. J does not: it was fixed before the start.
-        stage = max((s for s, _ in requests), key=lambda s: len(s.reached))
-        rules = Rules(
-            looks=max(stage.looks.count, len(stage.reached), 1),
-            size=max(1, stage.looks.family if size is None else size),
-            level=stage.plan.judge.level,
-        )
-        groups = [[i] for i in cases] if family == "control" else [list(cases)]
-        for group in groups:
-            results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))
-    rows = [results.get(i) or unjudged(*requests[i], family) for i in range(len(requests))]
-    for i, (stage, (_, _, metric)) in enumerate(requests):
-        if metric in stage.runs.higher:
-            rows[i] = replace(rows[i], direction="higher")
-        if family != "control":
-            rows[i] = same_programs.without_verdict(rows[i], stage.runs.same)
-    return tuple(rows)
+    """Judge pairs of one input as a family."""
+    cell_pairs = pairs_of(stage, pairs)
+    return judge_pairs(stage.runs, cell_pairs, rule_of(stage, family, cell_pairs, size=size))
 
 
-def _case(stage: Stage, pair: MetricPair, family: Family) -> Case | None:
-    """Return a pair with its data; `None` if there is nothing to judge."""
-    cell, reference, metric = pair
-    if not {cell.id, reference.id} <= stage.runs.usable or not stage.reached:
-        return None
-    control = stage.plan.control_cell(reference.input_id)
-    # The control is a copy of the baseline.
-    with_control = (
-        control is not None
-        and cell != control
-        and reference == stage.plan.baseline_cell(reference.input_id)
-        and control.id in stage.runs.usable
-    )
-    cells = [cell, reference, *([control] if control is not None and with_control else [])]
-    whole = sampling.pair(
-        *(stage.runs.samples[c.id].values(metric) for c in cells),
-        higher=metric in stage.runs.higher,
-    ).until(stage.reached[-1])
-    if not len(whole):
-        return None
-    evidence = examine_looks(whole, stage.reached, stage.looks.needed_with(whole.runs))
-    return Case(unjudged(stage, pair, family, whole.rounds), whole, evidence)
-
-
-def unjudged(
-    stage: Stage, pair: MetricPair, family: Family, rounds: Sequence[int] = ()
-) -> Comparison:
-    """Return a comparison before it is judged; `rounds` have values of both sides."""
-    cell, reference, metric = pair
-    thresholds = stage.plan.judge.thresholds_of(metric)
-    draft = Comparison.unjudged(cell.id, reference.id, metric, family, thresholds)
-    if not rounds:
-        missing = Reason(ReasonCode.NO_COMMON_ROUND, metric)
-        return replace(draft, reason=missing if stage.reached else Reason(ReasonCode.BEFORE_FIRST))
-    runs, runs_ref = (
-        sampling.runs_within(stage.runs.samples[c.id], rounds) for c in (cell, reference)
-    )
-    return replace(draft, look=stage.last_look, runs=runs, runs_ref=runs_ref)
-
-
-def trip(comparisons: Sequence[Comparison], metrics: Collection[Metric]) -> tuple[Comparison, ...]:
+def make_inconclusive_where_control_differs(
+    comparisons: Sequence[Comparison], metrics: Collection[Metric]
+) -> tuple[Comparison, ...]:
     """Make comparisons inconclusive whose control differs; not those of deterministic metrics."""
     return tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE, reason=CONTROL_DIFFERS)
@@ -256,10 +212,11 @@ def best_group(
     metric = stage.plan.judge.headline
     planned = stage.plan.compared_cells(input_id)
     usable = [c for c in planned if c.id in stage.runs.usable]
-    pairs: list[Request] = [(stage, (b, a, metric)) for a, b in itertools.combinations(usable, 2)]
+    pairs = [(b, a, metric) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:
         return BestGroup(input_id, metric, (), complete=False)
-    judged = trip(judge_pairs(pairs, "best", size=math.comb(len(planned), 2)), tripped)
+    judged = judge_cells(stage, pairs, "best", size=math.comb(len(planned), 2))
+    judged = make_inconclusive_where_control_differs(judged, tripped)
     complete = all(c.rounds > 0 for c in judged)
     cells = [c for c in usable if stage.plan.is_choice(c)]
     return best_of(input_id, metric, cells, judged, headline, complete=complete)

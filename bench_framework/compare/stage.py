@@ -1,4 +1,4 @@
-"""Data of a record, of one input at an interim analysis, and requests to compare its cells."""
+"""Data of a record, and of one input at an interim analysis."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,6 @@ class Runs:
         same: pairs of cells that run the same program; they get no verdict.
     """
 
-    plan: Plan
     samples: Mapping[str, Sample]
     states: tuple[CellState, ...]
     usable: frozenset[str]
@@ -37,7 +36,6 @@ def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) ->
     samples = sampling.collect(blocks, cell_state.needed_caches(plan.cells))
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(blocks))
     return Runs(
-        plan,
         samples,
         states,
         frozenset(s.cell_id for s in states if s.state == "measured"),
@@ -54,21 +52,18 @@ class Stage:
     place after the rounds `reached`, the last one with the index `last_look`, from 0.
     """
 
+    plan: Plan
     runs: Runs
     looks: Looks
     reached: tuple[int, ...]
     last_look: int
 
-    @property
-    def plan(self) -> Plan:
-        """Return the plan of the record."""
-        return self.runs.plan
 
-
-def stage_of(runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> Stage:
+def stage_of(plan: Plan, runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> Stage:
     """Return the stage of one input, with the interim analyses that took place there."""
     input_looks = [look for look in taken if look.input_id == input_id]
     return Stage(
+        plan,
         runs,
         looks,
         tuple(sorted({look.round for look in input_looks})),
@@ -78,5 +73,3 @@ def stage_of(runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> 
 
 MetricPair = tuple[Cell, Cell, Metric]
 """(candidate, reference, metric)."""
-Request = tuple[Stage, MetricPair]
-"""A pair to judge, with the data of its input."""

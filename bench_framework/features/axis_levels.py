@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.cell_state import refuse_invalid
-from bench_framework.compare.stage import Request, runs_of, stage_of
+from bench_framework.compare.pairs import judge_pairs
+from bench_framework.compare.stage import runs_of, stage_of
 from bench_framework.features.document import build_document
 from bench_framework.model.declarations import Axis
 from bench_framework.model.judgement import Comparison
@@ -71,17 +72,25 @@ def judge_requested(
     runs = runs_of(plan, blocks, builds)
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
-    stages = {item.id: stage_of(runs, looks, taken, item.id) for item in plan.inputs}
-    requests: list[Request] = [
-        (stages[cell.input_id], (cell, ref, metric)) for cell, ref in pairs for metric in metrics
+    stages = {item.id: stage_of(plan, runs, looks, taken, item.id) for item in plan.inputs}
+    cell_pairs = [
+        cell_pair
+        for cell, ref in pairs
+        for cell_pair in interim_analysis.pairs_of(
+            stages[cell.input_id], ((cell, ref, metric) for metric in metrics)
+        )
     ]
-    judged = interim_analysis.judge_pairs(requests, "headline", size=size)
+    first = stages[plan.inputs[0].id]
+    rule = interim_analysis.rule_of(first, "headline", cell_pairs, size=size)
+    judged = judge_pairs(runs, cell_pairs, rule)
     tripped = {i: interim_analysis.control_differs(stage, i) for i, stage in stages.items()}
     state_of = {s.cell_id: s for s in runs.states}
     comparisons = []
     for judged_pair in judged:
         metrics_tripped = tripped[plan.cell(judged_pair.cell_id).input_id]
-        (c,) = interim_analysis.trip((judged_pair,), metrics_tripped)
+        (c,) = interim_analysis.make_inconclusive_where_control_differs(
+            (judged_pair,), metrics_tripped
+        )
         comparisons.append(refuse_invalid(plan, c, state_of, runs.samples))
     return tuple(comparisons), looks
 

@@ -18,6 +18,7 @@ from bench_framework.compare import (
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.decide import judged_pairs
+from bench_framework.compare.pairs import judge_pairs, unjudged
 from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
@@ -70,8 +71,8 @@ def judge(
     samples, usable = runs.samples, runs.usable
     looks = looks_of(plan) if looks is None else looks
     exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
-    stages = [stage_of(runs, looks, looks_taken, item.id) for item in plan.inputs]
-    judged = _judge_inputs(runs, stages, exact, tripped)
+    stages = [stage_of(plan, runs, looks, looks_taken, item.id) for item in plan.inputs]
+    judged = _judge_inputs(plan, runs, stages, exact, tripped)
     comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.further))
     best = [c for j in judged for c in j.best.comparisons]
     pairs = [*comparisons, *best]
@@ -106,7 +107,7 @@ def judge(
             *(() if "--quick" in plan.asked else data_quality.exploratory_events(looks)),
         ),
     )
-    measured = contrasts.measured(runs, looks, looks_taken, floors, inputs)
+    measured = contrasts.measured(plan, runs, looks, looks_taken, floors, inputs)
     known = {input_id for input_id, metric in tripped if metric == measured.metric}
     measured = replace(measured, tripped=measured.tripped | known)
     structure = analyse_axes(measured, pairs, draft.summaries, builds)
@@ -129,7 +130,8 @@ def finished_cells(
     """
     if not now.idle:
         return ()
-    at = contrasts.measured(runs_of(plan, blocks, builds), looks_of(plan), (*looks_taken, now))
+    runs = runs_of(plan, blocks, builds)
+    at = contrasts.measured(plan, runs, looks_of(plan), (*looks_taken, now))
     if is_exact(at.metric):
         return now.idle
     needed = effects.cells_of_open_effects(at, now.input_id)
@@ -150,36 +152,42 @@ class _InputJudgement:
 
 
 def _judge_inputs(
-    runs: Runs, stages: Sequence[Stage], exact: Exact, known: Collection[tuple[str, Metric]]
+    plan: Plan,
+    runs: Runs,
+    stages: Sequence[Stage],
+    exact: Exact,
+    known: Collection[tuple[str, Metric]],
 ) -> list[_InputJudgement]:
     """Return the judgements of all inputs.
 
     The headline, the comparisons with further references and the named contrasts are one family
     over all inputs. Every other family belongs to one input.
     """
-    plan = runs.plan
-    planned = [
-        interim_analysis.planned_pairs(stage, item.id)
-        for stage, item in zip(stages, plan.inputs, strict=True)
+    planned = [interim_analysis.planned_pairs(plan, item.id) for item in plan.inputs]
+    cell_pairs = [
+        pair
+        for stage, pairs in zip(stages, planned, strict=True)
+        for of_family in pairs.values()
+        for pair in interim_analysis.pairs_of(stage, (p for p in of_family if not is_exact(p[2])))
     ]
-    every = (request for pairs in planned for requests in pairs.values() for request in requests)
-    requests = [request for request in every if not is_exact(request[1][2])]
-    timed = interim_analysis.judge_pairs(requests, "headline")
+    timed = judge_pairs(
+        runs, cell_pairs, interim_analysis.rule_of(stages[0], "headline", cell_pairs)
+    )
     by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
     state_of = {s.cell_id: s for s in runs.states}
     refused = partial(cell_state.refuse_invalid, plan, state_of=state_of, samples=runs.samples)
     judgements = []
     for stage, item, pairs in zip(stages, plan.inputs, planned, strict=True):
-        controls = interim_analysis.control_pairs(stage, item.id)
-        control = interim_analysis.judge_pairs(controls, "control")
+        controls = interim_analysis.control_pairs(plan, item.id)
+        control = interim_analysis.judge_cells(stage, controls, "control")
         floors = data_quality.noise_floors(stage, item.id, control)
         tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
         judged: list[Comparison] = []
-        for family, family_requests in pairs.items():
-            for _, (cell, ref, metric) in family_requests:
+        for family, of_family in pairs.items():
+            for cell, ref, metric in of_family:
                 c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
                 judged.append(c if c.family == "exact" else replace(c, family=family))
-        judged = list(interim_analysis.trip(judged, tripped))
+        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, tripped))
         count = len(pairs["headline"])
         judgements.append(
             _InputJudgement(
@@ -206,12 +214,13 @@ def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
     known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
     for cell in plan.cells_of(input_id):
         if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
-            sides = (cell, baseline, PEAK_RSS)
             values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
             pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
-            c = interim_analysis.unjudged(stage, sides, "memory", pair.rounds)
+            cell_pairs = interim_analysis.pairs_of(stage, [(cell, baseline, PEAK_RSS)])
+            rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
+            c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
             if len(pair):
-                c = medians.compare_medians(c, pair, level=plan.judge.level, size=size)
+                c = medians.compare_medians(c, pair, level=rule.level, size=rule.size)
             yield same_programs.without_verdict(c, stage.runs.same)
 
 

@@ -345,7 +345,7 @@ class Crossed:
 
     def measured(self, wall: Crossing) -> contrasts.Measured:
         runs = runs_of(self.plan, self.blocks(wall), {})
-        return contrasts.measured(runs, looks_of(self.plan), self.looks())
+        return contrasts.measured(self.plan, runs, looks_of(self.plan), self.looks())
 
 
 @pytest.fixture

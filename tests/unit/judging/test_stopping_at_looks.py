@@ -7,7 +7,11 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.compare.data_quality import floor_fraction, reach
-from bench_framework.compare.interim_analysis import LookOutcome, look, trip
+from bench_framework.compare.interim_analysis import (
+    LookOutcome,
+    look,
+    make_inconclusive_where_control_differs,
+)
 from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
@@ -194,7 +198,9 @@ def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
         shown=interval,
         thresholds=Thresholds(0.02, 0.01),
     )
-    results = trip((exact, timed, failed, other), {"wall", "binary_size"})
+    results = make_inconclusive_where_control_differs(
+        (exact, timed, failed, other), {"wall", "binary_size"}
+    )
     assert results[3] is other
     assert results[0] is exact
     assert (results[1].verdict, phrase(results[1].reason)) == (

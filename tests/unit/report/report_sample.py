@@ -540,7 +540,8 @@ def structure_of(p: Plan, mute: Judgement, binaries: dict[str, run.Build]) -> St
     """Return the effects of the axes, computed by the analysis from the samples."""
     usable = frozenset(s.cell_id for s in mute.states if s.state == "measured")
     at = contrasts.measured(
-        Runs(p, samples.collect(blocks(p)), mute.states, usable, frozenset(), frozenset()),
+        p,
+        Runs(samples.collect(blocks(p)), mute.states, usable, frozenset(), frozenset()),
         mute.looks,
         [run.Look(i.id, 2, ROUNDS, stopped=True) for i in p.inputs],
         mute.floors,
