@@ -23,7 +23,7 @@ from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import show_size
+from bench_framework.text.numbers import fixed, show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
@@ -134,7 +134,7 @@ def amount(c: Comparison) -> str:
 
 def _short(value: Decimal, decimals: int, digits: int) -> str:
     """Return a value with the given decimals, and at most the given significant digits."""
-    return f"{value:.{max(0, min(decimals, digits - len(str(int(value)))))}f}"
+    return fixed(value, max(0, min(decimals, digits - len(str(int(value))))))
 
 
 class ComparisonClaims(Names):

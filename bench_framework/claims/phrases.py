@@ -26,9 +26,15 @@ from bench_framework.rounding import (
     thresholds,
     up_to_two_digits,
 )
-from bench_framework.text.numbers import percent_up, show_size
+from bench_framework.text.numbers import (
+    fixed,
+    format_duration,
+    format_percent,
+    percent_up,
+    show_size,
+)
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE, format_duration, format_percent
+from bench_framework.units import MINUS, THIN_SPACE
 
 IN_SESSION: Final = "in_session"
 """Key of a claim about the commands of one session, which were not measured in rounds."""
@@ -169,8 +175,8 @@ def percent_change(
 def _signed(ratio: Rounded, value: Decimal) -> str:
     shift = (value - 1) * 100
     if shift == 0:
-        return f"{abs(shift):.{ratio.decimals - 2}f}"
-    return f"{'+' if shift > 0 else MINUS}{abs(shift):.{ratio.decimals - 2}f}"
+        return fixed(abs(shift), ratio.decimals - 2)
+    return f"{'+' if shift > 0 else MINUS}{fixed(abs(shift), ratio.decimals - 2)}"
 
 
 def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
@@ -181,7 +187,8 @@ def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
     ]
     low, high = sorted(bounds)
     digits = ratio.decimals - 2
-    return f"{figure:.{digits}f}{THIN_SPACE}%", f"[{low:.{digits}f}, {high:.{digits}f}]"
+    text, least, most = (fixed(value, digits) for value in (figure, low, high))
+    return f"{text}{THIN_SPACE}%", f"[{least}, {most}]"
 
 
 def _times(
@@ -372,15 +379,15 @@ def printed_product(factors: Sequence[Factor], total: float | None) -> str:
     least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
     text = ""
     for more in range(MORE_DECIMALS + 1):
-        last = f"{product if total is None else total:.{least}f}"
-        figures = [f"{f.ratio:.{max(f.decimals, FEWEST_DECIMALS) + more}f}" for f in factors]
+        last = fixed(product if total is None else total, least)
+        figures = [fixed(f.ratio, max(f.decimals, FEWEST_DECIMALS) + more) for f in factors]
         product_printed = math.prod(map(float, figures))
         left = ""
-        if total is not None and f"{product_printed:.{least}f}" != last:
-            left = f"{total / product:.{least + more}f}"
+        if total is not None and fixed(product_printed, least) != last:
+            left = fixed(total / product, least + more)
             product_printed *= float(left)
         unexplained = f" × {left} unexplained" if left else ""
         text = f"{' × '.join(figures)}{unexplained} = {last}"
-        if f"{product_printed:.{least}f}" == last and (not left or float(left) != 1):
+        if fixed(product_printed, least) == last and (not left or float(left) != 1):
             break
     return text

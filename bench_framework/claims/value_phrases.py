@@ -11,12 +11,8 @@ from bench_framework.model.judgement import Claim
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import UNSELECTED
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import derived_figure, per_doubling, percent_up
-from bench_framework.units import (
-    MINUS,
-    counted,
-    format_percent,
-)
+from bench_framework.text.numbers import derived_figure, format_percent, per_doubling, percent_up
+from bench_framework.units import MINUS, counted
 
 
 def _noise_floor(claim: Claim) -> str:

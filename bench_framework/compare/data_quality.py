@@ -21,7 +21,8 @@ from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Interval
 from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
-from bench_framework.units import counted, format_percent
+from bench_framework.text.numbers import format_percent
+from bench_framework.units import counted
 
 DRIFT_LEVEL: Final = 0.001
 """Level of Kendall's test for drift. It is strict because noise is autocorrelated."""

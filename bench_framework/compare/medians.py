@@ -17,6 +17,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
+from bench_framework.text.numbers import format_percent
 
 LEVEL: Final = 0.95
 """Confidence level of the interval of a median."""
@@ -175,7 +176,7 @@ def compare_counts(
     reason = None
     if not verdict.settled:
         widest = expm1(max(spread(counts), spread(reference)))
-        reason = Reason(ReasonCode.COUNTS_VARY, f"{100 * widest:.2g} %")
+        reason = Reason(ReasonCode.COUNTS_VARY, format_percent(widest, digits=2))
     return replace(exact, verdict=verdict, reason=reason, shown=interval)
 
 

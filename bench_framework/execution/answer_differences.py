@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.model.policies import AnswerPolicy
+from bench_framework.text.numbers import shortest
 
 CONTEXT_LINES: Final = 10
 _CONTEXT: Final = 20
@@ -90,7 +91,7 @@ class Difference:
                 return f"the lines differ in {name}: {_ignore(policy, pattern)}"
         for tolerance in _LAST_DIGITS:
             if all(_is_close(a, b, tolerance) for a, b in both):
-                form = _form(policy, "tolerance", f"{tolerance:g}")
+                form = _form(policy, "tolerance", shortest(tolerance))
                 return f"the lines differ in the last digits of numbers: {form}"
         pattern = _number_in_context(*texts[0]) if varying else ""
         if pattern and _equal_without(pattern, texts):

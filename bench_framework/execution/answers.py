@@ -29,7 +29,7 @@ from bench_framework.foreign import open_regular, parse_json, read_regular, sha2
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Answer
 from bench_framework.store.layout import writing
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size, shortest
 
 LARGEST_ANSWER: Final = 4 << 30
 """Largest output of a run that is compared byte by byte, filtered or checked."""
@@ -173,7 +173,7 @@ class AnswerReader:
             fix = f"correct the regular expression; {_SHOWS}"
             raise _error("BX218", f"answer: {message}", fix, output=words)
         if finished.timed_out:
-            message = f"{words} exceeded the time limit of {self.timeout_s:g} s"
+            message = f"{words} exceeded the time limit of {shortest(self.timeout_s)} s"
             cause = "nested repetitions such as (a+)+ need exponential time"
             fix = "simplify the regular expression, or increase measure: {timeout: …}"
             raise _error("BX218", message, fix, cause=cause)

@@ -28,7 +28,7 @@ from bench_framework.model.run import Block, PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size, shortest
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
@@ -151,7 +151,7 @@ class BlockRunner:
         if finished.killed:
             raise Interrupted("interrupted", effect="the block in flight is dropped")
         if finished.timed_out:
-            message = f"timed out after {self._timeout_s:g} s"
+            message = f"timed out after {shortest(self._timeout_s)} s"
             return replace(block, status="timeout", timed_out=True, message=message)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")

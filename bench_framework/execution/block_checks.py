@@ -19,7 +19,7 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
-from bench_framework.units import format_percent
+from bench_framework.text.numbers import format_percent
 
 STDERR_LINES: Final = 20
 SUCCEEDED_AGAIN: Final = "a second run succeeded"
@@ -128,7 +128,7 @@ class BlockChecks:
         if not answer.differing or (block.cell_id, "BX335") in state.noted:
             return []
         parts = (answer.differing, self.reader.policy.tolerated_share)
-        share, limit = (format_percent(float(f"{part:.2g}")) for part in parts)
+        share, limit = (format_percent(part, digits=2) for part in parts)
         base = self.record.plan.cell(state.reference_id).label
         event = Event(
             "BX335",

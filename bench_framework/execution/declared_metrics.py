@@ -21,6 +21,7 @@ from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.run import Block, Event, Receipt
+from bench_framework.text.numbers import shortest
 
 LARGEST_BYTES: Final = 64 << 20
 """A larger text is not searched: that would take longer than many runs."""
@@ -100,7 +101,9 @@ class Readings:
             except AnswerError as error:
                 return Missing(error.line)
             if finished.timed_out:
-                return Missing(f"{words} exceeded the time limit of {self.reader.timeout_s:g} s")
+                return Missing(
+                    f"{words} exceeded the time limit of {shortest(self.reader.timeout_s)} s"
+                )
             if not finished.ok:
                 return Missing(f"{words}: {finished.how}")
             groups = parse_json(edited.read_bytes())

@@ -34,7 +34,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import effect_note
 from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
-from bench_framework.text.numbers import interim_analyses, replication
+from bench_framework.text.numbers import format_percent, interim_analyses, replication
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
@@ -135,7 +135,7 @@ def _table(
     caption = (
         f"{title} against {start}{chosen}, everything else equal, paired within "
         f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
-        f"{interim_analyses(looks.count)}, family-wise level {looks.level * 100:g}\u202f%."
+        f"{interim_analyses(looks.count)}, family-wise level {format_percent(looks.level)}."
     )
     return Table(
         f"axis-{metric}",

@@ -18,7 +18,8 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import noun, word
 from bench_framework.store.columns import Column, from_field, listed, to_csv
 from bench_framework.store.source import Source, metrics_of
-from bench_framework.units import THIN_SPACE, counted, format_duration, format_size
+from bench_framework.text.numbers import fixed, format_duration, format_size, shortest
+from bench_framework.units import THIN_SPACE, counted
 
 FAMILIES: Final = ("headline", "memory", "exact")
 """Families of comparisons with the baseline."""
@@ -168,7 +169,7 @@ def github_action_benchmark(table: ExportTable) -> str:
             "value": row["median"],
         }
         if row["lo"] is not None:
-            entry["range"] = f"± {(row['hi'] - row['lo']) / 2:.3g}"
+            entry["range"] = f"± {shortest((row['hi'] - row['lo']) / 2, 3)}"
         rounds = row["rounds"]
         what = f"median of {counted(rounds, 'round')}" if rounds else "property of the binary"
         entry["extra"] = f"{what}, record {row['record_id']}"
@@ -217,10 +218,10 @@ def _cells(row: Row) -> Iterator[str]:
         if value is None:
             return ""
         show = {"s": format_duration, "bytes": format_size}.get(row["unit"])
-        return (show(value, digits=4) if show else f"{value:.4g}").translate(_TEX)
+        return (show(value, digits=4) if show else shortest(value, 4)).translate(_TEX)
 
     def ratio(name: str) -> str:
-        return "" if row[name] is None else f"{row[name]:.3f}"
+        return "" if row[name] is None else fixed(row[name], 3)
 
     yield from (_tex(text) for text in (row["variant"], row["input"], noun(row["metric"])))
     yield figure(row["median"])

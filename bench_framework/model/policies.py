@@ -1,14 +1,12 @@
 """Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
 import re
-import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
-from bench_framework.units import counted, format_percent
+from bench_framework.units import counted
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 _EDITED: Final = frozenset({"sorted-lines", "json"})
@@ -59,24 +57,6 @@ class AnswerPolicy:
         """True if another text than the output itself is compared."""
         edits = self.filter or self.extract or self.ignore or self.compare in _EDITED
         return bool(edits) and not self.check
-
-    @property
-    def how(self) -> str:
-        """Return how answers are compared, such as ``exact, without matches of `[0-9]+ ms```."""
-        if self.check:
-            return f"checked by `{shlex.join(self.check)}`"
-        parts = [
-            self.compare,
-            f"after the filter `{shlex.join(self.filter)}`" if self.filter else "",
-            f"only matches of `{self.extract}`" if self.extract else "",
-            f"without matches of {_quoted(self.ignore)}" if self.ignore else "",
-            f"without the JSON keys {_quoted(self.json_ignore)}" if self.json_ignore else "",
-            f"numbers within {self.tolerance:g} (relative)" if self.tolerance else "",
-        ]
-        if self.tolerated_share:
-            share = format_percent(self.tolerated_share)
-            parts.append(f"less than {share} of the lines may differ")
-        return ", ".join(part for part in parts if part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +232,3 @@ class JudgePolicy:
     def thresholds_of(self, metric: Metric) -> Thresholds:
         """Return the margin δ and the minimum effect size ε of a metric."""
         return Thresholds(self.margin_of(metric), self.epsilon_of(metric))
-
-
-def _quoted(texts: Iterable[str]) -> str:
-    return ", ".join(f"`{text}`" for text in texts)

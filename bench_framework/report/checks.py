@@ -14,8 +14,9 @@ from bench_framework.model.run import Block, Event
 from bench_framework.model.words import noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
-from bench_framework.text.numbers import margin_text, percent, percent_up, show_size
-from bench_framework.units import THIN_SPACE, counted, format_percent
+from bench_framework.text.answers import how_compared
+from bench_framework.text.numbers import fixed, format_percent, percent, percent_up, show_size
+from bench_framework.units import THIN_SPACE, counted
 
 N = TypeVar("N", int, float)
 Answer = tuple[bool, str] | None
@@ -145,7 +146,7 @@ def _steal(data: ReportData) -> Answer:
     ticks = _known(b.sensors.steal_ticks for b in data.measured_blocks)
     if not any(ticks):
         return (True, "the host withheld no CPU time") if ticks else None
-    total = f"{sum(ticks) * contention.TICK_S:.2f}{THIN_SPACE}s"
+    total = f"{fixed(sum(ticks) * contention.TICK_S, 2)}{THIN_SPACE}s"
     runs = counted(sum(map(bool, ticks)), "run")
     return False, f"the host withheld CPU time during {runs}, {total} in total"
 
@@ -156,7 +157,7 @@ def _memory(data: ReportData) -> Answer:
         return None
     waits = _known(b.sensors.psi_memory_us for b in data.measured_blocks)
     figure = f"at least {show_size(min(free), 'iec')} available"
-    figure += f"; {sum(waits) / 1e6:.1f}{THIN_SPACE}s of memory pressure" if waits else ""
+    figure += f"; {fixed(sum(waits) / 1e6, 1)}{THIN_SPACE}s of memory pressure" if waits else ""
     short = any("memory" in contention.flags(b) for b in data.measured_blocks)
     return min(free) >= LOW_MEMORY * data.host.ram_bytes and not short, figure
 
@@ -184,7 +185,7 @@ def _clock(data: ReportData) -> Answer:
     if len(clocks) < FEWEST_CLOCKS:
         return None
     least, most = min(clocks), max(clocks)
-    span = f"{least / 1000:.2f} to {most / 1000:.2f}{THIN_SPACE}GHz"
+    span = f"{fixed(least / 1000, 2)} to {fixed(most / 1000, 2)}{THIN_SPACE}GHz"
     return most <= least * (1 + STEADY), f"{span} (first CPU, just after a sample)"
 
 
@@ -192,7 +193,7 @@ def _load(data: ReportData) -> Answer:
     load, cores = data.host.load1, data.host.cores
     if load is None:
         return None
-    return load <= BUSY * cores, f"load {load:.2f} on {cores} cores before the start"
+    return load <= BUSY * cores, f"load {fixed(load, 2)} on {cores} cores before the start"
 
 
 def _governor(data: ReportData) -> Answer:
@@ -213,7 +214,7 @@ _MACHINE: Final[Mapping[str, Callable[[ReportData], Answer]]] = {
 
 
 def _outputs(data: ReportData) -> Check:
-    kind = data.plan.answer.how
+    kind = how_compared(data.plan.answer)
     if kind == "none":
         return Check("warn", "outputs", "not compared: the scenario says `none`")
     if data.outputs_differ:
@@ -276,7 +277,7 @@ def _order(data: ReportData) -> Check:
     largest = max(abs(math.fsum(values) / len(values)) for values in offsets.values())
     figure = (
         f"random, new in every round, seed {data.plan.measure.seed}; the mean position of each "
-        f"configuration is at most {largest:.1f} places from the middle of the round"
+        f"configuration is at most {fixed(largest, 1)} places from the middle of the round"
     )
     return Check("pass", "execution order", figure)
 
@@ -294,7 +295,7 @@ def _floors(data: ReportData) -> Iterable[Check]:
         else:
             inside = floor.fraction <= margin
             mark = "pass" if inside else mark
-            side = f"{'within' if inside else 'above'} the margin of {margin_text(margin)}"
+            side = f"{'within' if inside else 'above'} the margin of {format_percent(margin)}"
             figure = f"{percent_up(floor.fraction)}, {side}"
         yield Check(mark, f"noise floor of {name}{where}", figure)
 

@@ -21,7 +21,7 @@ from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, 
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
-from bench_framework.text.numbers import DASH
+from bench_framework.text.numbers import DASH, format_percent
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class ReportData:
     @property
     def level(self) -> str:
         """Return the family-wise level of the results, such as ``5 %``."""
-        return f"{self.judgement.looks.level * 100:g}\u202f%"
+        return format_percent(self.judgement.looks.level)
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of a configuration."""

@@ -27,7 +27,7 @@ from bench_framework.text.numbers import (
     DASH,
     SIZES,
     column_size,
-    margin_text,
+    format_percent,
     percent_up,
     rate_unit,
 )
@@ -228,7 +228,7 @@ def _is_open(comparison: Comparison) -> bool:
 
 def _needed(comparisons: Sequence[Comparison]) -> str:
     """Return the rounds that detect a difference of the margin, "" if they were measured."""
-    head = f"; detecting {margin_text(comparisons[0].thresholds.margin)} needs"
+    head = f"; detecting {format_percent(comparisons[0].thresholds.margin)} needs"
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):
         return f"{head} more than 1000 rounds"

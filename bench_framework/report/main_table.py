@@ -28,7 +28,7 @@ from bench_framework.rounding import thresholds
 from bench_framework.text.numbers import (
     DASH,
     TIMES_FROM,
-    margin_text,
+    format_percent,
     percent_up,
     show_factor,
     show_percent,
@@ -88,7 +88,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
         caption += (
             f" Size uncertain: the difference may be below the margin of "
-            f"{margin_text(unsure.thresholds.margin)} after correction for multiple comparisons."
+            f"{format_percent(unsure.thresholds.margin)} after correction for multiple comparisons."
         )
     if any(ROUNDS in row.cells[-1].text for row in rows):
         caption += f" “{ROUNDS} n rounds”: measured until then."
@@ -110,7 +110,7 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
     if floor is not None and floor.fraction is not None and floor.fraction > data.margin:
         yield (
             f"Noise floor: {percent_up(floor.fraction)}, above the margin of "
-            f"{margin_text(data.margin)}. Smaller differences can remain undetected."
+            f"{format_percent(data.margin)}. Smaller differences can remain undetected."
         )
     cells = data.measured(item.id)
     pairs = [c for cell in cells if (c := data.comparison(cell.id, data.metric)) is not None]

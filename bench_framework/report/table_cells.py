@@ -15,6 +15,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import (
     DASH,
     column_decimals,
+    fixed,
     measured_decimals,
     metric_unit,
     rate_unit,
@@ -143,7 +144,7 @@ def titled(name: str, unit: str) -> str:
 def cores_cell(cpu: Summary | None, wall: Summary | None) -> Cell:
     """Return the cores in use: the quotient of the medians of CPU time and time."""
     cores = cpu.median / wall.median if cpu and wall and wall.median > 0 else None
-    return value_cell(cores, "{:.2f}".format)
+    return value_cell(cores, lambda value: fixed(value, 2))
 
 
 def rate_cell(size: int, wall: Summary | None, family: str) -> Cell:

@@ -19,6 +19,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
 from bench_framework.store import harnesses
 from bench_framework.store.layout import IMPORTED
+from bench_framework.text.numbers import shortest
 from bench_framework.units import PER_SECOND
 
 UNREADABLE: Final = "BX450"
@@ -68,10 +69,10 @@ def require_time(seconds: float, what: str, where: str) -> float:
     defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
-        message = f"{what} is {seconds:g}; it must be a number above zero"
+        message = f"{what} is {shortest(seconds)}; it must be a number above zero"
         raise fault(IMPOSSIBLE, message, where=where)
     if not LEAST_S <= seconds <= MOST_S:
-        message = f"{what} is {seconds:g} s, which no program takes"
+        message = f"{what} is {shortest(seconds)} s, which no program takes"
         raise fault(IMPOSSIBLE, message, where=where)
     return seconds
 
@@ -79,7 +80,7 @@ def require_time(seconds: float, what: str, where: str) -> float:
 def require_amount(value: float, most: float, what: str, where: str) -> float:
     """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
     if not 0 <= value <= most:
-        message = f"{what} is {value:g}; it must be between 0 and {most:g}"
+        message = f"{what} is {shortest(value)}; it must be between 0 and {shortest(most)}"
         raise fault(IMPOSSIBLE, message, where=where)
     return value
 

@@ -1,4 +1,4 @@
-"""The words of the program: number formats, names, reasons, errors and sentences.
+"""Words that are made for readers, and that no code compares: formats of numbers, phrases of reasons.
 
-Computation passes facts and numbers to this package; only this package turns them into text.
+Computation passes values to this package; only this package turns them into text.
 """

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Final
 
-from bench_framework import units
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.verdict import Verdict
@@ -22,6 +21,7 @@ from bench_framework.rounding import (
     plain,
     rounded,
 )
+from bench_framework.units import MINUS, THIN_SPACE
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 1.5
@@ -31,6 +31,8 @@ MOST_DIGITS: Final = 4
 """Most digits of a measured value in a table. cells.csv has more, and the comparison uses the
 ratio.
 """
+MOST_DIGITS_OF_PERCENT: Final = 10
+"""Digits of a percentage that a user wrote, such as a margin."""
 DASH: Final = "—"
 INFINITY: Final = "∞"
 
@@ -81,8 +83,8 @@ def show_ratio(
     if hi > LARGEST_RATIO:
         # An infinite bound needs no digits. The other numbers use those of the finite side.
         decimals = max(least, min(FINE_ENOUGH, decimals_of(abs(ratio - lo))))
-        below = _fixed(lo, decimals, ROUND_FLOOR)
-        return IntervalText(_fixed(ratio, decimals), below, INFINITY)
+        below = fixed(lo, decimals, ROUND_FLOOR)
+        return IntervalText(fixed(ratio, decimals), below, INFINITY)
     return _interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
 
 
@@ -105,11 +107,11 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
 
     def change(value: Decimal) -> str:
         shift = (value - 1) * 100
-        sign = "" if shift == 0 else "+" if shift > 0 else units.MINUS
+        sign = "" if shift == 0 else "+" if shift > 0 else MINUS
         return f"{sign}{abs(shift):.{interval.decimals - 2}f}"
 
     estimate, low, high = map(change, (interval.estimate, interval.lo, interval.hi))
-    return f"{estimate}{units.THIN_SPACE}% [{low}, {high}]"
+    return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
 
 
 def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool) -> IntervalText:
@@ -160,12 +162,12 @@ def show_measured(
     """Return a value × `scale` with the decimals of its interval, or those of its column."""
     if decimals is None:
         decimals = measured_decimals(value, lo, hi, scale)
-    return _fixed(value * scale, decimals)
+    return fixed(value * scale, decimals)
 
 
 def percent(fraction: float | None) -> str:
     """Return ``0.0134`` as ``1.3 %``, with two significant digits and tens in full."""
-    return DASH if fraction is None else f"{significant(fraction * 100, 2)}{units.THIN_SPACE}%"
+    return DASH if fraction is None else f"{significant(fraction * 100, 2)}{THIN_SPACE}%"
 
 
 def percent_up(fraction: float | None) -> str:
@@ -173,29 +175,19 @@ def percent_up(fraction: float | None) -> str:
     if fraction is None:
         return DASH
     if fraction <= 0:
-        return f"0{units.THIN_SPACE}%"
+        return f"0{THIN_SPACE}%"
     value = decimal(fraction) * 100
     step = Decimal(1).scaleb(-max(0, 1 - value.adjusted()))
-    return f"{_text(value.quantize(step, ROUND_CEILING))}{units.THIN_SPACE}%"
-
-
-def margin_text(fraction: float) -> str:
-    """Return a margin as it was written: ``2 %``, ``2.5 %``."""
-    return units.format_percent(fraction)
+    return f"{_text(value.quantize(step, ROUND_CEILING))}{THIN_SPACE}%"
 
 
 def show_size(size: float, family: str) -> str:
     """Return a size with its unit and three significant digits: ``61.4 MiB``."""
     if family != "si":
-        return units.format_size(size)
-    unit, scale = units.size_unit(size, family)
+        return format_size(size)
+    unit, scale = size_unit(size, family)
     number = str(int(size)) if unit == "B" else significant(size * scale, 3)
-    return f"{number}{units.THIN_SPACE}{unit}"
-
-
-def grouped(number: int) -> str:
-    """Return a whole number with thin spaces between groups of three digits."""
-    return f"{number:,}".replace(",", units.THIN_SPACE)
+    return f"{number}{THIN_SPACE}{unit}"
 
 
 def replication(rounds: int, runs: int) -> str:
@@ -210,8 +202,8 @@ def interim_analyses(count: int) -> str:
 
 def rate(count: float, family: str) -> str:
     """Return a number of bytes per second in the unit family of the scenario: ``"2.1 GiB/s"``."""
-    unit, scale = units.size_unit(count, family)
-    return f"{significant(count * scale, 3)}{units.THIN_SPACE}{unit}/s"
+    unit, scale = size_unit(count, family)
+    return f"{significant(count * scale, 3)}{THIN_SPACE}{unit}/s"
 
 
 def rate_unit(family: str) -> tuple[str, float]:
@@ -219,11 +211,17 @@ def rate_unit(family: str) -> tuple[str, float]:
     return ("MB/s", 1e-6) if family == "si" else ("MiB/s", 2.0**-20)
 
 
+def shortest(value: float, digits: int = 6) -> str:
+    """Return a number with at most `digits` significant digits and no zeros at the end: 0.5, 2, 1e-05."""
+    sign = MINUS if value < 0 else ""
+    return f"{sign}{abs(value):.{digits}g}"
+
+
 def significant(value: float, digits: int) -> str:
     """Return a value with at least `digits` significant digits: 470, 47.0, 4.70."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else INFINITY
-    return _fixed(value, max(0, digits - 1 - decimal(value).adjusted()))
+    return fixed(value, max(0, digits - 1 - decimal(value).adjusted()))
 
 
 def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
@@ -233,9 +231,9 @@ def column_size(preferred: float, sizes: Iterable[float], family: str) -> float:
     then determines the unit, if the largest has at most five digits.
     """
     positive = [size for size in sizes if size > 0]
-    if not positive or min(positive) * units.size_unit(preferred, family)[1] >= _LEAST_SHOWN:
+    if not positive or min(positive) * size_unit(preferred, family)[1] >= _LEAST_SHOWN:
         return preferred
-    fits = max(positive) * units.size_unit(min(positive), family)[1] < _MOST_SHOWN
+    fits = max(positive) * size_unit(min(positive), family)[1] < _MOST_SHOWN
     return min(positive) if fits else preferred
 
 
@@ -244,11 +242,11 @@ def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tu
     kind = METRICS.get(metric)
     match kind.unit if kind is not None else declared:
         case "s":
-            return units.time_unit(size)
+            return time_unit(size)
         case "bytes":
-            return units.size_unit(size, family)
+            return size_unit(size, family)
         case "bytes/s":
-            unit, scale = units.size_unit(size, family)
+            unit, scale = size_unit(size, family)
             return f"{unit}/s", scale
         case "1/s":
             return "1/s", 1.0
@@ -256,15 +254,16 @@ def metric_unit(metric: str, size: float, family: str, declared: str = "") -> tu
             return ("million", 1e-6) if metric == "instructions" and size >= _MILLION else ("", 1.0)
 
 
-def _fixed(value: float, decimals: int, rounding: str = ROUND_HALF_EVEN) -> str:
+def fixed(value: float | Decimal, decimals: int, rounding: str = ROUND_HALF_EVEN) -> str:
     """Return a number as text, rounded as a decimal, so that the printed number is the judged one."""
     if not math.isfinite(value):
-        return INFINITY if value > 0 else units.MINUS + INFINITY
-    return _text(decimal(value).quantize(Decimal(1).scaleb(-decimals), rounding))
+        return INFINITY if value > 0 else MINUS + INFINITY
+    exact = value if isinstance(value, Decimal) else decimal(value)
+    return _text(exact.quantize(Decimal(1).scaleb(-decimals), rounding))
 
 
 def _text(value: Decimal) -> str:
-    return f"{value:f}".replace("-", units.MINUS)
+    return f"{value:f}".replace("-", MINUS)
 
 
 def per_doubling(exponent: float, lo: float, hi: float, unit: str = "") -> str:
@@ -290,9 +289,9 @@ def derived_figure(
     """
     unit, scale = "", 1.0
     if kind == "s":
-        unit, scale = units.time_unit(estimate)
+        unit, scale = time_unit(estimate)
     elif kind == "bytes/s":
-        unit, scale = units.size_unit(estimate if smallest is None else smallest, family)
+        unit, scale = size_unit(estimate if smallest is None else smallest, family)
         unit += "/s"
     low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
     value = plain(estimate * scale, low * scale, high * scale, most=3)
@@ -300,6 +299,70 @@ def derived_figure(
         # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
         value = rounded(estimate, low, high, margin=margin)
     interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
-    return f"{value.estimate}{interval}{units.THIN_SPACE}{unit}".rstrip(units.THIN_SPACE).replace(
-        "-", units.MINUS
+    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+
+
+def format_size(size: float, *, digits: int = 3) -> str:
+    """Format bytes with an IEC unit and about `digits` significant digits: ``"9.77 MiB"``."""
+    value, unit = float(size), "B"
+    for step in ("KiB", "MiB", "GiB", "TiB"):
+        if abs(value) < 1024:  # noqa: PLR2004 -- the IEC step
+            break
+        value, unit = value / 1024, step
+    if unit == "B":
+        return f"{int(value)}{THIN_SPACE}B"
+    return f"{significant(value, digits)}{THIN_SPACE}{unit}"
+
+
+def size_unit(size: float, family: str) -> tuple[str, float]:
+    """Return unit and factor: ``("MiB", 2 ** -20)``. `family`: ``iec`` (1024) or ``si`` (1000)."""
+    base, names = (
+        (1000.0, ("B", "kB", "MB", "GB"))
+        if family == "si"
+        else (1024.0, ("B", "KiB", "MiB", "GiB"))
     )
+    power = 0
+    while power < len(names) - 1 and abs(size) >= base ** (power + 1):
+        power += 1
+    return names[power], base**-power
+
+
+def format_duration(seconds: float, *, digits: int = 3) -> str:
+    """Format a measured time in its natural unit: ``"412 µs"``, ``"21.3 ms"``, ``"1.70 s"``."""
+    unit, scale = time_unit(seconds)
+    return f"{significant(seconds * scale, digits)}{THIN_SPACE}{unit}"
+
+
+def format_clock(seconds: float) -> str:
+    """Format a waiting time: ``"42 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
+    whole = max(0, round(seconds))
+    if whole < 60:  # noqa: PLR2004 -- seconds in a minute
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:  # noqa: PLR2004 -- minutes in an hour
+        return f"{minutes} min {rest:02d} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min"
+
+
+def time_unit(seconds: float) -> tuple[str, float]:
+    """Return the best unit of a time and the factor from seconds, such as ``("ms", 1e3)``."""
+    if seconds >= 1:
+        return "s", 1.0
+    if seconds >= 1e-3:  # noqa: PLR2004 -- one millisecond
+        return "ms", 1e3
+    return "µs", 1e6
+
+
+def format_percent(
+    fraction: float, *, decimals: int | None = None, digits: int = MOST_DIGITS_OF_PERCENT
+) -> str:
+    """Format 0.02 as ``"2 %"``, with the given number of decimals, or with at most `digits` digits."""
+    percent = fraction * 100
+    text = f"{percent:.{decimals}f}" if decimals is not None else f"{percent:.{digits}g}"
+    return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
+
+
+def grouped(number: int, separator: str = " ") -> str:
+    """Return a whole number with groups of three digits, such as ``20 000``."""
+    return f"{number:,}".replace(",", separator)

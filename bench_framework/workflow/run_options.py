@@ -18,6 +18,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.store.layout import NUMBERS
+from bench_framework.text.numbers import shortest
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
-        message = f"--idle must be a load average above 0, got {options.idle:g}"
+        message = f"--idle must be a load average above 0, got {shortest(options.idle)}"
         raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)

@@ -13,7 +13,8 @@ from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
-from bench_framework.units import counted, format_clock
+from bench_framework.text.numbers import format_clock
+from bench_framework.units import counted
 
 
 def progress_of(step: progress.BuildStep) -> str:

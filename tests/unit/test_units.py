@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework import units
+from bench_framework.text.numbers import format_clock, format_duration, format_size
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_a_size_written_in_bytes_reads_back(size: int) -> None:
     [(0.0000004, "0.400 µs"), (0.0213, "21.3 ms"), (1.698, "1.70 s"), (412e-6, "412 µs")],
 )
 def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) -> None:
-    assert units.format_duration(seconds).replace(units.THIN_SPACE, " ") == expected
+    assert format_duration(seconds).replace(units.THIN_SPACE, " ") == expected
 
 
 @pytest.mark.parametrize(
@@ -66,9 +67,9 @@ def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) ->
     [(42, "42 s"), (200, "3 min 20 s"), (7500, "2 h 05 min"), (60, "1 min")],
 )
 def test_a_waiting_time_is_printed_in_minutes_and_hours(seconds: float, expected: str) -> None:
-    assert units.format_clock(seconds) == expected
+    assert format_clock(seconds) == expected
 
 
 def test_sizes_are_printed_in_iec_units() -> None:
-    assert units.format_size(512) == f"512{units.THIN_SPACE}B"
-    assert units.format_size(10 * 1024**2) == f"10.0{units.THIN_SPACE}MiB"
+    assert format_size(512) == f"512{units.THIN_SPACE}B"
+    assert format_size(10 * 1024**2) == f"10.0{units.THIN_SPACE}MiB"

@@ -6,7 +6,8 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.console import Console
-from bench_framework.units import counted, format_size, parse_duration
+from bench_framework.text.numbers import fixed, format_size
+from bench_framework.units import counted, parse_duration
 
 EXAMPLES = """
 benchctl clean                                  # only list
@@ -62,7 +63,7 @@ def clean(
         return
     for item in items:
         size, days = format_size(item.size_bytes), item.age_s / 86400
-        console.emit(f"{item.kind:<9} {size:>10}  {days:5.1f} d  {item.path}")
+        console.emit(f"{item.kind:<9} {size:>10}  {fixed(days, 1):>5} d  {item.path}")
     for kind in dict.fromkeys(item.kind for item in items):
         sizes = [item.size_bytes for item in items if item.kind == kind]
         console.emit(f"{kind:<9} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")

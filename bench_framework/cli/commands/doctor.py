@@ -12,7 +12,8 @@ from typer import Option
 
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
-from bench_framework.units import counted, format_clock, format_percent, parse_duration
+from bench_framework.text.numbers import format_clock, format_percent
+from bench_framework.units import counted, parse_duration
 
 if TYPE_CHECKING:
     from bench_framework.execution.machine.settings import QuietMachine

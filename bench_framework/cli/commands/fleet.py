@@ -13,7 +13,7 @@ from typer import Argument, Option
 
 from bench_framework.cli.arguments import Insecure
 from bench_framework.cli.console import Console, wrap
-from bench_framework.units import format_clock, format_size
+from bench_framework.text.numbers import fixed, format_clock, format_size
 
 if TYPE_CHECKING:
     from bench_framework.workflow.fleet.hosts import HostStatus
@@ -108,7 +108,7 @@ def _row(host: HostStatus) -> tuple[str, ...]:
     elif host.done is not None:
         progress = f"{host.done}/{host.total}" if host.total else f"{host.done}"
         progress += f", {format_clock(host.left_s)}" if host.left_s is not None else " rounds"
-    load = "" if host.load is None else f"{host.load:.2f}"
+    load = "" if host.load is None else fixed(host.load, 2)
     free = "" if host.free_bytes is None else format_size(host.free_bytes, digits=2)
     return host.host, state, progress, load, free, host.kind[:_SHORT_DIGEST]
 

@@ -15,7 +15,9 @@ from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioF
 from bench_framework.cli.console import Console, wrap
 from bench_framework.model.plan import Cell, Plan, Word, filled
 from bench_framework.model.words import noun, plan_size
-from bench_framework.units import counted, format_clock, format_percent, format_size
+from bench_framework.text.answers import how_compared
+from bench_framework.text.numbers import format_clock, format_percent, format_size
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.workflow.setup.forecast import Forecast
@@ -74,7 +76,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "Tune": _filled(plan.tuning),
         "Cache": _cold(plan),
         "CPUs": _pinned(plan),
-        "Answer": plan.answer.how if plan.answer.how != "exact" else "",
+        "Answer": how_compared(plan.answer) if how_compared(plan.answer) != "exact" else "",
         "Hosts": hosts,
         "Run": _run(forecast),
         "Estimate": ", ".join(estimate),

@@ -12,13 +12,9 @@ from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_NOT_MEASURED
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import AnswerPolicy
-from bench_framework.units import (
-    counted,
-    format_clock,
-    format_duration,
-    format_percent,
-    format_size,
-)
+from bench_framework.text.answers import how_compared
+from bench_framework.text.numbers import format_clock, format_duration, format_percent, format_size
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.workflow.setup.trial import Text, Trial, Trials
@@ -120,12 +116,12 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
         if given.size_bytes is not None:
             size = f"{counted(given.lines, 'line')}, {counted(given.size_bytes, 'byte')}"
             text = f"{size}, {text}"
-        items.append(("answer", policy.how if policy.check else text))
+        items.append(("answer", how_compared(policy) if policy.check else text))
         if answer.differing is not None:
-            lines = f"{format_percent(float(f'{answer.differing:.2g}'))} of the lines differ"
+            lines = f"{format_percent(answer.differing, digits=2)} of the lines differ"
             items.append(("", f"{lines if answer.differing else 'numbers differ'}, as tolerated"))
         if policy.edited:
-            items += [("compared", policy.how), *_first_lines("", given)]
+            items += [("compared", how_compared(policy)), *_first_lines("", given)]
     elif trial.ok:
         items.append(("answer", "not compared"))
     return items

@@ -21,6 +21,7 @@ from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import InstructionPolicy
 from bench_framework.model.run import Observation
+from bench_framework.text.numbers import shortest
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"
@@ -128,7 +129,7 @@ def _rejection(outcome: SingleRun, ran: Mapping[str, str], policy: InstructionPo
         return _TOO_NEW
     if outcome.status == "timeout":
         advice = "set metrics: {instructions: {timeout: …}} to a longer time"
-        return f"it took longer than {policy.timeout_s:g} s under {policy.tool}; {advice}"
+        return f"it took longer than {shortest(policy.timeout_s)} s under {policy.tool}; {advice}"
     if outcome.status != "ok":
         return f"under {policy.tool}: {outcome.message}"
     if isinstance(count, str):

@@ -15,6 +15,7 @@ from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Receipt
 from bench_framework.store.layout import Raw
+from bench_framework.text.numbers import shortest
 
 if TYPE_CHECKING:  # `plan` describes binaries with this module, and loads no records
     from bench_framework.store.records import Record
@@ -116,7 +117,7 @@ class SingleRunner:
         if finished.killed:
             raise Interrupted("interrupted", effect="the run in flight is dropped")
         if finished.timed_out:
-            return SingleRun("timeout", finished, f"timed out after {timeout_s:g} s")
+            return SingleRun("timeout", finished, f"timed out after {shortest(timeout_s)} s")
         if finished.exit_code not in self.policy.exit_codes:
             printed = in_one_line(text_of(errors))
             message = f"{finished.how}: {printed}" if printed else finished.how

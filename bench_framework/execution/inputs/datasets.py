@@ -19,7 +19,7 @@ from bench_framework.execution.inputs import folders, user_inputs
 from bench_framework.execution.machine.host import cache_root, filesystem_of, free_bytes, seconds
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size
 
 if TYPE_CHECKING:
     from bench_framework.execution.stop import Session

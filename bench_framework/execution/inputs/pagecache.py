@@ -17,7 +17,7 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host
 from bench_framework.model.plan import CacheState
 from bench_framework.model.run import PageCache
-from bench_framework.units import format_percent, format_size
+from bench_framework.text.numbers import format_percent, format_size
 
 DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
 PAGECACHE: Final = "1\n"

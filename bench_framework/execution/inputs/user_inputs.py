@@ -21,7 +21,8 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder,
 from bench_framework.foreign import fault_of, matching_files, sha256_of, text_of
 from bench_framework.model.plan import OUTPUT, Dataset, filled, stable_id
 from bench_framework.model.run import PreparedInput
-from bench_framework.units import counted, format_size
+from bench_framework.text.numbers import format_size
+from bench_framework.units import counted
 
 MOST_WORDS: Final = 96 << 10
 """Bytes of the names of several files: hyperfine takes a command as one argument of 128 KiB at most."""

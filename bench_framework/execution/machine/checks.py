@@ -18,7 +18,7 @@ from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.host import IN_MEMORY, existing, filesystem_of
 from bench_framework.execution.process import Launcher
-from bench_framework.units import format_size
+from bench_framework.text.numbers import fixed, format_size
 
 BUSY_SHARE: Final = 0.25
 """Load average per core above which another program runs during most samples."""
@@ -126,8 +126,8 @@ def load(machine: Machine) -> Check:
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
         meaning = "other programs are running, so more rounds are needed for the same precision"
-        return warn(f"{value:.2f} on {count} cores", meaning, "stop them, or measure later")
-    return ok(f"{value:.2f} on {count} cores")
+        return warn(f"{fixed(value, 2)} on {count} cores", meaning, "stop them, or measure later")
+    return ok(f"{fixed(value, 2)} on {count} cores")
 
 
 def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature

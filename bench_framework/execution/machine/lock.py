@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer, Waiting
-from bench_framework.units import format_clock
+from bench_framework.text.numbers import fixed, format_clock, shortest
 
 if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
@@ -163,16 +163,18 @@ def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> floa
         MachineError: BX241, the load was not below the limit for ten minutes.
         Interrupted: the user stopped it.
     """
-    start = seconds()
-    while (now := os.getloadavg()[0]) >= (math.inf if below is None else below):
+    start, most = seconds(), math.inf if below is None else below
+    while (now := os.getloadavg()[0]) >= most:
         stop.check()
         elapsed = seconds() - start
         if elapsed >= PATIENCE_S:
-            limit = f"below {below:g} for {format_clock(PATIENCE_S)}"
+            limit = f"below {shortest(most)} for {format_clock(PATIENCE_S)}"
             message = f"the machine is not idle: its load average was not {limit}"
-            details, effect = (("load", f"{now:.2f} (last minute)"),), "nothing was measured"
+            details, effect = (("load", f"{fixed(now, 2)} (last minute)"),), "nothing was measured"
             fix = "stop other programs, or use a larger --idle, or none"
             raise MachineError(message, code="BX241", details=details, effect=effect, fix=fix)
-        observer.notify(Waiting(f"a load average below {below:g}, now {now:.2f}", elapsed))
+        observer.notify(
+            Waiting(f"a load average below {shortest(most)}, now {fixed(now, 2)}", elapsed)
+        )
         time.sleep(RETRY_S)
     return now

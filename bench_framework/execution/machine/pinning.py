@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.errors import CellError
 from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.target import format_cpus, parse_cpus
-from bench_framework.units import format_percent
+from bench_framework.text.numbers import format_percent
 
 CPU_FOLDER: Final = "devices/system/cpu"
 MOST_CORES_WITHOUT_SPARE: Final = 2

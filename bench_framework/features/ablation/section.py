@@ -20,7 +20,7 @@ from bench_framework.report.table_cells import (
     scale_of,
     with_claims,
 )
-from bench_framework.text.numbers import DASH, show_ratio, significant
+from bench_framework.text.numbers import DASH, fixed, show_ratio, significant
 from bench_framework.units import MINUS, THIN_SPACE
 
 _HEADS: Final = {
@@ -127,7 +127,7 @@ def _quotient(table: Contribution) -> Cell:
     if len(ratios) < len(contrasts):
         return Cell(DASH)
     total = functools.reduce(operator.truediv, ratios)
-    return Cell(f"{total:.3f}" if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
+    return Cell(fixed(total, 3) if abs(total - 1) < _NEAR_ONE else significant(total, 3), total)
 
 
 def _share(share: float | None) -> Cell:

@@ -11,6 +11,7 @@ from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status
 from bench_framework.features.audit.lookup import Lookup
 from bench_framework.features.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
 from bench_framework.rounding import thresholds
+from bench_framework.text.numbers import fixed, format_percent
 
 _FAR: Final = 0.05
 """The relative difference from which two figures without spread are not called equal."""
@@ -69,13 +70,13 @@ class Conditions:
         if interval is None or not certain:
             gap = abs(pair.estimate[0] - 1)
             if interval is None and equal and gap > max(margin, _FAR):
-                return Finding("not supported", f"{pair} differ by {gap * 100:.3g} %")
+                return Finding("not supported", f"{pair} differ by {format_percent(gap, digits=3)}")
             start = "" if certain else "it does not name its figures; "
             lack = f", but {self.lack(pair)}" if interval is None else ""
             return Finding("inconclusive", f"{start}{pair} agree with it{lack}")
         bounds = lo, hi = interval.lo, interval.hi
         source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
-        result = f"{source} of {pair} give a ratio of {interval.ratio:.3f} [{lo:.3f}, {hi:.3f}]"
+        result = f"{source} of {pair} give a ratio of {fixed(interval.ratio, 3)} [{fixed(lo, 3)}, {fixed(hi, 3)}]"
         if not equal and lo <= 1 <= hi:
             return Finding("inconclusive", f"{result}, which includes 1", bounds)
         if not equal:
@@ -87,7 +88,7 @@ class Conditions:
             status, end = "supported", ""
         elif lo > high or hi < low:
             status, end = "not supported", "not "
-        return Finding(status, f"{result}, {end}within ±{margin * 100:.2g} %", bounds)
+        return Finding(status, f"{result}, {end}within ±{format_percent(margin, digits=2)}", bounds)
 
     def lack(self, pair: Pair) -> str:
         """Return what is missing to judge a pair of figures without runs or spread."""
@@ -134,7 +135,7 @@ class Conditions:
             if moved and first.headings != f.headings:
                 reason = (
                     f"between the two sets of runs, {first.row} itself changed by a factor of"
-                    f" {ratio:.2f} [{lo:.2f}, {hi:.2f}]: the conditions were different"
+                    f" {fixed(ratio, 2)} [{fixed(lo, 2)}, {fixed(hi, 2)}]: the conditions were different"
                 )
                 return reason, frozenset((first.group, f.group))
         return "", frozenset()
@@ -162,7 +163,7 @@ class Conditions:
             if rate and abs(both.quantity.value / rate - 1) <= _NO_OVERLAP:
                 return (
                     f"the {both.quantity.text} of “{both.row}” is the rate of its stages one after"
-                    f" the other ({rate / 1e9:.2f} GB/s): missing overlap explains the whole loss"
+                    f" the other ({fixed(rate / 1e9, 2)} GB/s): missing overlap explains the whole loss"
                 )
         return ""
 
@@ -178,7 +179,7 @@ class Conditions:
                 if f.quantity.kind == "rate" and f.quantity.value > rate * _EXCESS:
                     excluded[f] = (
                         f"the clocks differ: {f.quantity.text} of “{f.row}” is more than its two stages"
-                        f" allow one after the other ({rate / 1e9:.2f} GB/s), so one was not timed"
+                        f" allow one after the other ({fixed(rate / 1e9, 2)} GB/s), so one was not timed"
                     )
         return excluded
 
@@ -223,7 +224,7 @@ class Conditions:
         for items in groups.values():
             if {q.kind for _, q in items} == set(RATIOS):
                 factors = (
-                    f"{q.text} ({1 / (1 - q.value):.2f}x)"
+                    f"{q.text} ({fixed(1 / (1 - q.value), 2)}x)"
                     for _, q in items
                     if q.kind == "percent" and q.value < 1
                 )

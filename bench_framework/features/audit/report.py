@@ -15,7 +15,8 @@ from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible, wrap
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
-from bench_framework.units import counted, format_duration, format_size
+from bench_framework.text.numbers import format_duration, format_size
+from bench_framework.units import counted
 
 _KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
 _NEAR: Final = 0.1

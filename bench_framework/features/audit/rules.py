@@ -14,7 +14,7 @@ from bench_framework.features.audit.compute import MARGIN, Finding, Pair, Status
 from bench_framework.features.audit.conditions import Conditions
 from bench_framework.features.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.features.audit.page import RATIOS, Page, Quantity, Text, quantities
-from bench_framework.text.numbers import show_size
+from bench_framework.text.numbers import fixed, format_percent, shortest, show_size
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
 """Results, the worst one first."""
@@ -139,9 +139,10 @@ class _Auditor:
         if not matching:
             best = compute.nearest(pairs, every)
             ratio = best.estimate[0]
-            factor = f"a factor of {max(ratio, 1 / ratio):.3g} ({(ratio - 1) * 100:+.3g} %)"
+            factor = shortest(max(ratio, 1 / ratio), 3)
+            change = f"{'+' if ratio >= 1 else ''}{format_percent(ratio - 1, digits=3)}"
             source = "the data of " if best.from_data else ""
-            reason = f"{source}{best} give {factor.replace('-', '−')}, not {q.text}"
+            reason = f"{source}{best} give a factor of {factor} ({change}), not {q.text}"
             inverse = best.agrees(compute.allowed(q, 0, text.text))
             opposite = ": the direction is the opposite" * inverse
             return Finding("not supported", reason + opposite)
@@ -194,7 +195,7 @@ class _Auditor:
         most, top = max(self._effects)
         if most <= value:
             return Finding("inconclusive", "the percentages agree with it, but have no interval")
-        stated = f"{most * 100:.3g} % for “{top}” and {value * 100:.3g} % for “{name}”"
+        stated = f"{format_percent(most, digits=3)} for “{top}” and {format_percent(value, digits=3)} for “{name}”"
         return Finding("not supported", f"the page itself gives {stated}")
 
     # -- causes, growth, predictions, recommendations --------------------------------------------
@@ -238,7 +239,7 @@ class _Auditor:
         growth = [g for g in self._growth if g[0] in rows] or self._growth
         for name, lo, hi, sizes in growth:
             if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
-                exponent = f"{(lo + hi) / 2:.2f} {sizes}; 1 is linear"
+                exponent = f"{fixed((lo + hi) / 2, 2)} {sizes}; 1 is linear"
                 reason = f"the time of {name} grows with exponent {exponent}"
                 return Finding("not supported", reason)
         if growth:

@@ -31,8 +31,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
-from bench_framework.text.numbers import significant
-from bench_framework.units import MINUS, THIN_SPACE, counted, size_unit
+from bench_framework.text.numbers import significant, size_unit
+from bench_framework.units import MINUS, THIN_SPACE, counted
 
 PAIR: Final = 2
 

@@ -23,7 +23,8 @@ from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.stats.portable_math import log
-from bench_framework.units import counted, format_percent
+from bench_framework.text.numbers import format_percent
+from bench_framework.units import counted
 
 ATTEMPTS: Final = 2
 """Measurements of a step that stays inconclusive, each with twice the rounds of the one before."""

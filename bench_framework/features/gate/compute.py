@@ -41,9 +41,14 @@ from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
-from bench_framework.text.numbers import percent_up
+from bench_framework.text.numbers import (
+    format_duration,
+    format_percent,
+    format_size,
+    percent_up,
+    shortest,
+)
 from bench_framework.text.reasons import phrase
-from bench_framework.units import format_duration, format_percent, format_size
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
@@ -321,7 +326,7 @@ def _finding(
         if broken is None:
             reason = "it is not known" if is_exact(budget.metric) else "it was not measured"
         if values:
-            reason = f"{len(values)} rounds are too few for an interval at {level * 100:.4g} %"
+            reason = f"{len(values)} rounds are too few for an interval at {format_percent(level, digits=4)}"
         text = ": ".join(filter(None, (_BUDGETS[state].format(budget.text), reason)))
         return BudgetFinding(cell_id, budget, state, None, None, None, level, text)
     value, (lo, hi) = statistics.median(values), bounds
@@ -342,4 +347,4 @@ def _format_value(plan: Plan, metric: Metric, value: float) -> str:
     unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
     if unit == "s":
         return format_duration(value, digits=_DIGITS)
-    return format_size(value, digits=_DIGITS) if unit == "bytes" else f"{value:.10g}"
+    return format_size(value, digits=_DIGITS) if unit == "bytes" else shortest(value, 10)

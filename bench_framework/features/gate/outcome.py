@@ -12,7 +12,8 @@ from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.units import counted, format_percent
+from bench_framework.text.numbers import format_percent
+from bench_framework.units import counted
 
 LEVEL: Final = 0.01
 """The family-wise error rate of the first pass, and of all budgets."""

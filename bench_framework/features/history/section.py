@@ -13,13 +13,15 @@ from bench_framework.report.charts.history import LEAST_RANGE, MOST_ROWS
 from bench_framework.report.table_cells import titled
 from bench_framework.text.numbers import (
     DASH,
+    format_percent,
     metric_unit,
     percent,
     percent_up,
+    shortest,
     show_percent,
     significant,
 )
-from bench_framework.units import THIN_SPACE, counted, format_percent
+from bench_framework.units import counted
 
 SHORT: Final = 9
 """Digits of a commit that are printed."""
@@ -83,7 +85,7 @@ def _changes(changes: Sequence[tuple[Series, Change]]) -> Table:
     )
     rows = []
     for one, change in changes[:MOST_CHANGES]:
-        confidence = f"{100 * change.confidence:.1f}{THIN_SPACE}%"
+        confidence = format_percent(change.confidence, decimals=1)
         if change.confidence > CERTAIN:
             confidence = f"> {format_percent(CERTAIN)}"
         size, sure = Cell(_size(change), change.ratio), Cell(confidence, change.confidence)
@@ -183,7 +185,7 @@ def _figure(history: History, table: Table) -> blocks.Figure:
     first, last = (f"{_commit(p) or p.record} {p.started[:10]}" for p in ends)
     desc = (
         "Levels of the records without the change of the machine; lines are means between changes, and "
-        f"rings are outliers. Each row has its own scale, of at least {LEAST_RANGE:g} %."
+        f"rings are outliers. Each row has its own scale, of at least {shortest(LEAST_RANGE)} %."
     )
     texts = (("x", "revisions" if history.order == "revision" else "records"), ("first", first))
     title = f"History of {history.scenario}"

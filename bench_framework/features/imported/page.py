@@ -26,11 +26,12 @@ from bench_framework.report.sections.memory import MEMORY
 from bench_framework.text.numbers import (
     DASH,
     column_decimals,
-    margin_text,
+    format_percent,
     measured_decimals,
     show_measured,
+    time_unit,
 )
-from bench_framework.units import THIN_SPACE, counted, time_unit
+from bench_framework.units import counted
 
 FORMATS: Final = {
     "hyperfine-1": "JSON of hyperfine 1.x",
@@ -84,7 +85,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     cannot = (lead, blocks.Bullets(tuple(map(Sentence, CANNOT))))
     sections.append(_origin(imported))
     sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
-    margin = margin_text(data.plan.judge.margin)
+    margin = format_percent(data.plan.judge.margin)
     files, commands = len(imported.sessions), len(data.plan.cells)
     return Document(
         title=imported.name,
@@ -135,8 +136,8 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
     source = "the runs" if raw else "mean, sd and n (delta method)"
     caption = (
         f"Time by command, {item.label}; {counted(len(compared), 'comparison')}, Holm-adjusted "
-        f"within the session, family-wise level {data.plan.judge.level * 100:g}{THIN_SPACE}%, "
-        f"margin {margin_text(data.plan.judge.margin)}; Welch's test on the log scale of {source}."
+        f"within the session, family-wise level {format_percent(data.plan.judge.level)}, "
+        f"margin {format_percent(data.plan.judge.margin)}; Welch's test on the log scale of {source}."
     )
     added = (Column(f"Time, mean, {unit}", "decimal"), Column(f"sd, {unit}", "decimal", drop=2))
     n = [column.title for column in table.columns].index("n")

@@ -12,8 +12,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
-from bench_framework.text.numbers import DASH, column_size, show_size
-from bench_framework.units import format_clock
+from bench_framework.text.numbers import DASH, column_size, format_clock, show_size
 
 _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
 

@@ -27,6 +27,7 @@ from bench_framework.model.profile import (
 )
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
+from bench_framework.text.numbers import format_percent
 from bench_framework.units import THIN_SPACE, counted
 
 MOST_DECIMALS: Final = 2
@@ -40,7 +41,7 @@ With fewer samples, the interval of a 10 % share is wider than 10 percentage poi
 def percentage(share: float, lo: float | None = None, hi: float | None = None) -> str:
     """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
     if lo is None or hi is None:
-        return f"{share * 100:.{MOST_DECIMALS}f}{THIN_SPACE}%"
+        return format_percent(share, decimals=MOST_DECIMALS)
     figure = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)
     return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
 
@@ -234,7 +235,7 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         largest, rest = ranked[:SUMMARISED], sum(o.share for _, o in ranked[SUMMARISED:])
         listed = [f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest]
         if shares.buckets and rest:
-            listed.append(f"other groups {100 * rest:.0f}{THIN_SPACE}%")
+            listed.append(f"other groups {format_percent(rest, decimals=0)}")
         other = (b.own for b in shares.buckets if b.name == OTHER and b.own.count)
         listed += [f"unclassified {percentage(o.share, o.lo, o.hi)}" for o in other]
         label = plan.variant(plan.cell(shares.cell_id).variant_id).label

@@ -20,7 +20,7 @@ from bench_framework.report.claim_blocks import claim_bullets, closed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.rounding import plain
-from bench_framework.text.numbers import DASH
+from bench_framework.text.numbers import DASH, fixed
 from bench_framework.units import counted
 
 MOST_ROWS: Final = 15
@@ -150,7 +150,7 @@ def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
     if share is None:
         return Cell(DASH), Cell("")
     if share.lo is None or share.hi is None:
-        return Cell(f"{share.share * 100:.{MOST_DECIMALS}f}", share.share, claim), Cell("")
+        return Cell(fixed(share.share * 100, MOST_DECIMALS), share.share, claim), Cell("")
     figure = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
     bounds = Cell(f"[{figure.lo}, {figure.hi}]", share.lo)
     return Cell(str(figure.estimate), share.share, claim), bounds

@@ -17,9 +17,9 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import plain, thresholds
-from bench_framework.text.numbers import show_ratio
+from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE, counted, format_percent
+from bench_framework.units import MINUS, THIN_SPACE, counted
 
 Status = Literal[
     "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"

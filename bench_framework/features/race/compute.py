@@ -15,7 +15,7 @@ from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgem
 from bench_framework.model.plan import Plan
 from bench_framework.model.race import Lost, Race
 from bench_framework.model.run import Look
-from bench_framework.units import format_percent
+from bench_framework.text.numbers import format_percent
 
 DONE: Final = (
     "no result within the remaining rounds could drop it, and no comparison still needed it"

@@ -16,6 +16,7 @@ from bench_framework.text.numbers import (
     DASH,
     SIZES,
     column_size,
+    format_percent,
     metric_unit,
     show_comparison,
     significant,
@@ -108,7 +109,7 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
             f"{name}, medians of rounds: {sets}. Exploratory. "
             f"{counted(anchored, 'anchor')} with unadjusted 95\u202f% CIs; "
             f"{counted(bridge.family, 'comparison')} of changed configurations, Holm-adjusted, "
-            f"family-wise level {bridge.level * 100:g}\u202f%."
+            f"family-wise level {format_percent(bridge.level)}."
         )
     cells = tuple(_row(row, scale, metric, several=several) for row in rows)
     legend = () if is_exact(metric) else _LEGEND

@@ -10,9 +10,8 @@ from bench_framework.features.record_comparison.anchors import Bridge, BridgedCe
 from bench_framework.model.judgement import Claim, Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import percent_up
+from bench_framework.text.numbers import format_percent, percent_up
 from bench_framework.text.reasons import phrase
-from bench_framework.units import format_percent
 
 Values = dict[str, float | int | str]
 NOT_COMPARABLE: Final = "the times of these records are not comparable"

@@ -21,8 +21,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
-from bench_framework.text.numbers import significant
-from bench_framework.units import MINUS, THIN_SPACE, time_unit
+from bench_framework.text.numbers import significant, time_unit
+from bench_framework.units import MINUS, THIN_SPACE
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""

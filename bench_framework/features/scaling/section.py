@@ -22,7 +22,7 @@ from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, titled
-from bench_framework.text.numbers import DASH, show_plain
+from bench_framework.text.numbers import DASH, shortest, show_plain
 
 FEWEST_STEPS: Final = 2
 """The smallest number of steps between sizes for which the scaling is classified."""
@@ -110,7 +110,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                 baseline=data.is_baseline(s.variant_id),
             )
         )
-    level = " to ".join(f"{100 * level:.3g}" for level in sorted({s.level for s in exponents}))
+    level = " to ".join(shortest(100 * level, 3) for level in sorted({s.level for s in exponents}))
     columns = (
         *left("Variant", "From", "To"),
         Column("Exponent", "decimal"),

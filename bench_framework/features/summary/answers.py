@@ -16,8 +16,8 @@ from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import per_doubling, significant
-from bench_framework.units import THIN_SPACE, counted, format_percent, size_unit
+from bench_framework.text.numbers import format_percent, per_doubling, significant, size_unit
+from bench_framework.units import THIN_SPACE, counted
 
 MOST_EFFECTS: Final = 6
 UNRESOLVED: Final = "not resolved"
@@ -89,7 +89,7 @@ def against_a_limit(at: Evidence, item: Input) -> list[Claim]:
 
 def _share(row: Derived) -> str:
     assert row.value is not None
-    text = f"{row.value * 100:.0f}{THIN_SPACE}%"
+    text = format_percent(row.value, decimals=0)
     if row.lo is None or row.hi is None:
         return text
     return f"{text} [{floor(row.lo * 100)}, {ceil(row.hi * 100)}]"

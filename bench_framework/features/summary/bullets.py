@@ -19,6 +19,7 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import word
+from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import derived_figure, percent_up, rate
 from bench_framework.units import THIN_SPACE, counted, every
 
@@ -386,7 +387,7 @@ def confidence(at: Evidence) -> Claim:
     if at.plan.answer.compare == "none":
         sentences.append("Outputs were not compared")
     elif at.plan.answer.check:
-        how = at.plan.answer.how
+        how = how_compared(at.plan.answer)
         sentences.append(f"Outputs were {how}, and not compared with each other")
     untested = ["other machines"]
     if any(item.dataset for item in at.plan.inputs):

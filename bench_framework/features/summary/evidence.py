@@ -14,8 +14,7 @@ from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import show_size
-from bench_framework.units import format_duration
+from bench_framework.text.numbers import format_duration, show_size
 
 CLOSE: Final = 1.02
 """Two medians of memory or CPU time whose quotient is at most this count as equal."""

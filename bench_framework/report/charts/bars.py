@@ -10,7 +10,7 @@ from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, Scale, frame
 from bench_framework.report.charts.forest import kept_ticks
 from bench_framework.report.context import ReportData
-from bench_framework.units import size_unit
+from bench_framework.text.numbers import shortest, size_unit
 
 FEWEST: Final = 2
 """Fewest rates of a bar plot."""
@@ -139,7 +139,7 @@ def _axis(
     for tick in ticks:
         line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
         frame.strokes(ax, [line], colours["muted" if tick == origin else "rule"])
-        frame.words(ax, (at(tick), BOTTOM - 18), f"{tick:g}", colours["muted"], ha="center")
+        frame.words(ax, (at(tick), BOTTOM - 18), shortest(tick), colours["muted"], ha="center")
     left, right = _span(figure)
     frame.words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
 

@@ -9,7 +9,7 @@ from bench_framework.model import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import significant
+from bench_framework.text.numbers import fixed, significant
 from bench_framework.units import MINUS, THIN_SPACE
 
 FEWEST: Final = 8
@@ -78,7 +78,7 @@ def _table(points: list[Point]) -> Table:
         counts = (len(part), sum(p.strong for p in part))
         figures = (statistics.median(deviations), min(deviations), max(deviations))
         row = Row.build(
-            Cell(f"{part[0].x:.1f} to {part[-1].x:.1f}", part[0].x),
+            Cell(f"{fixed(part[0].x, 1)} to {fixed(part[-1].x, 1)}", part[0].x),
             *(Cell(str(count), count) for count in counts),
             *map(_percent, figures),
         )

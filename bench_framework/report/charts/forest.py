@@ -10,7 +10,7 @@ from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
-from bench_framework.text.numbers import margin_text
+from bench_framework.text.numbers import format_percent, shortest
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0
@@ -64,7 +64,7 @@ def forest(
         return None
     metric = noun(data.metric)
     desc = (
-        f"Lines: 95\u202f% CIs. Band: the margin of {margin_text(data.margin)}. "
+        f"Lines: 95\u202f% CIs. Band: the margin of {format_percent(data.margin)}. "
         "Blue marks: conclusive. Filled marks: the difference exceeds the margin."
     )
     less, more = change(data.metric, higher=data.higher(data.metric))
@@ -123,7 +123,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         order = 3 if size < POINT else 4
         frame.marks(ax, places, marker, markersize=size, zorder=order, **style)
     ticks = kept_ticks(lo, hi, right - left)
-    ax.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    ax.set_xticks(ticks, [shortest(tick) for tick in ticks])
     ax.set_yticks([])
     style = {"transform": ax.transAxes, "va": "bottom"}
     for x, text, side in (

@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts import Axes, Palette, Scale
 from bench_framework.report.render.widths import cut_distinct, cut_middle, visible, width_of
-from bench_framework.text.numbers import show_size, significant
-from bench_framework.units import THIN_SPACE, time_unit
+from bench_framework.text.numbers import shortest, show_size, significant, time_unit
+from bench_framework.units import THIN_SPACE
 
 WIDTH: Final = 720.0
 NARROW: Final = 360.0
@@ -109,7 +109,7 @@ def _thinned(ticks: list[float], most: int) -> list[float]:
 def duration_label(seconds: float) -> str:
     """Return a tick label of a time axis: ``50 ms``."""
     unit, scale = time_unit(seconds)
-    return f"{seconds * scale:.3g}{THIN_SPACE}{unit}"
+    return f"{shortest(seconds * scale, 3)}{THIN_SPACE}{unit}"
 
 
 def size_label(size: float, family: str) -> str:

@@ -11,8 +11,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.widths import width_of
-from bench_framework.text.numbers import show_size
-from bench_framework.units import format_duration
+from bench_framework.text.numbers import format_duration, show_size
 
 HEIGHT: Final = 330.0
 MOST_LABEL: Final = 28

@@ -8,7 +8,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.charts.runs import run_times
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import significant
+from bench_framework.text.numbers import shortest, significant
 
 ROW: Final = 15.0
 MOST_TURNS: Final = 260
@@ -62,7 +62,7 @@ def order_strip(data: ReportData) -> Figure | None:
     size = fmean(taken.values())
     caption = (
         "Mean position of each variant in its rounds, from 1; a random order gives about "
-        f"{(size + 1) / 2:.3g}"
+        f"{shortest((size + 1) / 2, 3)}"
     )
     table = Table("order-strip-data", caption, columns, rows, sortable=False)
     title = f"Execution order{data.on_input(item, ', input ')}"

@@ -9,7 +9,8 @@ from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, Scale, frame
 from bench_framework.report.context import ReportData
-from bench_framework.units import counted, format_duration
+from bench_framework.text.numbers import format_duration
+from bench_framework.units import counted
 
 FEWEST: Final = 6
 """Fewest samples of a configuration in the plots."""

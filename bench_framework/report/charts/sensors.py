@@ -11,7 +11,7 @@ from bench_framework.model.run import Block, Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import percent, show_size, significant
+from bench_framework.text.numbers import fixed, percent, shortest, show_size, significant
 from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 8
@@ -43,7 +43,7 @@ def _counters(family: str) -> tuple[_Counter, ...]:
         _Counter("memory pressure", lambda s: s.psi_memory_us, percent, MICRO),
         _Counter("I/O pressure", lambda s: s.psi_io_us, percent, MICRO),
         _Counter("load average (1 min)", lambda s: s.load1, lambda n: significant(n, 2)),
-        _Counter("clock frequency", lambda s: s.cpu_mhz, lambda n: f"{n:.0f}{THIN_SPACE}MHz"),
+        _Counter("clock frequency", lambda s: s.cpu_mhz, lambda n: f"{fixed(n, 0)}{THIN_SPACE}MHz"),
         _Counter(
             "available memory", lambda s: s.mem_available_bytes, lambda n: show_size(n, family)
         ),
@@ -128,6 +128,6 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         frame.strokes(ax, [line], colours["series-1"], 1.4)
     for tick in frame.nice_rates(last - first):
         frame.words(
-            ax, (LEFT + tick * scale, BOTTOM - 11), f"{tick:g}", colours["muted"], ha="center"
+            ax, (LEFT + tick * scale, BOTTOM - 11), shortest(tick), colours["muted"], ha="center"
         )
     frame.words(ax, ((LEFT + RIGHT) / 2, 8), figure.label("x"), colours["muted"], ha="center")

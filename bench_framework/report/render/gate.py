@@ -24,7 +24,7 @@ from bench_framework.model.words import WORDS
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
-from bench_framework.text.numbers import interim_analyses
+from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
@@ -119,7 +119,7 @@ def page_of(
     order = (*FULL_ROWS, "passed")
     how = (
         f"{counted(gating.rounds, 'round')}; probability of a false alarm in the first measurement: "
-        f"at most {gating.level * 100:g} %, for {counted(gating.family, 'timed comparison')} and "
+        f"at most {format_percent(gating.level)}, for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )
     if gating.hosts:

@@ -10,6 +10,7 @@ from bench_framework.report.render.html import FILTERS, policy, printable, safe_
 from bench_framework.report.render.templates import Templates
 from bench_framework.text.numbers import (
     column_decimals,
+    fixed,
     measured_decimals,
     metric_unit,
     show_percent,
@@ -153,7 +154,7 @@ def _machine(
             "worse": change.ratio > 1,
             "confirmed": change.confirmed,
             "confidence": f"{'> ' if change.confidence > CERTAIN else ''}"
-            f"{min(change.confidence, CERTAIN) * 100:.1f}",
+            f"{fixed(min(change.confidence, CERTAIN) * 100, 1)}",
             "ends": [
                 {"record": point, "link": commits.link(point.revision)}
                 for point in (one.points[change.before], one.points[change.after])

@@ -13,8 +13,15 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
-from bench_framework.text.numbers import DASH, percent, show_plain, show_ratio, significant
-from bench_framework.units import size_unit, time_unit
+from bench_framework.text.numbers import (
+    DASH,
+    percent,
+    show_plain,
+    show_ratio,
+    significant,
+    size_unit,
+    time_unit,
+)
 
 MOST_PHASES: Final = 7
 """Largest number of phases in the table. runs.csv has all."""

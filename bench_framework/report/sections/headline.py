@@ -24,7 +24,7 @@ from bench_framework.report.main_table import (
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
-from bench_framework.text.numbers import DASH
+from bench_framework.text.numbers import DASH, fixed
 
 MOST_PAIRED: Final = 12
 """Most variants of the table of pairs; the fastest ones."""
@@ -141,7 +141,9 @@ def _ratio(comparison: Comparison | None) -> Cell:
     if comparison is None or interval is None:
         return Cell(DASH)
     verdict = comparison.verdict
-    return Cell(f"{interval.ratio:.2f} {glyph(verdict)}".strip(), interval.ratio, verdict=verdict)
+    return Cell(
+        f"{fixed(interval.ratio, 2)} {glyph(verdict)}".strip(), interval.ratio, verdict=verdict
+    )
 
 
 PAIRS = SectionKind(

@@ -10,7 +10,7 @@ from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.checks import doubts
 from bench_framework.report.claim_blocks import joined
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import DASH, margin_text, percent_up, show_size
+from bench_framework.text.numbers import DASH, format_percent, percent_up, show_size
 from bench_framework.units import THIN_SPACE, counted
 
 STATUS_GLYPHS: Final = {
@@ -31,7 +31,7 @@ _STATES: Final = {
 
 def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
     """Return name and value of each line of the masthead."""
-    plan, host, margin = data.plan, data.host, margin_text(data.margin)
+    plan, host, margin = data.plan, data.host, format_percent(data.margin)
     system = (
         f"kernel {host.kernel}",
         host.os,
@@ -93,7 +93,7 @@ def run_line(data: ReportData) -> str:
         configurations(data),
         _rounds(data, " rounds"),
         f"noise floor {_noise(data)}",
-        f"margin {margin_text(data.margin)}",
+        f"margin {format_percent(data.margin)}",
     )
     return "  ".join((data.plan.name, _when(data), ", ".join(facts)))
 
@@ -168,7 +168,7 @@ def _noise_checks(data: ReportData) -> tuple[Check, ...]:
     mark: Mark = "warn" if failed else "pass"
     if worst <= data.margin:
         return (Check(mark, "A/A check", f"{outcome}, noise floor {percent_up(worst)}"),)
-    figure = f"{percent_up(worst)}, above the margin of {margin_text(data.margin)}"
+    figure = f"{percent_up(worst)}, above the margin of {format_percent(data.margin)}"
     return (Check(mark, "A/A check", outcome), Check("warn", "noise floor", figure))
 
 
@@ -209,7 +209,7 @@ _CONTROL: Final = {
 
 def verdict_glossary(margin: float) -> tuple[tuple[str, str], ...]:
     """Return the verdicts with their signs, each with its meaning."""
-    text = margin_text(margin)
+    text = format_percent(margin)
     return tuple(
         (f"{w.glyph} {w.time}", MEANINGS[verdict].format(margin=text))
         for verdict, w in WORDS.items()
@@ -218,7 +218,7 @@ def verdict_glossary(margin: float) -> tuple[tuple[str, str], ...]:
 
 def terms(data: ReportData) -> tuple[tuple[str, str], ...]:
     """Return the terms that the report uses, each with its meaning."""
-    margin = margin_text(data.margin)
+    margin = format_percent(data.margin)
     control = any(data.plan.control_cell(item.id) for item in data.plan.inputs)
     listed = _TERMS | _CONTROL if control else _TERMS
     return tuple((name, meaning.format(margin=margin)) for name, meaning in listed.items())

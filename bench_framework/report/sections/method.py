@@ -7,7 +7,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
 from bench_framework.report.table_cells import ADJUSTED_CI
-from bench_framework.text.numbers import interim_analyses, margin_text
+from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.units import counted
 
 
@@ -47,7 +47,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         ),
         "Comparisons": (
             f"{counted(looks.family, 'comparison')} with the references in one family, "
-            f"Holm-adjusted, family-wise level {data.level}, margin {margin_text(data.margin)}. "
+            f"Holm-adjusted, family-wise level {data.level}, margin {format_percent(data.margin)}. "
             "Pairs within the best group are adjusted separately."
         ),
         "Memory": f"{_memory(data)}.",
@@ -66,13 +66,13 @@ def _levels(data: ReportData) -> str:
     comparisons = (c for c in data.judgement.comparisons if c.family in families and c.typical)
     levels = sorted({c.shown.level for c in comparisons if c.shown is not None})
     ends = dict.fromkeys((*levels[:1], *levels[-1:]))
-    span = " to ".join(f"{100 * level:.4g}\u202f%" for level in ends)
+    span = " to ".join(format_percent(level, digits=4) for level in ends)
     return f" with a level of {span}" if span else ""
 
 
 def _memory(data: ReportData) -> str:
     """Return the family of the memory comparisons (docs/method.md#memory)."""
-    margin = f"margin {margin_text(data.plan.judge.margin_of(PEAK_RSS))}"
+    margin = f"margin {format_percent(data.plan.judge.margin_of(PEAK_RSS))}"
     if PEAK_RSS in data.plan.judge.metrics:
         return f"judged with the family of the results, {margin}"
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)

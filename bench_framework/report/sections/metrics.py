@@ -21,7 +21,14 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import titled
-from bench_framework.text.numbers import DASH, column_size, metric_unit, significant
+from bench_framework.text.numbers import (
+    DASH,
+    column_size,
+    format_percent,
+    metric_unit,
+    shortest,
+    significant,
+)
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})
@@ -197,7 +204,7 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     if all(v == int(v) for v in (summary.median, summary.min, summary.max)) and column.scale == 1:
         text = str(int(summary.median))
     else:
-        text = significant(scaled, digits) if scaled >= 0 else f"{scaled:.3g}"
+        text = significant(scaled, digits) if scaled >= 0 else shortest(scaled, 3)
     comparison = data.comparison(cell.id, column.metric)
     if comparison is None or comparison.shown is None or column.metric in {"user", "sys"}:
         return Cell(text, summary.median)
@@ -246,7 +253,7 @@ def _note(data: ReportData, cells: Sequence[PlanCell]) -> str:
     counted = data.summaries(cells, INSTRUCTIONS)
     if counted and data.plan.instructions is not None:
         spread = max(s.max / s.min - 1 for s in counted)
-        agreement = f"within {100 * spread:.2g} % of each other"
+        agreement = f"within {format_percent(spread, digits=2)} of each other"
         agreement = agreement if spread else "the same count every time"
         runs = max(s.n_runs for s in counted)
         times = f"{runs} repetitions, {agreement}" if runs > 1 else "once"

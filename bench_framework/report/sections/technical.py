@@ -12,8 +12,16 @@ from bench_framework.report.claim_blocks import claim_bullets, listed
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
-from bench_framework.text.numbers import DASH, grouped, rate_unit, show_size, significant
-from bench_framework.units import format_clock, format_size
+from bench_framework.text.numbers import (
+    DASH,
+    format_clock,
+    format_size,
+    grouped,
+    rate_unit,
+    show_size,
+    significant,
+)
+from bench_framework.units import THIN_SPACE
 
 MOST_ROWS: Final = 60
 """Most rows of the table. tuning.json contains all."""
@@ -142,7 +150,7 @@ def _answers(data: ReportData) -> list[Table]:
         Row.build(
             name,
             Cell(digest[:16], code=True),
-            value_cell(count, grouped),
+            value_cell(count, lambda number: grouped(number, THIN_SPACE)),
             source,
             listed(labels, MOST_LABELS, ", "),
         )

@@ -14,7 +14,8 @@ from bench_framework.scenario.definition import BUILD_KEYS, PROGRAM_KEYS, AxisVi
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
-from bench_framework.units import counted, grouped, is_size, parse_size
+from bench_framework.text.numbers import grouped
+from bench_framework.units import counted, is_size, parse_size
 
 _MAX_FILLINGS = 2_000
 """Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""
@@ -151,7 +152,9 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
 def _size_fault(text: str) -> Problem:
     if text.isascii() and text.isdigit() and len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
-        advice = f"write {text}MiB ({grouped(iec)} bytes) or {text}MB ({grouped(si)} bytes)"
+        advice = (
+            f"write {text}MiB ({grouped(iec, ' ')} bytes) or {text}MB ({grouped(si, ' ')} bytes)"
+        )
         message = f"size `{text}` has no unit"
         return Problem("BC105", message, label="expected a unit", fix=advice)
     advice = "write a number with a unit, such as 10MiB or 200MB"

@@ -9,7 +9,7 @@ from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine
-from bench_framework.units import grouped
+from bench_framework.text.numbers import grouped
 
 MAX_PRODUCT: Final = 20_000
 """Largest product of the axes that is expanded."""
@@ -24,7 +24,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
     equation += grouped(size)
     if size > MAX_PRODUCT:
-        text = f"too many combinations: {equation}, limit {grouped(MAX_PRODUCT)}"
+        text = f"too many combinations: {equation}, limit {grouped(MAX_PRODUCT, ' ')}"
         yield _too_many(scenario, text)
         return
     matrix = combine(scenario)
@@ -32,7 +32,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         message, advice = "exclude rule matches no combination", "correct or remove the rule"
         yield scenario.value_problem(("exclude", index), "BC202", message, advice)
     if len(matrix.measured) > limit:
-        remaining = f", {grouped(len(matrix.measured))} not excluded" if matrix.holes else ""
+        remaining = f", {grouped(len(matrix.measured), ' ')} not excluded" if matrix.holes else ""
         text = f"{equation}{remaining}, limit {limit}"
         yield _too_many(scenario, f"too many configurations: {text}")
         return

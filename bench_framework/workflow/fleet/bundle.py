@@ -28,7 +28,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store.layout import writing
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size
 from bench_framework.workflow.run_options import RunOptions, find_scenario
 
 MOST_BYTES: Final = 256 << 20

@@ -21,7 +21,7 @@ from bench_framework.execution.stop import Session
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size
 from bench_framework.workflow.fleet.bundle import MOST_BYTES, Bundle, Package, damaged, pack
 
 NATIVE: Final = "=native"

@@ -24,7 +24,8 @@ from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput, Training
-from bench_framework.units import counted, format_size
+from bench_framework.text.numbers import format_size
+from bench_framework.units import counted
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.capability import leave_out, limits
 from bench_framework.workflow.setup.time_estimates import built_binary

@@ -28,7 +28,7 @@ from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, l
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
-from bench_framework.units import format_clock, format_duration
+from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S, trials_file, workload
 
 SHOWN_BYTES: Final = 4096

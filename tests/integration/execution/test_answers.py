@@ -11,7 +11,7 @@ from bench_framework.execution import answers
 from bench_framework.execution.process import Command, Finished
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.store.records import Record
-from bench_framework.units import format_size
+from bench_framework.text.numbers import format_size
 from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}

@@ -10,6 +10,7 @@ from bench_framework.features.gate.outcome import narrowed
 from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import BIN, INPUT, TUNING, Plan, Role
 from bench_framework.model.policies import HostPolicy
+from bench_framework.text.answers import how_compared
 from tests.unit.scenario.conftest import Loads, Plans
 
 TALLY = (
@@ -425,7 +426,7 @@ class TestPolicies:
         ).answer
         assert (answer.filter, answer.extract, answer.ignore) == (("jq", ".rows"), "a+", ("b+",))
         assert (answer.compare, answer.json_ignore, answer.tolerance) == ("json", ("t",), 1e-6)
-        assert answer.how == (
+        assert how_compared(answer) == (
             "json, after the filter `jq .rows`, only matches of `a+`, without matches of `b+`, "
             "without the JSON keys `t`, numbers within 1e-06 (relative)"
         )
@@ -433,7 +434,7 @@ class TestPolicies:
         assert checked.check == (str(tmp_path / "check.sh"), "-q")
         some = plans(TWO + 'answer: {compare: sorted-lines, differs: "<0.1%"}').answer
         assert (some.differs, some.tolerated_share) == ("refuse", 0.001)
-        assert some.how.endswith("less than 0.1\u202f% of the lines may differ")
+        assert how_compared(some).endswith("less than 0.1\u202f% of the lines may differ")
 
     def test_gate(self, plans: Plans) -> None:
         gate = plans(

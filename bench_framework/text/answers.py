@@ -1,0 +1,29 @@
+"""How answers are compared, in words."""
+
+import shlex
+from collections.abc import Iterable
+
+from bench_framework.model.policies import AnswerPolicy
+from bench_framework.text.numbers import format_percent, shortest
+
+
+def how_compared(policy: AnswerPolicy) -> str:
+    """Return how answers are compared, such as ``exact, without matches of `[0-9]+ ms```."""
+    if policy.check:
+        return f"checked by `{shlex.join(policy.check)}`"
+    parts = [
+        policy.compare,
+        f"after the filter `{shlex.join(policy.filter)}`" if policy.filter else "",
+        f"only matches of `{policy.extract}`" if policy.extract else "",
+        f"without matches of {_quoted(policy.ignore)}" if policy.ignore else "",
+        f"without the JSON keys {_quoted(policy.json_ignore)}" if policy.json_ignore else "",
+        f"numbers within {shortest(policy.tolerance)} (relative)" if policy.tolerance else "",
+    ]
+    if policy.tolerated_share:
+        share = format_percent(policy.tolerated_share)
+        parts.append(f"less than {share} of the lines may differ")
+    return ", ".join(part for part in parts if part)
+
+
+def _quoted(texts: Iterable[str]) -> str:
+    return ", ".join(f"`{text}`" for text in texts)

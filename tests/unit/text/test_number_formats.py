@@ -1,0 +1,57 @@
+"""Numbers for readers are formatted in `text.numbers` only."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import bench_framework
+
+PACKAGE = Path(bench_framework.__file__).parent
+FORMAT = re.compile(r",|[fge%]$")
+EXCEPTIONS = {
+    "text/numbers.py": "the module",
+    "report/figures.py": "coordinates of SVG",
+    "report/render/site.py": "coordinates of SVG",
+    "features/profile/flame_graph.py": "coordinates of SVG",
+    "report/render/gate.py": "seconds of JUnit XML",
+    "report/render/html.py": "values of data attributes",
+    "scenario/gate_policy.py": "a value of a YAML file",
+    "stats/portable_math.py": "rounding of a result",
+}
+"""Files that format numbers themselves, with the reason."""
+
+
+def formats_of(source: str) -> list[int]:
+    """Return the lines with a format of a number in an f-string or in `format`."""
+    lines = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FormattedValue) and node.format_spec is not None:
+            spec = ast.unparse(node.format_spec)[2:-1]
+            if FORMAT.search(spec):
+                lines.append(node.lineno)
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.fullmatch(r"[^{}]*\{[^{}]*:[^{} ]*[.0-9][fge%]\}[^{}]*", node.value)
+        ):
+            lines.append(node.lineno)
+    return lines
+
+
+@pytest.mark.parametrize(
+    "source", ['f"{x:.2f}"', 'f"{x:g}"', 'f"{x:.{n}f}"', 'f"{x:,}"', '"{:.1f}".format(x)']
+)
+def test_the_check_finds_each_kind_of_format(source: str) -> None:
+    assert formats_of(source)
+    assert not formats_of('f"{name:<10} {text!r} {size:>5}"')
+
+
+def test_no_other_module_formats_numbers() -> None:
+    found = {
+        str(path.relative_to(PACKAGE)): lines
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if (lines := formats_of(path.read_text(encoding="utf-8")))
+    }
+    assert {*found} == {*EXCEPTIONS}, found
