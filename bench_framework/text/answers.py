@@ -1,10 +1,15 @@
 """How answers are compared, in words."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from bench_framework.model.policies import AnswerPolicy
 from bench_framework.text.numbers import format_percent, shortest
+
+if TYPE_CHECKING:
+    from bench_framework.model.policies import AnswerPolicy
 
 
 def how_compared(policy: AnswerPolicy) -> str:

@@ -3,13 +3,14 @@
 `bench_framework.rounding` rounds ratios (docs/method.md#rounding).
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
@@ -22,6 +23,9 @@ from bench_framework.rounding import (
     rounded,
 )
 from bench_framework.units import MINUS, THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 1.5
@@ -213,8 +217,7 @@ def rate_unit(family: str) -> tuple[str, float]:
 
 def shortest(value: float, digits: int = 6) -> str:
     """Return a number with at most `digits` significant digits and no zeros at the end: 0.5, 2, 1e-05."""
-    sign = MINUS if value < 0 else ""
-    return f"{sign}{abs(value):.{digits}g}"
+    return f"{value:.{digits}g}"
 
 
 def significant(value: float, digits: int) -> str:

@@ -44,7 +44,11 @@ FALSE = (
         "000", "memory of one run", "Parallel Stream, % of File", "inconclusive", "no number of"
     ),
     FalseStatement(
-        "004", "sonic-rs the biggest", "biggest single improvement", "not supported", "10 % for"
+        "004",
+        "sonic-rs the biggest",
+        "biggest single improvement",
+        "not supported",
+        "10\u202f% for",
     ),
     FalseStatement(
         "001", "2.0x from two changes", "Key Optimizations", "no data", "of each change alone"

@@ -43,7 +43,7 @@ def comment(gate: GatePage) -> str:
 def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gating = Gating((), 0.01, 2, 11, 12, 0, ())
     gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
-    risk = "probability of a false alarm in the first measurement: at most 1 %"
+    risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
     assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
 
 

@@ -95,7 +95,7 @@ def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:
     )
     table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
     assert "counted outside timing, in one run of each variant" in table.note
-    assert "valgrind, 2 repetitions, within 0.02 % of each other" in table.note
+    assert "valgrind, 2 repetitions, within 0.02\u202f% of each other" in table.note
     assert "do not include I/O, locks and waiting" in table.note
 
 
