@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
+NOISE_FLOOR_TITLE: Final = f"Noise floor (95{THIN_SPACE}% interval)"
+"""The same as a title."""
 
 
 _SECONDS: Final = re.compile(r"_(s|ms|us|ns)$")

@@ -47,7 +47,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
         _rounds(data),
         *_race(data),
         _order(data),
-        *_floors(data),
+        *noise_floors(data),
         _drift(data),
         _modes(data),
         *_limited(data),
@@ -62,8 +62,9 @@ def doubts(data: ReportData) -> list[str]:
 
     The noise floor is not among them, because the page states it separately.
     """
-    failed = [c for c in checks(data) if c.mark in {"warn", "fail"}] if data.blocks else []
-    lines = [f"{c.label}: {c.figure}" for c in failed if not c.label.startswith("noise floor")]
+    floors = noise_floors(data)
+    known = (c for c in checks(data) if c not in floors) if data.blocks else ()
+    lines = [f"{c.label}: {c.figure}" for c in known if c.mark in {"warn", "fail"}]
     return [*lines, *(e.message for e in data.warnings if e.code not in CHECKED)]
 
 
@@ -280,6 +281,11 @@ def _order(data: ReportData) -> Check:
         f"configuration is at most {fixed(largest, 1)} places from the middle of the round"
     )
     return Check("pass", "execution order", figure)
+
+
+def noise_floors(data: ReportData) -> tuple[Check, ...]:
+    """Return a check of the noise floor of each judged metric and input."""
+    return tuple(_floors(data))
 
 
 def _floors(data: ReportData) -> Iterable[Check]:

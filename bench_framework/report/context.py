@@ -332,9 +332,13 @@ class ReportData:
 
     def replication(self, cell_ids: Iterable[str]) -> str:
         """Return rounds × runs per round: ``40×1``, or a range if configurations differ."""
+        return "×".join(self.rounds_and_runs(cell_ids))
+
+    def rounds_and_runs(self, cell_ids: Iterable[str]) -> tuple[str, str]:
+        """Return the rounds and the runs per round, each as a number or a range."""
         known = [s for c in cell_ids if (s := self.summary(c, self.metric)) and s.n_rounds]
         runs = span(round(s.n_runs / s.n_rounds) for s in known)
-        return f"{span(s.n_rounds for s in known)}×{runs}"
+        return span(s.n_rounds for s in known), runs
 
 
 def span(values: Iterable[int]) -> str:

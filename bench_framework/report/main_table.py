@@ -90,7 +90,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             f" Size uncertain: the difference may be below the margin of "
             f"{format_percent(unsure.thresholds.margin)} after correction for multiple comparisons."
         )
-    if any(ROUNDS in row.cells[-1].text for row in rows):
+    if any(_ended_early(data, cell) for cell in in_report(data, arms)):
         caption += f" “{ROUNDS} n rounds”: measured until then."
     note = _note(compared, len(arms) - len(rows), "more variant")
     return Table(
@@ -231,6 +231,15 @@ def size_note(comparison: Comparison) -> str:
     return "below the margin" if inside else "size uncertain"
 
 
+def _ended_early(data: ReportData, cell: PlanCell) -> bool:
+    """Return whether a cell has fewer rounds than its reference, and so medians of fewer rounds."""
+    comparison = data.comparison(cell.id, data.metric)
+    if comparison is None or data.state(cell.id).state in REFUSED or stopped(data, cell.id):
+        return False
+    baseline = data.summary(comparison.ref_cell_id, data.metric)
+    return 0 < comparison.rounds < (baseline.n_rounds if baseline else 0)
+
+
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
@@ -250,9 +259,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(size_note(comparison))
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
-        baseline = data.summary(comparison.ref_cell_id, data.metric)
-        early = 0 < comparison.rounds < (baseline.n_rounds if baseline else 0)
-        if early and not stopped(data, cell.id):  # its medians are of fewer rounds
+        if _ended_early(data, cell):
             parts.append(f"{ROUNDS} {comparison.rounds} rounds")
     elif cell.role.separate:
         parts.append("not compared")

@@ -67,19 +67,18 @@ def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
     return [f"{counted(len(pairs), noun)}: {what}"] if pairs else []
 
 
-_OUTCOMES: Final[dict[BudgetState, str]] = {
-    "failed": "could not be measured",
-    "over": "exceeded",
-    "not-judged": "could not judge whether it is kept",
+_OUTCOMES: Final[dict[BudgetState, tuple[str, str]]] = {
+    "failed": ("could not be measured", "could not be measured"),
+    "over": ("exceeded", "exceeded"),
+    "not-judged": ("could not judge whether it is kept", "could not judge whether they are kept"),
 }
+"""The outcome of one budget, and of several."""
 
 
 def _budgets(gating: Gating, state: BudgetState) -> list[str]:
     budgets = [b for b in gating.budgets if b.state == state]
-    text = _OUTCOMES[state]
-    if len(budgets) != 1:
-        text = text.replace("it is", "they are")
-    return _counted(budgets, text, "budget")
+    one, several = _OUTCOMES[state]
+    return _counted(budgets, one if len(budgets) == 1 else several, "budget")
 
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:

@@ -104,7 +104,8 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
 
 def _results(data: ReportData, imported: Imported) -> Section:
     """Return the results with mean and spread; the caption states how they were measured."""
-    tables = {f"all-{n}-table": item for n, item in enumerate(data.plan.inputs, 1)}
+    items = {f"all-{n}": item for n, item in enumerate(data.plan.inputs, 1)}
+    tables = {f"{anchor}-table": item for anchor, item in items.items()}
     content: list[blocks.Block] = []
     for block in ALL_RESULTS.build(data):
         if isinstance(block, Table) and (item := tables.get(block.anchor)) is not None:
@@ -114,7 +115,8 @@ def _results(data: ReportData, imported: Imported) -> Section:
                 title = "Every comparison of this session as a sentence"
                 content.append(blocks.Details(title, (sentences,)))
         elif isinstance(block, blocks.Heading):
-            content.append(replace(block, text=block.text.replace("Input", "Session", 1)))
+            name = data.input_name(items[block.anchor])
+            content.append(replace(block, text=f"Session {name}"))
         else:
             content.append(block)
     kind = ALL_RESULTS

@@ -5,7 +5,7 @@ from typing import Final
 
 from bench_framework.model.plan import UNSELECTED
 from bench_framework.model.run import Host
-from bench_framework.model.words import MEANINGS, NOISE_FLOOR, WORDS, noun
+from bench_framework.model.words import MEANINGS, NOISE_FLOOR, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.checks import doubts
 from bench_framework.report.claim_blocks import joined
@@ -53,7 +53,7 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
         ("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
         ("Rounds", _rounds(data)),
         ("Configurations", configurations(data)),
-        (f"N{NOISE_FLOOR[1:]}", f"{_noise(data)} (margin {margin})"),
+        (NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
         ("Margin", f"{margin} (equivalent: interval within it)"),
         ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
@@ -136,7 +136,7 @@ def _when(data: ReportData) -> str:
 
 def _rounds(data: ReportData, word: str = "") -> str:
     """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``."""
-    rounds, runs = data.replication(c.id for c in data.plan.cells).split("×")
+    rounds, runs = data.rounds_and_runs(c.id for c in data.plan.cells)
     return f"{rounds}{word}" + (f" with {runs} runs each" if runs != "1" else "")
 
 

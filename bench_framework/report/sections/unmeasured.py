@@ -5,7 +5,7 @@ from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Sentence
-from bench_framework.report.checks import checks, doubts
+from bench_framework.report.checks import doubts, noise_floors
 from bench_framework.report.claim_blocks import closed, joined, listed, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -62,8 +62,8 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     if excluded and data.plan.design == "full":
         text = f"The scenario excludes {counted(excluded // data.plan.sides, 'combination')} of settings"
         lines.append(f"{text}. The appendix lists the reasons")
-    for check in checks(data) if data.blocks else ():
-        if check.mark in {"warn", "fail"} and check.label.startswith("noise floor"):
+    for check in noise_floors(data) if data.blocks else ():
+        if check.mark in {"warn", "fail"}:
             lines.append(_capital(f"{check.label}: {check.figure}"))
             break
     others = list(map(_capital, doubts(data)))

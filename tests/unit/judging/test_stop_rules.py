@@ -19,15 +19,15 @@ OPEN, DONE = Reason(ReasonCode.STILL_OPEN), Reason(ReasonCode.CONCLUSIVE)
 
 @dataclass
 class Scripted:
-    """A rule with a given outcome that counts how often it is asked."""
+    """A rule with a given outcome that counts its analyses."""
 
     stop: bool
     settled: tuple[str, ...] | None = ()
     trailing: tuple[str, ...] = ()
-    asked: list[Analysis] = field(default_factory=list)
+    analyses: list[Analysis] = field(default_factory=list)
 
     def look(self, at: Analysis) -> LookOutcome:
-        self.asked.append(at)
+        self.analyses.append(at)
         reason = DONE if self.stop else OPEN
         return LookOutcome(self.stop, reason, (), self.trailing, self.settled)
 
@@ -74,7 +74,7 @@ def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
 ) -> None:
     second = Scripted(True)
     assert not All((Scripted(False), second)).look(any_analysis).stop
-    assert second.asked == []
+    assert second.analyses == []
 
 
 def test_the_report_stops_when_its_comparisons_are_conclusive(study: type[Study]) -> None:

@@ -49,9 +49,9 @@ def test_the_check_finds_each_kind_of_format(source: str) -> None:
 
 
 def test_no_other_module_formats_numbers() -> None:
-    found = {
+    formats = {
         str(path.relative_to(PACKAGE)): lines
         for path in sorted(PACKAGE.rglob("*.py"))
         if (lines := formats_of(path.read_text(encoding="utf-8")))
     }
-    assert {*found} == {*EXCEPTIONS}, found
+    assert {*formats} == {*EXCEPTIONS}, formats
