@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from typing import Final
+from typing import Final, Protocol
 
 from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import TIMES_FROM
@@ -18,6 +18,7 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Scope,
 )
+from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
@@ -137,14 +138,34 @@ def _short(value: Decimal, decimals: int, digits: int) -> str:
     return fixed(value, max(0, min(decimals, digits - len(str(int(value))))))
 
 
+class Compared(Protocol):
+    """Comparisons with what their claims state in addition, such as a judgement."""
+
+    @property
+    def looks(self) -> Looks:
+        """Return the schedule of interim analyses."""
+
+    @property
+    def states(self) -> tuple[CellState, ...]:
+        """Return the states of all cells."""
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """Return the comparisons, from which costs follow."""
+
+    @property
+    def floors(self) -> tuple[NoiseFloor, ...]:
+        """Return the noise floors."""
+
+
 class ComparisonClaims(Names):
     """Writer of claims about comparisons, without their text."""
 
-    def __init__(self, plan: Plan, judgement: Judgement) -> None:
-        super().__init__(plan, judgement.states)
-        self.judgement = judgement
-        self.costs = Costs(judgement.comparisons)
-        self.floors = {(f.input_id, f.metric): f for f in judgement.floors}
+    def __init__(self, plan: Plan, compared: Compared) -> None:
+        super().__init__(plan, compared.states)
+        self._looks = compared.looks
+        self.costs = Costs(compared.comparisons)
+        self.floors = {(f.input_id, f.metric): f for f in compared.floors}
 
     def comparison(self, c: Comparison, kind: str | None = None) -> Claim:
         """Return the claim about a comparison.
@@ -176,7 +197,7 @@ class ComparisonClaims(Names):
         ).with_interval(c.shown)
 
     def _adjust(self, c: Comparison) -> str | None:
-        looks = self.judgement.looks
+        looks = self._looks
         if c.family in ("headline", "reference", "contrast"):
             return f"Holm over {looks.family} comparisons, {looks.count} looks"
         if c.family == "control":

@@ -159,7 +159,7 @@ def noise_floors(
     stage: Stage, input_id: str, control: Sequence[Comparison]
 ) -> tuple[NoiseFloor, ...]:
     """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
-    floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.plan.judge.sampled}
+    floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.policy.sampled}
     for c in control:
         fraction, adjusted = floor_fraction(c), reach(c.shown)
         floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided, adjusted)

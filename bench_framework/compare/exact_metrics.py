@@ -10,7 +10,7 @@ from bench_framework.compare import cell_state, medians
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.model.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import Metric
+from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -36,6 +36,7 @@ def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> 
 
 def compare(
     plan: Plan,
+    policy: JudgePolicy,
     cell: Cell,
     reference: Cell,
     metric: Metric,
@@ -43,7 +44,7 @@ def compare(
     observations: Sequence[Observation],
 ) -> Comparison:
     """Compare a deterministic metric of two cells, of their binaries or of untimed runs."""
-    thresholds = Thresholds(plan.judge.margin_of(metric), 0.0)
+    thresholds = Thresholds(policy.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric != INSTRUCTIONS:
         pair = (cell_state.build_of(plan, c.variant_id, builds) for c in (cell, reference))

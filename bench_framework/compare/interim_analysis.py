@@ -10,7 +10,6 @@ import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
@@ -20,12 +19,10 @@ from bench_framework.model.judgement import BestGroup, Comparison, Family
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason
+from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
 from bench_framework.model.run import Block, Build
 from bench_framework.model.verdict import Verdict
-
-_REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +54,6 @@ def look(
     round_: int,
     *,
     builds: Mapping[str, Build] | None = None,
-    looks: Looks | None = None,
     open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None,
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
@@ -66,21 +62,16 @@ def look(
     round. Earlier interim analyses are at the planned rounds. `open_of` returns the comparisons
     that need further rounds, by default `stopping.open_pairs`.
     """
-    looks = looks_of(plan) if looks is None else looks
-    cells = {cell.id for cell in plan.cells_of(input_id)}
-    of_input = [block for block in blocks if block.cell_id in cells]
-    reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    stage = Stage(plan, runs_of(plan, of_input, builds or {}), looks, reached, index)
+    looks = looks_of(plan)
+    at = (input_id, index, round_)
+    stage = stage_at(plan, plan.judge, looks, blocks, *at, builds=builds or {})
     # Further rounds cannot decide deterministic metrics.
     planned = {
         family: [pair for pair in pairs if not is_exact(pair[2])]
         for family, pairs in planned_pairs(plan, input_id).items()
     }
     judged = judge_cells(stage, itertools.chain.from_iterable(planned.values()), "headline")
-    refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
-    comparable = [
-        c for c in judged if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
-    ]
+    comparable = stopping.comparable_pairs(stage, judged)
     behind, settled = tuple[str, ...](), tuple[str, ...]()
     racing = plan.measure.strategy == "race" and not control_differs(stage, input_id)
     if racing:
@@ -89,15 +80,35 @@ def look(
         comparable = stopping.contested(stage, comparable, group, behind)
     pending = stopping.still_measured(stage, comparable)
     open_ = stopping.open_pairs(stage, pending) if open_of is None else open_of(pending)
-    stop, reason = stopping.decide(stage, comparable, open_, index)
+    stop, reason = stopping.decide(
+        stage, comparable, open_, precision=plan.measure.until == "precision"
+    )
     if racing:
         settled = stopping.settled_cells(stage, input_id, open_, behind)
     elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
-        settled = _finished(stage, input_id, open_, judged if open_of is None else None)
+        settled = finished(stage, input_id, open_, judged if open_of is None else None)
     return LookOutcome(stop, reason, judged[: len(planned["headline"])], behind, settled)
 
 
-def _finished(
+def stage_at(
+    plan: Plan,
+    policy: JudgePolicy,
+    looks: Looks,
+    blocks: Iterable[Block],
+    input_id: str,
+    index: int,
+    round_: int,
+    *,
+    builds: Mapping[str, Build],
+) -> Stage:
+    """Return the stage of an input at an interim analysis; see `look` for the arguments."""
+    cells = {cell.id for cell in plan.cells_of(input_id)}
+    of_input = [block for block in blocks if block.cell_id in cells]
+    reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
+    return Stage(plan, policy, runs_of(plan, of_input, builds), looks, reached, index)
+
+
+def finished(
     stage: Stage, input_id: str, open_: Sequence[Comparison], headline: Sequence[Comparison] | None
 ) -> tuple[str, ...]:
     """Return the measured cells that no open comparison contains.
@@ -119,7 +130,7 @@ def _finished(
 
 def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:
     """Return the metrics in which the A/A control differs significantly from the baseline."""
-    control = judge_cells(stage, control_pairs(stage.plan, input_id), "control")
+    control = judge_cells(stage, control_pairs(stage, input_id), "control")
     return frozenset(c.metric for c in control if c.verdict.decided)
 
 
@@ -140,12 +151,12 @@ def planned_pairs(plan: Plan, input_id: str) -> dict[Family, list[MetricPair]]:
     }
 
 
-def control_pairs(plan: Plan, input_id: str) -> list[MetricPair]:
+def control_pairs(stage: Stage, input_id: str) -> list[MetricPair]:
     """Return A/A control and baseline, for every metric that is judged by rounds."""
-    baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
+    baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
     if baseline is None or control is None:
         return []
-    return [(control, baseline, metric) for metric in plan.judge.sampled]
+    return [(control, baseline, metric) for metric in stage.policy.sampled]
 
 
 def pairs_of(stage: Stage, pairs: Iterable[MetricPair]) -> list[CellPair]:
@@ -165,7 +176,7 @@ def rule_of(
     stage: Stage, family: Family, pairs: Iterable[CellPair], *, size: int | None = None
 ) -> JudgeRule:
     """Return the rule of a family of pairs; `size` is by default that of the plan."""
-    policy = stage.plan.judge
+    policy = stage.policy
     thresholds = {pair.metric: policy.thresholds_of(pair.metric) for pair in pairs}
     size = stage.looks.family if size is None else size
     return JudgeRule(family, thresholds, policy.level, stage.looks, size)
@@ -209,7 +220,7 @@ def best_group(
 
     The pairs of `tripped` metrics, in which the A/A control differs, are inconclusive.
     """
-    metric = stage.plan.judge.headline
+    metric = stage.policy.headline
     planned = stage.plan.compared_cells(input_id)
     usable = [c for c in planned if c.id in stage.runs.usable]
     pairs = [(b, a, metric) for a, b in itertools.combinations(usable, 2)]

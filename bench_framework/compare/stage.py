@@ -9,7 +9,7 @@ from bench_framework.compare.samples import Sample
 from bench_framework.model.judgement import CellState
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import Metric
+from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.model.run import Block, Build, Look
 
 
@@ -46,24 +46,33 @@ def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) ->
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Everything that is needed to judge the cells of one input.
+    """Everything that is needed to judge the cells of one input by a policy.
 
     `looks` is the schedule of interim analyses, with their number J and the family size M. They took
     place after the rounds `reached`, the last one with the index `last_look`, from 0.
     """
 
     plan: Plan
+    policy: JudgePolicy
     runs: Runs
     looks: Looks
     reached: tuple[int, ...]
     last_look: int
 
 
-def stage_of(plan: Plan, runs: Runs, looks: Looks, taken: Sequence[Look], input_id: str) -> Stage:
+def stage_of(
+    plan: Plan,
+    policy: JudgePolicy,
+    runs: Runs,
+    looks: Looks,
+    taken: Sequence[Look],
+    input_id: str,
+) -> Stage:
     """Return the stage of one input, with the interim analyses that took place there."""
     input_looks = [look for look in taken if look.input_id == input_id]
     return Stage(
         plan,
+        policy,
         runs,
         looks,
         tuple(sorted({look.round for look in input_looks})),

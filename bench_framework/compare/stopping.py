@@ -15,10 +15,11 @@ from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.stage import Stage
 from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.race import may_leave
-from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
+from bench_framework.model.reasons import LAST_LOOK, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 CONCLUSIVE: Final = Reason(ReasonCode.CONCLUSIVE)
+_REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 FUTILE: Final = Reason(ReasonCode.FUTILE)
 
 
@@ -47,6 +48,16 @@ def _among(group: BestGroup) -> list[Comparison]:
     """Return the comparisons of members of a best group with each other."""
     members = set(group.cell_ids)
     return [c for c in group.comparisons if {c.cell_id, c.ref_cell_id} <= members]
+
+
+def comparable_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return the comparisons without a refused cell, and of two different programs."""
+    refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
+    return [
+        c
+        for c in comparisons
+        if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
+    ]
 
 
 def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -121,16 +132,22 @@ def _chance(pair: Comparison) -> tuple[str, float]:
 
 
 def decide(
-    stage: Stage, comparisons: Sequence[Comparison], open_: Sequence[Comparison], index: int
+    stage: Stage,
+    comparisons: Sequence[Comparison],
+    open_: Sequence[Comparison],
+    *,
+    precision: bool = False,
 ) -> tuple[bool, Reason]:
-    """Return whether to stop after this interim analysis, and why; see `open_pairs` for `open_`."""
-    measure = stage.plan.measure
-    last = index >= stage.looks.count - 1
+    """Return whether to stop after this interim analysis, and why.
+
+    See `open_pairs` for `open_`, of which intervals are too wide with `precision`.
+    """
+    last = stage.last_look >= stage.looks.count - 1
     if not comparisons:
         return True, Reason(ReasonCode.NOTHING_REMAINS)
     if open_ and last:
         return True, LAST_LOOK
-    if measure.until == "precision":
+    if precision:
         return not open_, Reason(ReasonCode.TOO_WIDE if open_ else ReasonCode.NARROW_ENOUGH)
     if open_:
         return False, Reason(ReasonCode.STILL_OPEN, f"{len(open_)} of {len(comparisons)}")

@@ -72,7 +72,9 @@ def judge_requested(
     runs = runs_of(plan, blocks, builds)
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
-    stages = {item.id: stage_of(plan, runs, looks, taken, item.id) for item in plan.inputs}
+    stages = {
+        item.id: stage_of(plan, plan.judge, runs, looks, taken, item.id) for item in plan.inputs
+    }
     cell_pairs = [
         cell_pair
         for cell, ref in pairs

@@ -1,7 +1,7 @@
 """The judgement of a record from its plan, blocks and interim analyses. It is deterministic."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal
 
@@ -13,13 +13,11 @@ from bench_framework.compare import (
     exact_metrics,
     interim_analysis,
     medians,
-    same_programs,
 )
-from bench_framework.compare import samples as sampling
+from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import Measured
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.compare.pairs import judge_pairs, unjudged
-from bench_framework.compare.stage import Runs, Stage, runs_of, stage_of
+from bench_framework.compare.stage import runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
@@ -29,23 +27,19 @@ from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.judgement import (
-    BestGroup,
     Comparison,
     Judgement,
-    NoiseFloor,
     RecordStatus,
     Summary,
 )
 from bench_framework.model.looks import Looks, looks_of
-from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.metrics import CPU, WALL, is_exact
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Verdict
-
-Exact = Callable[[Cell, Cell, Metric], Comparison]
 
 
 def judge(
@@ -70,11 +64,23 @@ def judge(
     runs = runs_of(plan, blocks, builds)
     samples, usable = runs.samples, runs.usable
     looks = looks_of(plan) if looks is None else looks
-    exact = partial(exact_metrics.compare, plan, builds=builds, observations=observed)
-    stages = [stage_of(plan, runs, looks, looks_taken, item.id) for item in plan.inputs]
-    judged = _judge_inputs(plan, runs, stages, exact, tripped)
-    comparisons = tuple(c for j in judged for c in (*j.headline, *j.control, *j.memory, *j.further))
-    best = [c for j in judged for c in j.best.comparisons]
+    exact = partial(exact_metrics.compare, plan, plan.judge, builds=builds, observations=observed)
+    stages = {
+        item.id: stage_of(plan, plan.judge, runs, looks, looks_taken, item.id)
+        for item in plan.inputs
+    }
+    planned = {input_id: interim_analysis.planned_pairs(plan, input_id) for input_id in stages}
+    judged = compare_inputs(stages, planned, exact, tripped)
+    comparisons = tuple(c for j in judged for c in j.all)
+    groups = tuple(
+        interim_analysis.best_group(
+            stages[item.id], item.id, tripped=j.tripped, headline=(*j.headline, *j.further)
+        )
+        if plan.judge.sampled
+        else exact_metrics.best_group(plan, item.id, usable, exact)
+        for item, j in zip(plan.inputs, judged, strict=True)
+    )
+    best = [c for group in groups for c in group.comparisons]
     pairs = [*comparisons, *best]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
@@ -90,13 +96,13 @@ def judge(
         states=runs.states,
         summaries=sampled + exact_metrics.summaries(observed, sampled),
         comparisons=comparisons,
-        best=tuple(j.best for j in judged),
+        best=groups,
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, timed),
         derived=derived_values.derived_rows(plan, samples, inputs, usable, [*headline, *best]),
         gaps=references.gaps(plan, headline, samples),
         hypotheses=experiments.hypothesis_tests(plan, pairs),
-        race=race.race_of(plan, samples, looks_taken, [j.best for j in judged], headline),
+        race=race.race_of(plan, samples, looks_taken, groups, headline),
         status=_status(plan, headline, looks),
         events=(
             *cell_state.fallback_events(plan, runs.states, samples),
@@ -136,92 +142,6 @@ def finished_cells(
         return now.idle
     needed = effects.cells_of_open_effects(at, now.input_id)
     return tuple(cell_id for cell_id in now.idle if cell_id not in needed)
-
-
-@dataclass(frozen=True, slots=True)
-class _InputJudgement:
-    """All results of one input."""
-
-    headline: tuple[Comparison, ...]
-    further: tuple[Comparison, ...]
-    """Comparisons with further baselines, then named contrasts."""
-    control: tuple[Comparison, ...]
-    memory: tuple[Comparison, ...]
-    floors: tuple[NoiseFloor, ...]
-    best: BestGroup
-
-
-def _judge_inputs(
-    plan: Plan,
-    runs: Runs,
-    stages: Sequence[Stage],
-    exact: Exact,
-    known: Collection[tuple[str, Metric]],
-) -> list[_InputJudgement]:
-    """Return the judgements of all inputs.
-
-    The headline, the comparisons with further references and the named contrasts are one family
-    over all inputs. Every other family belongs to one input.
-    """
-    planned = [interim_analysis.planned_pairs(plan, item.id) for item in plan.inputs]
-    cell_pairs = [
-        pair
-        for stage, pairs in zip(stages, planned, strict=True)
-        for of_family in pairs.values()
-        for pair in interim_analysis.pairs_of(stage, (p for p in of_family if not is_exact(p[2])))
-    ]
-    timed = judge_pairs(
-        runs, cell_pairs, interim_analysis.rule_of(stages[0], "headline", cell_pairs)
-    )
-    by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
-    state_of = {s.cell_id: s for s in runs.states}
-    refused = partial(cell_state.refuse_invalid, plan, state_of=state_of, samples=runs.samples)
-    judgements = []
-    for stage, item, pairs in zip(stages, plan.inputs, planned, strict=True):
-        controls = interim_analysis.control_pairs(plan, item.id)
-        control = interim_analysis.judge_cells(stage, controls, "control")
-        floors = data_quality.noise_floors(stage, item.id, control)
-        tripped = {f.metric for f in floors if f.tripped or (item.id, f.metric) in known}
-        judged: list[Comparison] = []
-        for family, of_family in pairs.items():
-            for cell, ref, metric in of_family:
-                c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
-                judged.append(c if c.family == "exact" else replace(c, family=family))
-        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, tripped))
-        count = len(pairs["headline"])
-        judgements.append(
-            _InputJudgement(
-                headline=tuple(judged[:count]),
-                further=tuple(judged[count:]),
-                control=tuple(map(refused, control)),
-                memory=tuple(map(refused, _memory(stage, item.id))),
-                floors=floors,
-                best=interim_analysis.best_group(stage, item.id, tripped=tripped, headline=judged)
-                if plan.judge.sampled
-                else exact_metrics.best_group(plan, item.id, runs.usable, exact),
-            )
-        )
-    return judgements
-
-
-def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
-    """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
-    plan, samples = stage.plan, stage.runs.samples
-    baseline = plan.baseline_cell(input_id)
-    if baseline is None or PEAK_RSS in plan.judge.metrics:
-        return
-    size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
-    known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
-    for cell in plan.cells_of(input_id):
-        if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
-            values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
-            pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
-            cell_pairs = interim_analysis.pairs_of(stage, [(cell, baseline, PEAK_RSS)])
-            rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
-            c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
-            if len(pair):
-                c = medians.compare_medians(c, pair, level=rule.level, size=rule.size)
-            yield same_programs.without_verdict(c, stage.runs.same)
 
 
 def _status(plan: Plan, headline: Sequence[Comparison], looks: Looks) -> RecordStatus:

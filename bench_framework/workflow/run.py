@@ -283,7 +283,7 @@ def _measure(record: Record, prepared: Prepared, given: StopRule | None, session
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both. A `given` rule replaces these.
     """
-    from bench_framework.features.gate.outcome import rounds_needed
+    from bench_framework.features.gate.question import rounds_needed
 
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened

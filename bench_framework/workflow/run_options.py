@@ -188,7 +188,7 @@ def require_decidable(plan: Plan) -> None:
     Raises:
         UsageError: BX108, too few rounds; BX112, the file of accepted changes is missing or damaged.
     """
-    from bench_framework.features.gate.outcome import rounds_needed
+    from bench_framework.features.gate.question import rounds_needed
 
     if (needed := rounds_needed(plan)) is not None:
         most = counted(plan.measure.rounds_max, "round")

@@ -24,7 +24,7 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
-from bench_framework.features.gate import outcome as gate
+from bench_framework.features.gate.question import question_of
 from bench_framework.features.noise.compute import at_most, cases_at, rules_of, significant_verdicts
 from bench_framework.model.plan import Plan, Role
 
@@ -50,7 +50,7 @@ class Alarms:
 def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
     """Return whether any look finds a difference at twice the gate's level."""
     times = draw(rng, plan, plan.measure.rounds_max)
-    looks = gate.strict_looks(plan)
+    looks = question_of(plan).looks
     wider = replace(looks, level=2 * looks.level)
     pairs = []
     for cell in plan.cells:

@@ -17,12 +17,19 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
+from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
+from bench_framework.features.claim_writer import say
 from bench_framework.features.gate import outcome
-from bench_framework.features.judge import judge
+from bench_framework.features.gate.question import (
+    Answer,
+    answer,
+    question_of,
+    question_of_counts,
+)
 from bench_framework.model import words
 from bench_framework.model.gate import (
     NO_TEXT,
@@ -78,26 +85,21 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     Exact metrics (binary size, instructions) need no second pass, because their difference is
     certain.
     """
-    strict, policy = outcome.strict_plan(plan), plan.judge.gate
-    if not any(cell.role is Role.CANDIDATE for cell in strict.cells):
+    question, policy = question_of(plan), plan.judge.gate
+    gated = question.plan
+    if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
         return outcome.conclude(Gating((), outcome.LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
     builds = {build.id: build for build in contents.builds}
-    measured = (contents.blocks, builds, contents.inputs, contents.looks)
-    judged = judge(strict, *measured, looks=outcome.strict_looks(plan))
-    by_pair = _sentences(judged)
-    exact = tuple(m for m in policy.tolerated if is_exact(m))
-    if exact:
-        facts = outcome.judged_by(strict, exact, policy.tolerated, outcome.LEVEL)
-        by_pair |= _sentences(judge(facts, *measured, observed=contents.observations))
-    same = same_programs.same_cells(strict, builds)
+    judged = answer(question, contents)
+    by_pair = _with_text(gated, judged)
+    same = same_programs.same_cells(gated, builds)
     uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
-    medians_of = {s.cell_id: s.median for s in judged.summaries if s.metric == PEAK_RSS}
     pairs = []
-    for cell in strict.cells:
-        baseline = strict.baseline_cell(cell.input_id)
+    for cell in gated.cells:
+        baseline = gated.baseline_cell(cell.input_id)
         if cell.role is not Role.CANDIDATE or baseline is None:
             continue
-        grown = medians_of.get(cell.id, 0.0) - medians_of.get(baseline.id, 0.0)
+        grown = judged.medians.get(cell.id, 0.0) - judged.medians.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
             c, text = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
             state, reason = pair_state(c, margin, policy, grown)
@@ -109,7 +111,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             reasons = (reason,) if reason else ()
             pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reasons))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
-    pairs += counted_pairs(strict, open_, contents)
+    pairs += counted_pairs(gated, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in contents.looks), default=0)
     gating = Gating(tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, ())
@@ -137,19 +139,28 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     if INSTRUCTIONS in policy.tolerated or not counted:
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
-    chosen = outcome.narrowed(plan, counted)
-    facts = outcome.judged_by(chosen, (INSTRUCTIONS,), {INSTRUCTIONS: margin}, outcome.LEVEL)
-    builds = {build.id: build for build in contents.builds}
-    measured = (contents.blocks, builds, contents.inputs, contents.looks)
-    judged = judge(facts, *measured, observed=contents.observations)
+    question = question_of_counts(plan, counted, margin)
+    by_pair = _with_text(question.plan, answer(question, contents))
     pairs = []
-    for (cell_id, metric), (c, text) in _sentences(judged).items():
+    for (cell_id, metric), (c, text) in by_pair.items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
             state, reason = pair_state(c, margin, policy, 0.0)
             counts = Reason(ReasonCode.COUNTED_INSTEAD)
             reasons = (counts, reason) if reason else (counts,)
             pairs.append(GatedPair(cell_id, metric, margin, state, c, text, reasons))
     return pairs
+
+
+def _with_text(plan: Plan, judged: Answer) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
+    """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
+    writer = ComparisonClaims(plan, judged)
+    by_pair = {}
+    for c in (*judged.comparisons, *judged.exact):
+        if c.family != "control":
+            claim = writer.comparison(c)
+            text = PairText(say(claim), phrases.comparison(claim, with_names=False))
+            by_pair[c.cell_id, c.metric] = c, text
+    return by_pair
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:

@@ -5,19 +5,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.compare import interim_analysis
+from bench_framework.compare import interim_analysis, stopping
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stop_rules import Analysis
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
-from bench_framework.features.judge import judge
+from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import InstructionPolicy
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan import Plan
 from bench_framework.model.race import may_leave
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.run import Build, Look
@@ -42,14 +42,13 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     """
     if plan.confirms or plan.judge.gate.budgets:
         return False
-    strict = outcome.strict_plan(plan)
+    question = question_of(plan)
     pairs = [
         frozenset((cell.id, baseline.id))
-        for cell in strict.cells
-        if cell.role is Role.CANDIDATE
-        and (baseline := strict.baseline_cell(cell.input_id)) is not None
+        for item in question.plan.inputs
+        for cell, baseline in question.pairs(item.id)
     ]
-    return bool(pairs) and same_cells(strict, builds).issuperset(pairs)
+    return bool(pairs) and same_cells(question.plan, builds).issuperset(pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +57,33 @@ class GateRule:
 
     def look(self, at: Analysis) -> LookOutcome:
         """Return the decision. In a race, the gate settles no cell."""
-        plan = at.plan
-        question, looks = plan, looks_of(plan)
-        if not plan.confirms:
-            question, looks = outcome.strict_plan(plan), outcome.strict_looks(plan)
-        settled = () if plan.measure.strategy == "fixed" else None
+        plan, question = at.plan, question_of(at.plan)
+        fixed = plan.measure.strategy == "fixed"
         if not outcome.timed_metrics(plan.judge.gate):
             enough = not plan.confirms or at.round >= outcome.FEWEST_CONFIRMING
-            return LookOutcome(enough, Reason(ReasonCode.GATE_TIMELESS), (), settled=settled)
-        # Every candidate is judged, also the one that a race would drop.
-        measure = replace(question.measure, until="conclusive", strategy="fixed")
-        result = interim_analysis.look(
-            replace(question, measure=measure),
+            reason = Reason(ReasonCode.GATE_TIMELESS)
+            return LookOutcome(enough, reason, (), settled=() if fixed else None)
+        stage = interim_analysis.stage_at(
+            question.plan,
+            question.policy,
+            question.looks,
             at.blocks,
             at.input_id,
             at.index,
             at.round,
             builds=at.builds,
-            looks=looks,
-            open_of=lambda comparisons: _open(comparisons, plan),
         )
-        if settled is None:
-            result = replace(result, settled=None)
-        return replace(result, reason=JUDGED) if result.reason in (CONCLUSIVE, FUTILE) else result
+        # Every candidate is judged, also the one that a race would drop.
+        pairs = question.timed_pairs(at.input_id)
+        judged = interim_analysis.judge_cells(stage, pairs, "headline")
+        comparable = stopping.comparable_pairs(stage, judged)
+        open_ = _open(stopping.still_measured(stage, comparable), plan)
+        stop, reason = stopping.decide(stage, comparable, open_)
+        reason = JUDGED if reason in (CONCLUSIVE, FUTILE) else reason
+        settled: tuple[str, ...] | None = None
+        if fixed:
+            settled = () if stop else interim_analysis.finished(stage, at.input_id, open_, None)
+        return LookOutcome(stop, reason, judged, settled=settled)
 
 
 def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
@@ -151,8 +154,7 @@ def cells_to_count(plan: Plan, contents: Contents) -> frozenset[str]:
     if not plan.confirms:
         pairs = compute.first_pass(plan, contents).pairs
         return frozenset(pair.cell_id for pair in pairs if compute.time_not_judged(pair))
-    builds = {build.id: build for build in contents.builds}
-    again = judge(plan, contents.blocks, builds, contents.inputs, contents.looks)
+    again = answer(question_of(plan), contents)
     states: dict[PairState, set[str]] = {"not-judged": set(), "worse": set()}
     for c in (c for c in again.comparisons if c.family == "headline"):
         state, _ = compute.confirmed(c, plan.judge.margin_of(c.metric))

@@ -7,10 +7,9 @@ from typing import Final
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.declarations import Note
 from bench_framework.model.gate import BudgetState, GatedPair, Gating
-from bench_framework.model.looks import Looks, comparisons_planned, looks_of
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Accepted, GatePolicy, Metric
+from bench_framework.model.policies import Accepted, GatePolicy, JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import counted
@@ -172,13 +171,6 @@ def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) 
             yield f"{name} is not needed: none of its comparisons is worse"
 
 
-def strict_plan(plan: Plan) -> Plan:
-    """Return the plan with the cells, metrics, margins and level of the gate."""
-    chosen = plan.judge.gate.chosen
-    narrow = plan if chosen is None else narrowed(plan, frozenset(chosen))
-    return judged_by(narrow, timed_metrics(plan.judge.gate), plan.judge.gate.tolerated, LEVEL)
-
-
 def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
     """Return the plan with these candidates, and baseline and A/A control of their inputs."""
     chosen = {c.id: c.input_id for c in plan.cells if c.id in ids and c.role is Role.CANDIDATE}
@@ -206,27 +198,13 @@ def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
     )
 
 
-def strict_looks(plan: Plan) -> Looks:
-    """Return every interim analysis that was possible, for the family of the gate."""
-    return looks_of(plan).shared_by(comparisons_planned(strict_plan(plan)), LEVEL)
-
-
-def judged_by(
-    plan: Plan, metrics: tuple[Metric, ...], margins: Mapping[Metric, float], level: float
-) -> Plan:
-    """Return the plan, judged on these metrics with these margins at a level."""
-    known = dict(plan.judge.margins) | dict(margins)
+def policy_of(
+    policy: JudgePolicy, metrics: tuple[Metric, ...], margins: Mapping[Metric, float], level: float
+) -> JudgePolicy:
+    """Return a policy with the metrics, margins and level of a pass of the gate."""
+    known = dict(policy.margins) | dict(margins)
     # A judgement needs one metric, even if no timed metric is gated and only memory is judged.
-    judged = replace(
-        plan.judge, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level
-    )
-    return replace(plan, judge=judged, further_baselines=(), contrasts=())
-
-
-def rounds_needed(plan: Plan) -> int | None:
-    """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
-    looks = strict_looks(plan)
-    return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
+    return replace(policy, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level)
 
 
 def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
@@ -241,7 +219,8 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
         return None
     narrow = narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
     policy, measure = plan.judge.gate, plan.measure
-    judged = judged_by(narrow, timed_metrics(policy), policy.tolerated, CONFIRMATION_LEVEL)
+    metrics = timed_metrics(policy)
+    judged = policy_of(plan.judge, metrics, policy.tolerated, CONFIRMATION_LEVEL)
     memory = any(pair.metric == PEAK_RSS for pair in suspicious)
     most = max(FEWEST_CONFIRMING, measure.rounds_max)
     note = Note(
@@ -249,7 +228,10 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
         f"The gate measured the suspicious pairs of record {record_id} again, in new rounds.",
     )
     return replace(
-        judged,
+        narrow,
+        judge=judged,
+        further_baselines=(),
+        contrasts=(),
         notes=(*plan.notes, note),
         instructions=None,
         profile=None,

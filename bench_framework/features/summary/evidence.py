@@ -31,6 +31,7 @@ class Evidence(ComparisonClaims):
         inputs: Sequence[PreparedInput],
     ) -> None:
         super().__init__(plan, judgement)
+        self.judgement = judgement
         self.builds = builds
         self.metric = plan.judge.headline
         self.medians = {(s.cell_id, s.metric): s.median for s in judgement.summaries}

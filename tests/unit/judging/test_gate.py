@@ -13,6 +13,7 @@ from bench_framework.compare.stop_rules import Analysis
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
+from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
@@ -266,11 +267,11 @@ def test_a_build_time_is_one_run_and_is_not_judged(study: type[Study]) -> None:
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
     few = study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
-    needed = outcome.rounds_needed(few.plan)
+    needed = rounds_needed(few.plan)
     assert needed is not None
     assert needed > 8
     enough = study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
-    assert outcome.rounds_needed(enough.plan) is None
+    assert rounds_needed(enough.plan) is None
 
 
 def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
@@ -281,7 +282,7 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         example = study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
         )
-        regular, strict = looks_of(example.plan), outcome.strict_looks(example.plan)
+        regular, strict = looks_of(example.plan), question_of(example.plan).looks
         assert strict.rounds == regular.rounds
         assert (strict.family, strict.level) == (2 * len(arms[1:]), outcome.LEVEL)
         gating = first(example, log_normal_timing({}, spread=0.05))
@@ -470,7 +471,7 @@ class TestTheStoppingRule:
 
     def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
         example = study(arms=("a", "b"), measure=MeasurePolicy(rounds_min=12, rounds_max=1000))
-        assert outcome.strict_looks(example.plan).needed == 13
+        assert question_of(example.plan).looks.needed == 13
         assert self.look_at(example, log_normal_timing({"b": 1.05}), 12).stop
 
     def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:

@@ -130,7 +130,9 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
     judged = example.judge(blocks)
     worse = example.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
-    stage = Stage(example.plan, runs_of(example.plan, (), {}), judged.looks, (), 0)
+    stage = Stage(
+        example.plan, example.plan.judge, runs_of(example.plan, (), {}), judged.looks, (), 0
+    )
     assert (
         interim_analysis.best_group(stage, example.plan.inputs[0].id, headline=(worse,)).cell_ids
         == ()

@@ -145,7 +145,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     A detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
     plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
-    stage = Stage(plan, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
+    stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = Comparison(
         "x",
         "y",
@@ -162,7 +162,8 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
 
 
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
-    stage = Stage(study().plan, runs_of(study().plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
+    plan = study().plan
+    stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = Comparison(
         "x",
         "y",

@@ -1,0 +1,119 @@
+"""The comparisons of a record: by rounds, of deterministic values, and of memory."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bench_framework.compare import (
+    cell_state,
+    data_quality,
+    interim_analysis,
+    medians,
+    same_programs,
+)
+from bench_framework.compare import samples as sampling
+from bench_framework.compare.pairs import judge_pairs, unjudged
+from bench_framework.compare.stage import MetricPair, Stage
+from bench_framework.model.judgement import Comparison, Family, NoiseFloor
+from bench_framework.model.metrics import PEAK_RSS, is_exact
+from bench_framework.model.plan import Cell, Role
+from bench_framework.model.policies import Metric
+
+Exact = Callable[[Cell, Cell, Metric], Comparison]
+"""Compares a deterministic metric of two cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputComparisons:
+    """All comparisons of one input, except those of its best group.
+
+    Attributes:
+        further: comparisons with further baselines, then named contrasts.
+        tripped: metrics in which the A/A control differs from the baseline.
+    """
+
+    headline: tuple[Comparison, ...]
+    further: tuple[Comparison, ...]
+    control: tuple[Comparison, ...]
+    memory: tuple[Comparison, ...]
+    floors: tuple[NoiseFloor, ...]
+    tripped: frozenset[Metric]
+
+    @property
+    def all(self) -> tuple[Comparison, ...]:
+        """Return the comparisons in the order of a report."""
+        return (*self.headline, *self.control, *self.memory, *self.further)
+
+
+def compare_inputs(
+    stages: Mapping[str, Stage],
+    planned: Mapping[str, Mapping[Family, Sequence[MetricPair]]],
+    exact: Exact,
+    known: Collection[tuple[str, Metric]] = (),
+) -> list[InputComparisons]:
+    """Judge the planned pairs by input id, in the order of `stages`.
+
+    The headline, the comparisons with further references and the named contrasts are one family
+    over all inputs. Every other family belongs to one input. `known` has the (input id, metric) pairs
+    whose A/A control differs although the plan does not contain it.
+    """
+    if not stages:
+        return []
+    first = next(iter(stages.values()))
+    plan, runs = first.plan, first.runs
+    cell_pairs = [
+        pair
+        for input_id, stage in stages.items()
+        for pairs in planned[input_id].values()
+        for pair in interim_analysis.pairs_of(stage, (p for p in pairs if not is_exact(p[2])))
+    ]
+    timed = judge_pairs(runs, cell_pairs, interim_analysis.rule_of(first, "headline", cell_pairs))
+    by_pair = {(c.cell_id, c.ref_cell_id, c.metric): c for c in timed}
+    state_of = {s.cell_id: s for s in runs.states}
+
+    def refused(c: Comparison) -> Comparison:
+        return cell_state.refuse_invalid(plan, c, state_of, runs.samples)
+
+    inputs = []
+    for input_id, stage in stages.items():
+        controls = interim_analysis.control_pairs(stage, input_id)
+        control = interim_analysis.judge_cells(stage, controls, "control")
+        floors = data_quality.noise_floors(stage, input_id, control)
+        tripped = frozenset(f.metric for f in floors if f.tripped or (input_id, f.metric) in known)
+        judged: list[Comparison] = []
+        for family, pairs in planned[input_id].items():
+            for cell, ref, metric in pairs:
+                c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
+                judged.append(c if c.family == "exact" else replace(c, family=family))
+        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, tripped))
+        count = len(planned[input_id].get("headline", ()))
+        inputs.append(
+            InputComparisons(
+                headline=tuple(judged[:count]),
+                further=tuple(judged[count:]),
+                control=tuple(map(refused, control)),
+                memory=tuple(map(refused, _memory(stage, input_id))),
+                floors=floors,
+                tripped=tripped,
+            )
+        )
+    return inputs
+
+
+def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
+    """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
+    plan, samples = stage.plan, stage.runs.samples
+    baseline = plan.baseline_cell(input_id)
+    if baseline is None or PEAK_RSS in stage.policy.metrics:
+        return
+    size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
+    known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
+    for cell in plan.cells_of(input_id):
+        if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
+            values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
+            pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
+            cell_pairs = interim_analysis.pairs_of(stage, [(cell, baseline, PEAK_RSS)])
+            rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
+            c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
+            if len(pair):
+                c = medians.compare_medians(c, pair, level=rule.level, size=rule.size)
+            yield same_programs.without_verdict(c, stage.runs.same)

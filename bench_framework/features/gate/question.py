@@ -1,0 +1,123 @@
+"""What the gate judges: candidates and baselines, metrics, margins, level and interim analyses."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from bench_framework.compare import exact_metrics, medians
+from bench_framework.compare.comparisons import compare_inputs
+from bench_framework.compare.exact_metrics import INSTRUCTIONS
+from bench_framework.compare.stage import MetricPair, runs_of, stage_of
+from bench_framework.features.gate.outcome import LEVEL, narrowed, policy_of, timed_metrics
+from bench_framework.model.judgement import CellState, Comparison, Family, NoiseFloor
+from bench_framework.model.looks import Looks, looks_of
+from bench_framework.model.metrics import PEAK_RSS, is_exact
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.store.journal import Contents
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The pairs that the gate judges, and the rule for them.
+
+    Attributes:
+        plan: the plan with the gated candidates, and baseline and A/A control of their inputs.
+        policy: metrics that are judged by rounds, margins and level.
+        exact: deterministic metrics, whose differences need no level.
+    """
+
+    plan: Plan
+    policy: JudgePolicy
+    looks: Looks
+    exact: tuple[Metric, ...] = ()
+
+    def pairs(self, input_id: str) -> list[tuple[Cell, Cell]]:
+        """Return the candidates of an input with its baseline."""
+        baseline = self.plan.baseline_cell(input_id)
+        candidates = (c for c in self.plan.cells_of(input_id) if c.role is Role.CANDIDATE)
+        return [(cell, baseline) for cell in candidates] if baseline is not None else []
+
+    def timed_pairs(self, input_id: str) -> list[MetricPair]:
+        """Return the pairs of an input with each metric that is judged by rounds."""
+        return [(*p, metric) for p in self.pairs(input_id) for metric in self.policy.sampled]
+
+    def exact_pairs(self, input_id: str) -> list[MetricPair]:
+        """Return the pairs of an input with each deterministic metric."""
+        return [(*p, metric) for p in self.pairs(input_id) for metric in self.exact]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The comparisons of the gate's pairs.
+
+    Attributes:
+        comparisons: those by rounds, of the controls, and of memory.
+        exact: those of deterministic metrics.
+        medians: medians of peak memory by cell id.
+    """
+
+    looks: Looks
+    states: tuple[CellState, ...]
+    comparisons: tuple[Comparison, ...]
+    exact: tuple[Comparison, ...]
+    floors: tuple[NoiseFloor, ...]
+    medians: Mapping[str, float]
+
+
+def question_of(plan: Plan) -> Question:
+    """Return the question of the gate about a plan; that of a second pass is stored in its plan."""
+    if plan.confirms:
+        return Question(plan, plan.judge, looks_of(plan))
+    policy, chosen = plan.judge.gate, plan.judge.gate.chosen
+    gated = plan if chosen is None else narrowed(plan, frozenset(chosen))
+    judge = policy_of(plan.judge, timed_metrics(policy), policy.tolerated, LEVEL)
+    exact = tuple(m for m in policy.tolerated if is_exact(m))
+    question = Question(gated, judge, looks_of(plan), exact)
+    size = sum(len(question.pairs(item.id)) for item in gated.inputs) * len(judge.metrics)
+    return replace(question, looks=question.looks.shared_by(size, LEVEL))
+
+
+def question_of_counts(plan: Plan, cell_ids: frozenset[str], margin: float) -> Question:
+    """Return the question about the counted instructions of some candidates."""
+    judge = policy_of(plan.judge, (), {INSTRUCTIONS: margin}, LEVEL)
+    judge = replace(judge, metrics=())
+    return Question(narrowed(plan, cell_ids), judge, looks_of(plan), (INSTRUCTIONS,))
+
+
+def answer(question: Question, contents: Contents) -> Answer:
+    """Judge the pairs of a question by the rounds of a record."""
+    plan, policy = question.plan, question.policy
+    builds = {build.id: build for build in contents.builds}
+    runs = runs_of(plan, contents.blocks, builds)
+    stages = {
+        item.id: stage_of(plan, policy, runs, question.looks, contents.looks, item.id)
+        for item in plan.inputs
+    }
+    planned: dict[str, dict[Family, list[MetricPair]]] = {
+        input_id: {"headline": [*question.timed_pairs(input_id), *question.exact_pairs(input_id)]}
+        for input_id in stages
+    }
+    exact = partial(
+        exact_metrics.compare, plan, policy, builds=builds, observations=contents.observations
+    )
+    inputs = compare_inputs(stages, planned, exact)
+    every = [c for one in inputs for c in one.all]
+    return Answer(
+        looks=question.looks,
+        states=runs.states,
+        comparisons=tuple(c for c in every if c.family != "exact"),
+        exact=tuple(c for c in every if c.family == "exact"),
+        floors=tuple(floor for one in inputs for floor in one.floors),
+        medians={
+            cell_id: medians.summarise(sample, PEAK_RSS).median
+            for cell_id, sample in runs.samples.items()
+            if PEAK_RSS in sample.series
+        },
+    )
+
+
+def rounds_needed(plan: Plan) -> int | None:
+    """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
+    looks = question_of(replace(plan, confirms="")).looks
+    return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
