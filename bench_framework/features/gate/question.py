@@ -1,4 +1,4 @@
-"""What the gate judges: candidates and baselines, metrics, margins, level and interim analyses."""
+"""The question of the gate: its pairs, metrics, margins, level and interim analyses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
