@@ -28,14 +28,7 @@ from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import (
-    fixed,
-    format_clock,
-    format_duration,
-    format_size,
-    significant,
-    time_unit,
-)
+from bench_framework.text import numbers
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, progress_of
 
@@ -144,15 +137,13 @@ class LiveDisplay(_Region):
             line = f"{work.plan.name if work else 'benchctl'}  {self._doing}"
             return Text(line, overflow="ellipsis", no_wrap=True)
         state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
-        footer = Text(
-            f"\n{state}.  Ctrl-C stops, and prints the command that resumes.", style="dim"
-        )
-        return Group(self._header(work), Text(), self._cells(work), footer)
+        footer = f"\n{state}.  Ctrl-C stops, and prints the command that resumes."
+        return Group(self._header(work), Text(), self._cells(work), Text(footer, style="dim"))
 
     def _header(self, work: Work) -> RenderableType:
-        state = f"{work.state} in {format_clock(work.elapsed_s)}"
+        state = f"{work.state} in {numbers.format_clock(work.elapsed_s)}"
         if (left := work.left_s(work.elapsed_s)) is not None:
-            state += f", at most {format_clock(left)} left"
+            state += f", at most {numbers.format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
@@ -198,9 +189,9 @@ class LiveDisplay(_Region):
             verdict = Text(word, style=STYLES.get(interim.verdict, ""))
         time = interval = ""
         if median is not None:
-            time, scale = format_duration(median), time_unit(median)[1]
+            time, scale = numbers.format_duration(median), numbers.time_unit(median)[1]
             if bounds is not None:
-                lo, hi = (significant(bound * scale, 3) for bound in bounds)
+                lo, hi = (numbers.significant(bound * scale, 3) for bound in bounds)
                 interval = f"[{lo}, {hi}]"
         rounds = str(len(work.values.get(cell.id, ())))
         return Text(label), Text(time), Text(interval), verdict, Text(rounds)
@@ -209,17 +200,17 @@ class LiveDisplay(_Region):
 def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
-            clock = format_clock(update.elapsed_s)
+            clock = numbers.format_clock(update.elapsed_s)
             return f"installing {update.tool} {update.version} {INTO_CACHE} ({clock})"
         case progress.Waiting():
-            return f"waiting for {update.reason} ({format_clock(update.elapsed_s)})"
+            return f"waiting for {update.reason} ({numbers.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
-            return f"build {progress_of(update)} ({format_clock(update.elapsed_s)})"
+            return f"build {progress_of(update)} ({numbers.format_clock(update.elapsed_s)})"
         case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
         case progress.DataStep():
-            total = f" of {format_size(update.size_bytes)}" if update.size_bytes else ""
-            return f"generating {update.label}: {format_size(update.done_bytes)}{total}"
+            total = f" of {numbers.format_size(update.size_bytes)}" if update.size_bytes else ""
+            return f"generating {update.label}: {numbers.format_size(update.done_bytes)}{total}"
         case progress.DataFinished():
             return f"{update.label} is ready"
         case progress.Counting():
@@ -327,7 +318,7 @@ class LineDisplay:
         match update:
             case progress.LimitKnown():
                 budget = plan.measure.budget_s
-                until = "" if budget is None else f" or {format_clock(budget)}"
+                until = "" if budget is None else f" or {numbers.format_clock(budget)}"
                 self._line("limit", f"at most {units.counted(update.rounds, 'round')}{until}")
             case progress.RoundFinished():
                 self._seldom("run", work.text)
@@ -350,28 +341,27 @@ class LineDisplay:
                 tool = f"{update.tool} {update.version}"
                 self._line("tool", f"{tool} is not installed: installing it {INTO_CACHE}")
             case progress.ToolInstall():
-                self._seldom("tool", f"{update.tool}: {format_clock(update.elapsed_s)}")
+                self._seldom("tool", f"{update.tool}: {numbers.format_clock(update.elapsed_s)}")
             case progress.Waiting():
-                clock = format_clock(update.elapsed_s)
+                clock = numbers.format_clock(update.elapsed_s)
                 self._seldom("wait", f"for {update.reason}: {clock} so far")
             case progress.BuildStep():
                 if on_github() and not (self._grouped or self._host):
                     self._grouped = True
                     self._console.say("::group::builds")
-                clock = format_clock(update.elapsed_s)
-                self._seldom("build", f"{progress_of(update)}, {clock}")
+                elapsed = numbers.format_clock(update.elapsed_s)
+                self._seldom("build", f"{progress_of(update)}, {elapsed}")
             case progress.BuildFinished():
-                build, outcome = update.build, "unchanged"
-                if not build.ok:
-                    outcome = "failed"
-                elif build.build_s is not None:
+                build = update.build
+                outcome = "unchanged" if build.ok else "failed"
+                if build.ok and build.build_s is not None:
                     wrapper = f" with {build.wrapper}" if build.wrapper else ""
-                    outcome = f"{fixed(build.build_s, 1)} s{wrapper}"
+                    outcome = f"{numbers.fixed(build.build_s, 1)} s{wrapper}"
                 self._line("build", f"{update.index}/{update.total} {update.label}: {outcome}")
                 if update.index == update.total:
                     self.close()
             case progress.DataStarted(size_bytes=size):
-                what = "with its command" if size is None else format_size(size)
+                what = "with its command" if size is None else numbers.format_size(size)
                 self._line("data", f"{update.label}: generating {what}")
             case progress.DataFinished() if not update.reused:
                 self._line("data", f"{update.label}: ready")
