@@ -6,6 +6,7 @@ Namespaces need root.
 import contextlib
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -248,7 +249,8 @@ def test_ctrl_c_while_a_host_is_offline(network: Network) -> None:
     assert run.wait(PATIENCE_S) == 130
     text = network.texts()
     assert "error" not in text
-    assert f"--scheduler {network.address} --host rack-2` resumes" in text
+    options = f"--scheduler {network.address} {shlex.join(EQUAL_OUTPUTS)} --host rack-2"
+    assert f"`benchctl run fleet.yaml {options}` resumes" in text
     assert network.hosts["rack-2"].rounds() < ROUNDS
     assert not network.head.records
 
