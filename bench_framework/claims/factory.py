@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Final, Protocol
 
 from bench_framework.claims import metric_nouns
-from bench_framework.claims.phrases import TIMES_FROM
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.model import words
 from bench_framework.model.judgement import (
@@ -24,7 +23,7 @@ from bench_framework.model.plan import UNSELECTED, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import fixed, show_size
+from bench_framework.text.numbers import TIMES_FROM, fixed, show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 

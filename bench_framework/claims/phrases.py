@@ -7,7 +7,6 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 
 import math
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from typing import Final, NamedTuple
 
 from bench_framework.claims import metric_nouns
@@ -27,21 +26,21 @@ from bench_framework.rounding import (
     up_to_two_digits,
 )
 from bench_framework.text.numbers import (
+    TIMES_FROM,
     fixed,
     format_duration,
     format_percent,
     percent_up,
     show_size,
+    signed_change,
 )
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.units import THIN_SPACE
 
 IN_SESSION: Final = "in_session"
 """Key of a claim about the commands of one session, which were not measured in rounds."""
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
-TIMES_FROM: Final = 1.5
-"""The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage."""
 FACTOR_FROM: Final = 2.0
 """The ratio from which on a change that is not significant is stated as "n×"."""
 FEWEST_DECIMALS: Final = 2
@@ -142,7 +141,9 @@ def signed_bounds(
 ) -> str:
     """Return both bounds of a ratio as signed changes, such as ``[−6.5 %, +3.2 %]``."""
     ratio = rounded(estimate, lo, hi, margin=margin, keep=keep)
-    low, high = (f"{_signed(ratio, bound)}{THIN_SPACE}%" for bound in (ratio.lo, ratio.hi))
+    low, high = (
+        f"{signed_change(bound, ratio.decimals)}{THIN_SPACE}%" for bound in (ratio.lo, ratio.hi)
+    )
     return f"[{low}, {high}]"
 
 
@@ -168,15 +169,10 @@ def percent_change(
         factor = _factor(estimate, lo, hi, margin, keep=keep)
         return f"{factor.estimate}× [{factor.lo}, {factor.hi}]"
     ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
-    upper = _signed(ratio, ratio.hi) if hi <= LARGEST_RATIO else "+∞"
-    return f"{_signed(ratio, ratio.estimate)}{THIN_SPACE}% [{_signed(ratio, ratio.lo)}, {upper}]"
-
-
-def _signed(ratio: Rounded, value: Decimal) -> str:
-    shift = (value - 1) * 100
-    if shift == 0:
-        return fixed(abs(shift), ratio.decimals - 2)
-    return f"{'+' if shift > 0 else MINUS}{fixed(abs(shift), ratio.decimals - 2)}"
+    change, low, high = (
+        signed_change(value, ratio.decimals) for value in (ratio.estimate, ratio.lo, ratio.hi)
+    )
+    return f"{change}{THIN_SPACE}% [{low}, {high if hi <= LARGEST_RATIO else '+∞'}]"
 
 
 def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 1.5
-"""Smallest ratio that is printed as "n×". Smaller ratios of imported figures have one more digit.
-"""
+"""The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage.
+Smaller ratios of imported figures have one more digit in a table."""
 MOST_DIGITS: Final = 4
 """Most digits of a measured value in a table. cells.csv has more, and the comparison uses the
 ratio.
@@ -108,14 +108,17 @@ def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: boo
     if hi > LARGEST_RATIO:
         return str(show_ratio(ratio, lo, hi, margin, keep=keep))
     interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
-
-    def change(value: Decimal) -> str:
-        shift = (value - 1) * 100
-        sign = "" if shift == 0 else "+" if shift > 0 else MINUS
-        return f"{sign}{abs(shift):.{interval.decimals - 2}f}"
-
-    estimate, low, high = map(change, (interval.estimate, interval.lo, interval.hi))
+    estimate, low, high = (
+        signed_change(value, interval.decimals)
+        for value in (interval.estimate, interval.lo, interval.hi)
+    )
     return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
+
+
+def signed_change(ratio: Decimal, decimals: int) -> str:
+    """Return the change of a ratio from 1 in percent: ``+3.2`` for 1.032 with 3 decimals."""
+    change = (ratio - 1) * 100
+    return f"{'+' if change > 0 else ''}{fixed(change, decimals - 2)}"
 
 
 def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool) -> IntervalText:
@@ -171,7 +174,10 @@ def show_measured(
 
 def percent(fraction: float | None) -> str:
     """Return ``0.0134`` as ``1.3 %``, with two significant digits and tens in full."""
-    return DASH if fraction is None else f"{significant(fraction * 100, 2)}{THIN_SPACE}%"
+    if fraction is None or fraction == 0:
+        return DASH if fraction is None else f"0{THIN_SPACE}%"
+    value = decimal(fraction) * 100
+    return f"{fixed(value, max(0, 1 - value.adjusted()))}{THIN_SPACE}%"
 
 
 def percent_up(fraction: float | None) -> str:
@@ -361,8 +367,9 @@ def format_percent(
     fraction: float, *, decimals: int | None = None, digits: int = MOST_DIGITS_OF_PERCENT
 ) -> str:
     """Format 0.02 as ``"2 %"``, with the given number of decimals, or with at most `digits` digits."""
-    percent = fraction * 100
-    text = f"{percent:.{decimals}f}" if decimals is not None else f"{percent:.{digits}g}"
+    # The product of floats would differ from the value: 0.285 * 100 is 28.499999999999996.
+    value = decimal(fraction) * 100
+    text = fixed(value, decimals) if decimals is not None else shortest(float(value), digits)
     return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
 
 

@@ -20,8 +20,7 @@ from bench_framework.report.table_cells import (
     scale_of,
     with_claims,
 )
-from bench_framework.text.numbers import DASH, fixed, show_ratio, significant
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.text.numbers import DASH, fixed, format_percent, show_ratio, significant
 
 _HEADS: Final = {
     "ladder": "Changes made one after the other: each step ÷ the step before it",
@@ -133,7 +132,7 @@ def _quotient(table: Contribution) -> Cell:
 def _share(share: float | None) -> Cell:
     if share is None:
         return Cell(DASH)
-    return Cell(f"{round(100 * share)}{THIN_SPACE}%".replace("-", MINUS), share)
+    return Cell(format_percent(share, decimals=0), share)
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:

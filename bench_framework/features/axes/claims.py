@@ -13,7 +13,6 @@ from bench_framework.claims import metric_nouns
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import (
-    TIMES_FROM,
     Factor,
     change,
     cost,
@@ -31,7 +30,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
-from bench_framework.text.numbers import significant, size_unit
+from bench_framework.text.numbers import TIMES_FROM, significant, size_unit
 from bench_framework.units import MINUS, THIN_SPACE, counted
 
 PAIR: Final = 2

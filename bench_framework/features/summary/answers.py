@@ -9,14 +9,20 @@ from math import ceil, floor
 from typing import Final
 
 from bench_framework.claims import metric_nouns
-from bench_framework.claims.phrases import TIMES_FROM, noun
+from bench_framework.claims.phrases import noun
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
 from bench_framework.model.judgement import Claim, Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import format_percent, per_doubling, significant, size_unit
+from bench_framework.text.numbers import (
+    TIMES_FROM,
+    format_percent,
+    per_doubling,
+    significant,
+    size_unit,
+)
 from bench_framework.units import THIN_SPACE, counted
 
 MOST_EFFECTS: Final = 6

@@ -14,7 +14,7 @@ from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import format_duration, show_size
+from bench_framework.text.numbers import TIMES_FROM, format_duration, show_size
 
 CLOSE: Final = 1.02
 """Two medians of memory or CPU time whose quotient is at most this count as equal."""
@@ -110,7 +110,7 @@ class Evidence(ComparisonClaims):
         values = {k: v for k, v in claim.values.items() if k not in left_out}
         return phrases.comparison(replace(claim, values=values))
 
-    def effect(self, c: Comparison, times_from: float = phrases.TIMES_FROM) -> str:
+    def effect(self, c: Comparison, times_from: float = TIMES_FROM) -> str:
         """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
         return phrases.effect(self.comparison(c), times_from)
 

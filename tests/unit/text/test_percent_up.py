@@ -2,14 +2,14 @@
 
 import csv
 import re
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, Decimal
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.text.numbers import percent_up
+from bench_framework.text.numbers import format_percent, percent, percent_up
 
 EXAMPLES = Path(__file__).parents[3] / "results" / "examples"
 THIN = "\u202f"
@@ -33,13 +33,30 @@ def test_figures_that_two_formats_once_printed_differently(fraction: float, text
     assert percent_up(fraction) == f"{text}{THIN}%"
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in EXAMPLES.iterdir()))
-def test_each_stated_detectable_difference_is_one_of_the_table(name: str) -> None:
-    """Find the MDE of each sentence of a report among the MDEs of its data."""
-    with (EXAMPLES / name / "comparisons.csv").open(encoding="utf-8") as file:
-        known = {float(row["mde"]) for row in csv.DictReader(file) if row["mde"]}
-    texts = {percent_up(mde).replace(THIN, " ") for mde in known}
-    report = (EXAMPLES / name / "report.md").read_text(encoding="utf-8").replace(THIN, " ")
-    stated = re.findall(r"only detect differences of ([\d.]+ %) or more", report)
-    stated += re.findall(r"MDE ([\d.]+ %)", report)
-    assert {*stated} <= texts
+def test_each_stated_detectable_difference_is_one_of_the_data() -> None:
+    """Find the MDE of each sentence of the example reports among the MDEs of their data."""
+    stated = 0
+    for folder in sorted(EXAMPLES.iterdir()):
+        with (folder / "comparisons.csv").open(encoding="utf-8") as file:
+            known = {float(row["mde"]) for row in csv.DictReader(file) if row["mde"]}
+        texts = {percent_up(mde).replace(THIN, " ") for mde in known}
+        report = (folder / "report.md").read_text(encoding="utf-8").replace(THIN, " ")
+        figures = re.findall(r"(?:only detect differences of|MDE) ([\d.]+ %)", report)
+        assert {*figures} <= texts
+        stated += len(figures)
+    assert stated, "no report states a detectable difference"
+
+
+@given(st.floats(min_value=0, max_value=2), st.integers(0, 2))
+def test_a_percentage_is_that_of_the_decimal_and_not_of_a_product_of_floats(
+    fraction: float, decimals: int
+) -> None:
+    exact = (Decimal(repr(fraction)) * 100).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN)
+    assert format_percent(fraction, decimals=decimals) == f"{exact:f}{THIN}%"
+
+
+def test_percentages_that_a_product_of_floats_rounds_to_another_value() -> None:
+    assert percent(0.00115) == f"0.12{THIN}%"
+    assert percent(0) == f"0{THIN}%"
+    assert format_percent(0.00015, decimals=2) == f"0.02{THIN}%"
+    assert format_percent(-0.02) == f"−2{THIN}%"
