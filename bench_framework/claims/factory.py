@@ -8,23 +8,25 @@ from typing import Final, Protocol
 from bench_framework.claims import metric_nouns
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.model import words
-from bench_framework.model.judgement import (
-    CellState,
+from bench_framework.model.facts import (
     Claim,
-    Comparison,
-    Derived,
-    Judgement,
-    NoiseFloor,
+    Coverage,
+    DerivedFact,
+    MemoryShare,
+    NoiseFloorFact,
+    NotMeasured,
+    ScalingFact,
     Scope,
 )
+from bench_framework.model.judgement import CellState, Comparison, Derived, Judgement, NoiseFloor
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import UNSELECTED, Plan, Role
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.reasons import message
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import TIMES_FROM, fixed, show_size
-from bench_framework.text.reasons import phrase
+from bench_framework.text.numbers import TIMES_FROM, fixed
 from bench_framework.units import THIN_SPACE
 
 MOST_NAMED: Final = 4
@@ -240,7 +242,7 @@ class Facts(Names):
             estimate=f.fraction,
             noise_floor=f.fraction,
             cells=(control.id,) if control else (),
-            values={"tripped": 1} if f.tripped else {},
+            fact=NoiseFloorFact(control_differs=f.tripped),
         )
 
     def _scaling(self) -> Iterator[Claim]:
@@ -264,7 +266,7 @@ class Facts(Names):
                 cells=tuple(
                     c.id for c in cells if c.variant_id == s.variant_id and c.input_id in ends
                 ),
-                values={"from": start, "to": end, "word": s.word},
+                fact=ScalingFact(smaller=start, larger=end, word=s.word),
             )
 
     def _memory_shares(self) -> Iterator[Claim]:
@@ -286,9 +288,8 @@ class Facts(Names):
                 rounds=peak.n_rounds,
                 runs=peak.n_runs,
                 cells=(cell.id,),
-                values=known(
-                    size=show_size(peak.median, self.plan.unit_family),
-                    share=peak.median / size if size else None,
+                fact=MemoryShare(
+                    family=self.plan.unit_family, share=peak.median / size if size else None
                 ),
             )
 
@@ -308,7 +309,7 @@ class Facts(Names):
             rounds=row.rounds,
             margin=self.plan.judge.margin_of(WALL) if row.judged else None,
             cells=row.cell_ids,
-            values=known(
+            fact=DerivedFact(
                 formula=row.formula,
                 unit=row.unit,
                 family=self.plan.unit_family,
@@ -323,11 +324,19 @@ class Facts(Names):
         states = [
             s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
         ]
-        counts = Counter(s.state.replace("-", " ") for s in states)
+        counts = Counter(s.state for s in states)
         unselected, excluded = self.plan.left_out
-        values = {"planned": len(states), "measured": 0, **counts, "excluded": excluded}
-        values |= {UNSELECTED: unselected} if unselected else {}
-        return Claim("", "coverage", "this record", values=values)
+        fact = Coverage(
+            planned=len(states),
+            measured=counts["measured"],
+            failed=counts["failed"],
+            other_output=counts["other-output"],
+            not_comparable=counts["not-comparable"],
+            not_started=counts["not-started"],
+            not_selected=unselected,
+            excluded=excluded,
+        )
+        return Claim("", "coverage", "this record", fact=fact)
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
@@ -340,7 +349,7 @@ class Facts(Names):
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where
-            yield Claim("", "not-measured", subject, values={"reason": reason})
+            yield Claim("", "not-measured", subject, reason=message(reason), fact=NotMeasured())
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
                 yield Claim(
@@ -349,5 +358,6 @@ class Facts(Names):
                     self.cells[state.cell_id].label,
                     verdict=Verdict.FAILED if state.state == "failed" else None,
                     cells=(state.cell_id,),
-                    values={"reason": phrase(state.reason) or state.state},
+                    reason=state.reason or message(state.state),
+                    fact=NotMeasured(),
                 )

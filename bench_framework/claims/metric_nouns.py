@@ -3,7 +3,8 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict

@@ -5,19 +5,17 @@ Percentages of elapsed time are percentages of the reference's time: 9 % less ti
 0.91. From 1.5× on, a sentence states the speedup or slowdown as a factor.
 """
 
-import math
-from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final
 
 from bench_framework.claims import metric_nouns
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
-    LARGEST_RATIO,
     Rounded,
     decimal,
     rounded,
@@ -25,6 +23,7 @@ from bench_framework.rounding import (
     thresholds,
     up_to_two_digits,
 )
+from bench_framework.text.figures import factor, percent_change
 from bench_framework.text.numbers import (
     TIMES_FROM,
     fixed,
@@ -41,11 +40,6 @@ IN_SESSION: Final = "in_session"
 """Key of a claim about the commands of one session, which were not measured in rounds."""
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
-FACTOR_FROM: Final = 2.0
-"""The ratio from which on a change that is not significant is stated as "n×"."""
-FEWEST_DECIMALS: Final = 2
-MORE_DECIMALS: Final = 6
-"""The largest number of decimals that are tried beyond those of the intervals."""
 
 
 def change(
@@ -83,14 +77,6 @@ def change(
     ratio = _percentage(estimate, lo, hi, margin)
     figure, bounds = _figure_and_bounds(ratio)
     return f"{figure} {frame.less if ratio.hi < 1 else frame.more} {what} {bounds}"
-
-
-def _factor(
-    estimate: float, lo: float, hi: float, margin: float, *, least: int = 1, keep: bool = True
-) -> Rounded:
-    """Round a ratio that is printed as "n×" to `least` decimals, at most three significant digits."""
-    most = max(1, three_digits(estimate))
-    return rounded(estimate, lo, hi, margin=margin, least=min(least, most), most=most, keep=keep)
 
 
 def _percentage(estimate: float, lo: float, hi: float, margin: float) -> Rounded:
@@ -156,25 +142,6 @@ def noun(metric: Metric | None) -> str:
     return words.noun(metric or WALL)
 
 
-def percent_change(
-    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
-) -> str:
-    """Return the change of a ratio from 1 with its interval, such as ``"−1.8 % [−6.5, +3.2]"``.
-
-    A ratio from 2 on is stated as a factor: ``"27.5× [24.6, 32.1]"``.
-
-    `least` and `keep` are parameters of `rounding.rounded`.
-    """
-    if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
-        factor = _factor(estimate, lo, hi, margin, keep=keep)
-        return f"{factor.estimate}× [{factor.lo}, {factor.hi}]"
-    ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
-    change, low, high = (
-        signed_change(value, ratio.decimals) for value in (ratio.estimate, ratio.lo, ratio.hi)
-    )
-    return f"{change}{THIN_SPACE}% [{low}, {high if hi <= LARGEST_RATIO else '+∞'}]"
-
-
 def _figure_and_bounds(ratio: Rounded) -> tuple[str, str]:
     """Return how much less or more, without a sign: ``("9.1 %", "[7.4, 10.7]")``."""
     figure, *bounds = [
@@ -198,11 +165,11 @@ def _times(
 ) -> tuple[str, str] | None:
     """Return ``("2.1× faster", "[1.9, 2.3]")``, or `None` if percentages are the scale."""
     if estimate >= times_from:
-        ratio, words_after = _factor(estimate, lo, hi, margin, least=least), "slower"
+        ratio, words_after = factor(estimate, lo, hi, margin, least=least), "slower"
         if metric != WALL:
             words_after = f"{metric_nouns.frame(metric).times} {noun(metric)}"
     elif estimate <= 1 / times_from and lo > 0 and metric == WALL:
-        ratio, words_after = _factor(1 / estimate, 1 / hi, 1 / lo, margin, least=least), "faster"
+        ratio, words_after = factor(1 / estimate, 1 / hi, 1 / lo, margin, least=least), "faster"
     else:
         return None
     return f"{ratio.estimate}× {words_after}", f"[{ratio.lo}, {ratio.hi}]"
@@ -354,36 +321,3 @@ def single_run(claim: Claim, *, with_names: bool = True) -> str:
     in_bytes = claim.metric == PEAK_RSS
     figure = show_size(float(value), "iec") if in_bytes else format_duration(float(value))
     return f"{head}was run only once ({figure}): no verdict"
-
-
-class Factor(NamedTuple):
-    """A ratio and the number of decimals that its interval supports."""
-
-    ratio: float
-    decimals: int
-
-
-def printed_product(factors: Sequence[Factor], total: float | None) -> str:
-    """Return a product such as ``"0.92 × 0.94 = 0.86"``.
-
-    With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
-    digits of its interval, and more if the printed product would not be exact otherwise.
-
-    `total` is `None` if the product of the steps is the total. There is at least one step.
-    """
-    product = math.prod(f.ratio for f in factors)
-    least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
-    text = ""
-    for more in range(MORE_DECIMALS + 1):
-        last = fixed(product if total is None else total, least)
-        figures = [fixed(f.ratio, max(f.decimals, FEWEST_DECIMALS) + more) for f in factors]
-        product_printed = math.prod(map(float, figures))
-        left = ""
-        if total is not None and fixed(product_printed, least) != last:
-            left = fixed(total / product, least + more)
-            product_printed *= float(left)
-        unexplained = f" × {left} unexplained" if left else ""
-        text = f"{' × '.join(figures)}{unexplained} = {last}"
-        if fixed(product_printed, least) == last and (not left or float(left) != 1):
-            break
-    return text

@@ -22,6 +22,7 @@ from bench_framework.model.verdict import Interval
 from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.numbers import format_percent
+from bench_framework.text.write import render
 from bench_framework.units import counted
 
 DRIFT_LEVEL: Final = 0.001
@@ -104,7 +105,7 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
             "BX311",
             f"{plan.variant(pair.first).label} and {plan.variant(pair.second).label} are the same "
             "program (same code, same command)",
-            effect=f"their comparison is an A/A test; {same_programs.no_effect(pair)}",
+            effect=f"their comparison is an A/A test; {render('no_effect', same_programs.fact_of(pair))}",
             help="if one of the two only sets a default, such as a default feature, remove it; "
             "otherwise check that the code that runs uses the feature or flag",
         )

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from bench_framework.compare import cell_state
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.facts import Claim, OneProgram
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build
@@ -124,26 +125,14 @@ def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
     return comparison
 
 
-def no_effect(pair: SameProgram) -> str:
-    """Return a phrase such as ``"parser has no effect on this program with engine=rayon"``."""
-    where = f" with {pair.where}" if pair.where else ""
-    if pair.values:
-        first, second = pair.values
-        return f"{second} has no effect compared with {first}{where}"
-    subject = " and ".join(pair.axes) or "the change"
-    verb = "have" if len(pair.axes) > 1 else "has"
-    return f"{subject} {verb} no effect on this program{where}"
+def fact_of(pair: SameProgram) -> OneProgram:
+    """Return which settings have no effect on the program."""
+    return OneProgram(axes=pair.axes, values=pair.values, where=pair.where)
 
 
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
     """Yield one claim for every pair of variants that is the same program."""
     for same in same_programs(plan, builds):
         first, second = plan.variant(same.first).label, plan.variant(same.second).label
-        yield Claim(
-            "",
-            "one-program",
-            second,
-            first,
-            cells=tuple(sorted(cell for pair in same.cells for cell in pair)),
-            values={"effect": no_effect(same)},
-        )
+        cells = tuple(sorted(cell for pair in same.cells for cell in pair))
+        yield Claim("", "one-program", second, first, cells=cells, fact=fact_of(same))

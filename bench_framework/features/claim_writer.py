@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import metric_nouns, phrases
-from bench_framework.claims.factory import Facts, Names, known
-from bench_framework.claims.value_phrases import FACT_SENTENCES, where
+from bench_framework.claims.factory import Facts, Names
 from bench_framework.features.axes.claims import STRUCTURE_SENTENCES, StructureClaims
 from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES, hypothesis_claims
 from bench_framework.features.imported import sentences as imported_sentences
@@ -21,9 +20,12 @@ from bench_framework.features.race import compute as race
 from bench_framework.features.references.compute import gap, gap_claims
 from bench_framework.features.summary.claims import SUMMARY_SENTENCES, summary_claims
 from bench_framework.features.summary.evidence import Evidence
-from bench_framework.model.judgement import Claim, Comparison, Judgement
+from bench_framework.model.facts import Case, Claim, SignChange
+from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, PreparedInput
+from bench_framework.text import write
+from bench_framework.text.names import scope_of
 
 
 def say(claim: Claim) -> str:
@@ -31,32 +33,24 @@ def say(claim: Claim) -> str:
 
     It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
     """
+    if claim.fact is not None:
+        return write.say(claim)
     if phrases.IN_SESSION not in claim.values:
         return SENTENCES[claim.kind](claim)
     return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
 
 
-def _depends_on_input(claim: Claim) -> str:
-    return (
-        f"{claim.subject} vs {claim.reference} depends on the input (adjusted CIs): "
-        f"{claim.values['cases']}"
-        f"{claim.values.get('turn', '')}"
-    )
-
-
 SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
     "comparison": phrases.comparison,
     "control": phrases.comparison,
-    "memory": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
-    "reference": lambda claim: f"{where(claim)}{phrases.comparison(claim)}",
+    "memory": lambda claim: f"{scope_of(claim)}{phrases.comparison(claim)}",
+    "reference": lambda claim: f"{scope_of(claim)}{phrases.comparison(claim)}",
     "gap": gap,
-    "sign-change": _depends_on_input,
     "race": race.race,
     "dropped": race.dropped,
     "idle": race.idle,
     "limits": imported_sentences.limits,
     "sessions": imported_sentences.sessions,
-    **FACT_SENTENCES,
     **STRUCTURE_SENTENCES,
     **PROFILE_SENTENCES,
     **HYPOTHESIS_SENTENCES,
@@ -93,15 +87,15 @@ def _sign_change(
         data = item(c).dataset
         return sizes.get(item(c).id) or (data.size_bytes if data else None)
 
-    def change(c: Comparison) -> str:
-        return phrases.percent_change(*metric_nouns.natural_ratio(c), c.thresholds.margin)
+    def case(c: Comparison) -> Case:
+        ratio, lo, hi = metric_nouns.natural_ratio(c)
+        return Case(input=item(c).label, ratio=ratio, lo=lo, hi=hi)
 
     decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
     ordered = sorted(decided, key=lambda c: size(c) or 0)
     first = comparisons[0]
-    what = phrases.noun(first.metric)
     turns = [
-        f"between {item(a).label} and {item(b).label}"
+        (item(a).label, item(b).label)
         for group in _families(names.plan, [(item(c), c) for c in ordered if size(c)])
         for a, b in itertools.pairwise(group)
         if a.verdict.better != b.verdict.better
@@ -114,10 +108,7 @@ def _sign_change(
         first.metric,
         cells=tuple(c.cell_id for c in ordered),
         margin=first.thresholds.margin,
-        values=known(
-            cases="; ".join(f"{item(c).label}: {change(c)} {what}" for c in ordered),
-            turn=f"; the sign changes {' and '.join(turns)}" if turns else "",
-        ),
+        fact=SignChange(cases=tuple(map(case, ordered)), turns=tuple(turns)),
     )
 
 

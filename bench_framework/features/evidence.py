@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.claims.phrases import change, noun, percent_change
+from bench_framework.claims.phrases import change, noun
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.judgement import Comparison, Derived, Judgement
@@ -14,6 +14,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.text.figures import percent_change
 from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from bench_framework.model.declarations import Hypothesis
+from bench_framework.model.facts import Claim
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.policies import Metric
@@ -252,61 +253,6 @@ class CellState:
     """Actual value of each axis that the worker reports."""
     cache: Literal["cold", "warm", "unknown"] = "unknown"
     """Observed state of the page cache at the start of every run."""
-
-
-Scope = tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One sentence with its evidence. Every output prints its results as claims.
-
-    `kind` names the wording rule in ``features/claim_writer.py``, such as ``main``, ``answer``,
-    ``comparison``, ``memory``, ``sign-change``, ``scaling``, ``noise-floor``, ``trust``,
-    ``recommendation``, ``coverage``.
-    """
-
-    id: str
-    """``c1``, ``c2``, … in the order of creation. Equal records have equal ids."""
-    kind: str
-    subject: str
-    """Label of the variant, or another subject of the sentence."""
-    reference: str | None = None
-    metric: Metric | None = None
-    scope: Scope = ()
-    """Pairs such as ``("input", "10MiB")``."""
-    verdict: Verdict | None = None
-    estimate: float | None = None
-    lo: float | None = None
-    hi: float | None = None
-    level: float | None = None
-    adjust: str | None = None
-    rounds: int | None = None
-    runs: int | None = None
-    margin: float | None = None
-    noise_floor: float | None = None
-    cells: tuple[str, ...] = ()
-    reason: Reason | None = None
-    """Reason for a refusal or a lowered verdict."""
-    values: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Further figures that the sentence prints."""
-    text: str = ""
-    """The sentence, which ``features/claim_writer.py`` builds from the other fields only."""
-
-    @property
-    def figures(self) -> tuple[float, float, float] | None:
-        """Estimate, lower bound and upper bound, or `None` without an interval."""
-        if self.estimate is None or self.lo is None or self.hi is None:
-            return None
-        return self.estimate, self.lo, self.hi
-
-    def with_interval(self, interval: Interval | None) -> Claim:
-        """Return the claim with the figures of an interval, unchanged if it is not bounded."""
-        if interval is None or not interval.bounded:
-            return self
-        return replace(
-            self, estimate=interval.ratio, lo=interval.lo, hi=interval.hi, level=interval.level
-        )
 
 
 RecordStatus = Literal[

@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.verdict import Verdict
 
 Align = Literal["left", "right", "decimal"]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData

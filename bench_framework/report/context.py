@@ -7,11 +7,11 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from bench_framework.model.facts import Claim
 from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
-    Claim,
     Comparison,
     Judgement,
     NoiseFloor,

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from bench_framework.model.judgement import Claim, Comparison, Summary
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import WORDS, verdict_text

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from bench_framework.masking import home_as_tilde
-from bench_framework.model.judgement import Claim, Comparison, Summary
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import (
     CPU,
     INSTRUCTIONS,

@@ -12,7 +12,7 @@ from typing import Final
 
 from bench_framework.compare import decide
 from bench_framework.features import claim_writer
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
 from bench_framework.rounding import decimal, rounded, thresholds

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.structure import Contrast, Contribution, Step
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph

@@ -13,23 +13,23 @@ from bench_framework.claims import metric_nouns
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.metric_nouns import HIGHER
 from bench_framework.claims.phrases import (
-    Factor,
     change,
     cost,
     effect,
     noun,
     one_program,
-    printed_product,
     reason,
 )
-from bench_framework.claims.value_phrases import where
 from bench_framework.model import structure, words
-from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
+from bench_framework.text.figures import Factor, printed_product
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import TIMES_FROM, significant, size_unit
 from bench_framework.units import MINUS, THIN_SPACE, counted
 
@@ -300,7 +300,7 @@ def _figure(claim: Claim) -> str:
 def _effect(claim: Claim) -> str:
     """Return a main effect: its mean, or a note that its sign depends on the other axes."""
     cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
-    head = f"{where(claim)}{claim.subject} vs {claim.reference}"
+    head = f"{scope_of(claim)}{claim.subject} vs {claim.reference}"
     if claim.values.get("pooled") == 0:
         frame = metric_nouns.frame(claim.metric)
         ways = (frame.less, frame.more)
@@ -324,7 +324,7 @@ def _effect(claim: Claim) -> str:
 
 def _interaction(claim: Claim) -> str:
     """Return the interaction: both changes together vs the product of their single effects."""
-    head = f"{where(claim)}interaction of {claim.subject} and {claim.reference}"
+    head = f"{scope_of(claim)}interaction of {claim.subject} and {claim.reference}"
     if claim.values.get("pooled") == 0:
         return f"{head}: its sign depends on the other axes"
     if claim.reason == ONE_PROGRAM:
@@ -345,8 +345,8 @@ _BY: Final = {
 def _contributions(claim: Claim) -> str:
     parts = f"{_BY[str(claim.values['design'])]}: {claim.values['parts']}"
     if claim.estimate is None:
-        return f"{where(claim)}no total (no variant has every change); {parts}"
-    head = f"{where(claim)}{claim.subject} vs {claim.reference}"
+        return f"{scope_of(claim)}no total (no variant has every change); {parts}"
+    head = f"{scope_of(claim)}{claim.subject} vs {claim.reference}"
     text = f"{head}: {_figure(claim)}{reason(claim)}; {parts}"
     for key, title in (
         ("multiply", "product"),
@@ -359,7 +359,7 @@ def _contributions(claim: Claim) -> str:
 
 
 def _before_after(claim: Claim) -> str:
-    head = f"{where(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
+    head = f"{scope_of(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
     if claim.reason == ONE_PROGRAM and claim.estimate is not None:
         return one_program(claim, head)
     if claim.estimate is None or claim.verdict is None:
@@ -377,7 +377,7 @@ def _crossover(claim: Claim) -> str:
 
 
 def _front(claim: Claim) -> str:
-    text = f"{where(claim)}{claim.values['least']}"
+    text = f"{scope_of(claim)}{claim.values['least']}"
     if "behind" in claim.values:
         clear = claim.values.get("clear", claim.values["metrics"])
         worse = f"another variant is better in {clear} and worse in nothing"

@@ -1,6 +1,6 @@
 """Sections "Effects and interactions" and "Where the result changes": effects of the axes."""
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
 from bench_framework.model.words import noun

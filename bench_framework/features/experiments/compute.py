@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.phrases import cost, effect, reason
-from bench_framework.claims.value_phrases import where
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.declarations import Hypothesis
-from bench_framework.model.judgement import Claim, Comparison, HypothesisStatus, HypothesisTest
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison, HypothesisStatus, HypothesisTest
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.names import scope_of
 
 if TYPE_CHECKING:
     from bench_framework.compare.contrasts import Measured
@@ -83,7 +84,7 @@ def hypothesis_claims(
 
 def _sentence(claim: Claim) -> str:
     """Return ``"hypothesis “the queue” is not supported: with engine: a → b …"``."""
-    head = f"{where(claim)}hypothesis “{claim.subject}”"
+    head = f"{scope_of(claim)}hypothesis “{claim.subject}”"
     if claim.values["status"] == "not tested":
         return f"{head} was not tested: {claim.values['change']}{reason(claim)}"
     change_text = f"with {claim.values['change']} and no other axis changed"

@@ -11,7 +11,8 @@ from bench_framework.claims.phrases import detectable, noun
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
-from bench_framework.model.judgement import CellState, Claim, Comparison, HypothesisTest
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import CellState, Comparison, HypothesisTest
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input

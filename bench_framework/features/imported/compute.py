@@ -18,11 +18,11 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features import claim_writer
+from bench_framework.model.facts import Claim
 from bench_framework.model.imported import Command, Imported, Series, Session
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
-    Claim,
     Comparison,
     Family,
     Judgement,

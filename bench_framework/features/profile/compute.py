@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.factory import known
-from bench_framework.claims.value_phrases import where
-from bench_framework.model.judgement import Claim, Judgement, Scope
+from bench_framework.model.facts import Claim, Scope
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import (
     OTHER,
@@ -27,6 +27,7 @@ from bench_framework.model.profile import (
 )
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import THIN_SPACE, counted
 
@@ -57,7 +58,7 @@ def _functions(claim: Claim) -> str:
     share = percentage(claim.estimate, claim.lo, claim.hi)
     bucket = "functions of the bucket " if claim.kind == "profile-bucket" else ""
     return (
-        f"{where(claim)}{share} of the {claim.values['unit']} of {claim.subject} are in "
+        f"{scope_of(claim)}{share} of the {claim.values['unit']} of {claim.subject} are in "
         f"{bucket}{claim.values['name']} (self, {_extent(claim)})"
     )
 
@@ -68,14 +69,14 @@ def _buckets_before_after(claim: Claim) -> str:
     ends = [float(claim.values[n]) for n in ("before_lo", "before_hi") if n in claim.values]
     before = percentage(share, *ends)
     return (
-        f"{where(claim)}bucket {claim.values['name']}: {before} in {claim.reference} "
+        f"{scope_of(claim)}bucket {claim.values['name']}: {before} in {claim.reference} "
         f"(self, {_extent(claim, 'before_')}), {after} in {claim.subject} (self, {_extent(claim)})"
     )
 
 
 def _few(claim: Claim) -> str:
     return (
-        f"{where(claim)}too few {claim.values['unit']} of {claim.subject} to rank functions: "
+        f"{scope_of(claim)}too few {claim.values['unit']} of {claim.subject} to rank functions: "
         f"{_extent(claim)}; {LEAST_SAMPLES} are needed"
     )
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.profile import Profile, ProfileShares, Share
 from bench_framework.report.blocks import (
     Block,

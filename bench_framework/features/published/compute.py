@@ -9,7 +9,8 @@ from typing import Final, Literal, get_args
 from bench_framework.claims.factory import Values, known
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Judgement, Scaling
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure

@@ -1,7 +1,7 @@
 """Section "Published claims": each claim of an earlier report, what was measured, and the verdict."""
 
 from bench_framework.features.published.compute import quotation, verdict
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData

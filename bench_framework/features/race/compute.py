@@ -9,12 +9,13 @@ from typing import Final
 
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.claims.phrases import comparison
-from bench_framework.claims.value_phrases import where
 from bench_framework.compare.samples import Sample
-from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import BestGroup, Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.race import Lost, Race
 from bench_framework.model.run import Look
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import format_percent
 
 DONE: Final = (
@@ -123,9 +124,9 @@ def dropped(claim: Claim) -> str:
     evidence = f"{claim.subject} was significantly worse by then"
     if claim.reference:
         evidence = comparison(claim)
-    return f"{where(claim)}dropped after {claim.values['after']} rounds: {evidence}"
+    return f"{scope_of(claim)}dropped after {claim.values['after']} rounds: {evidence}"
 
 
 def idle(claim: Claim) -> str:
     """Return when a configuration finished early without being dropped."""
-    return f"{where(claim)}{claim.subject} finished after {claim.values['after']} rounds: {DONE}"
+    return f"{scope_of(claim)}{claim.subject} finished after {claim.values['after']} rounds: {DONE}"

@@ -8,7 +8,8 @@ from typing import Literal
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
-from bench_framework.model.judgement import CellState, Claim, Comparison
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.machine import format_variables
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Build, Host, PreparedInput

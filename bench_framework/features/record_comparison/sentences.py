@@ -5,11 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims import phrases
-from bench_framework.claims.value_phrases import where
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.figures import percent_change
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import format_percent, percent_up
 from bench_framework.text.reasons import phrase
 
@@ -35,7 +37,7 @@ def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     if interval is None:
         return f"{what} could not be compared: {phrase(worst.reason) or 'no figures'}"
     aspect = "" if metric == WALL else f" in {phrases.noun(metric)}"
-    change = phrases.percent_change(*interval.figures, worst.thresholds.margin, keep=False)
+    change = percent_change(*interval.figures, worst.thresholds.margin, keep=False)
     largest = change if total == 1 else f"the largest change is {change}"
     if worst.verdict.decided:
         return f"{what} changed{aspect}: {largest}"
@@ -79,7 +81,7 @@ def _change(claim: Claim) -> str:
     if claim.figures is None:
         return ""
     keep = claim.verdict is not Verdict.INCONCLUSIVE
-    return phrases.percent_change(*claim.figures, claim.margin or 0.0, keep=keep)
+    return percent_change(*claim.figures, claim.margin or 0.0, keep=keep)
 
 
 def _conditions(claim: Claim) -> str:
@@ -96,10 +98,10 @@ def _anchor(claim: Claim) -> str:
     """Return the change of an anchor, and whether it is within the margin."""
     limit = format_percent(claim.margin or 0.0)
     if claim.estimate is None:
-        text = f"{where(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}"
+        text = f"{scope_of(claim)}anchor {claim.subject} cannot be used{phrases.aspect(claim)}"
         return f"{text}: {phrase(claim.reason) or 'no figures'}"
     change = f"{_change(claim)}{phrases.aspect(claim)} between the records"
-    text = f"{where(claim)}anchor {claim.subject} changed by {change}"
+    text = f"{scope_of(claim)}anchor {claim.subject} changed by {change}"
     if claim.verdict is Verdict.EQUIVALENT:
         return f"{text}, less than the margin of {limit}"
     if claim.verdict is Verdict.INCONCLUSIVE:
@@ -113,10 +115,10 @@ def _across(claim: Claim) -> str:
     record_claim = replace(claim, subject=name, reference=earlier)
     if claim.verdict is Verdict.NOT_COMPARABLE:
         what = f"{claim.subject} is not compared{phrases.aspect(claim)}"
-        return f"{where(claim)}{what}: {phrase(claim.reason)}"
+        return f"{scope_of(claim)}{what}: {phrase(claim.reason)}"
     if claim.verdict is Verdict.OTHER_OUTPUT:
-        return f"{where(claim)}{phrases.other_output(claim, 'before')}"
-    head = f"{where(claim)}exploratory, relative to the anchors of each record: "
+        return f"{scope_of(claim)}{phrases.other_output(claim, 'before')}"
+    head = f"{scope_of(claim)}exploratory, relative to the anchors of each record: "
     if claim.verdict is Verdict.INCONCLUSIVE:
         return f"{head}{_inconclusive(record_claim)}"
     return head + phrases.comparison(record_claim)

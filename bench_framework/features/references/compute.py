@@ -11,16 +11,17 @@ from typing import Final
 
 from bench_framework.claims.factory import Costs, Names, known
 from bench_framework.claims.phrases import aspect, cost
-from bench_framework.claims.value_phrases import where
 from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
-from bench_framework.model.judgement import Claim, Comparison, Gap
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.looks import reference_pairs
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import significant, time_unit
 from bench_framework.units import MINUS, THIN_SPACE
 
@@ -158,7 +159,7 @@ def gap(claim: Claim) -> str:
         f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
         f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
     )
-    head = f"{where(claim)}gap to {claim.reference}{aspect(claim)}: {ends}"
+    head = f"{scope_of(claim)}gap to {claim.reference}{aspect(claim)}: {ends}"
     return f"{head}; {_share_text(claim)}{cost(claim)}"
 
 

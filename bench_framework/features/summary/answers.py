@@ -12,7 +12,8 @@ from bench_framework.claims import metric_nouns
 from bench_framework.claims.phrases import noun
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.evidence import Evidence, leads, listed, statement
-from bench_framework.model.judgement import Claim, Comparison, Derived
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict

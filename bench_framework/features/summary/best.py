@@ -10,15 +10,16 @@ from typing import Final
 
 from bench_framework.claims import phrases
 from bench_framework.claims.factory import other_metrics
-from bench_framework.claims.value_phrases import where
 from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.summary.evidence import CLOSE, Evidence, leads, listed, statement
-from bench_framework.model.judgement import BestGroup, Claim
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import BestGroup
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.units import every
@@ -103,7 +104,7 @@ def main_sentence(claim: Claim) -> str:
 
 
 def _result(claim: Claim) -> str:
-    scope = where(claim)
+    scope = scope_of(claim)
     if "among" in claim.values:
         scope += f"{'among' if scope else 'Among'} the variants with {claim.values['among']}, "
     best = "fastest" if claim.metric == WALL else f"best in {phrases.noun(claim.metric)}"
@@ -135,7 +136,7 @@ def _result(claim: Claim) -> str:
 
 def nothing_sentence(claim: Claim) -> str:
     """Return why no comparison of an input has a verdict."""
-    scope = where(claim)
+    scope = scope_of(claim)
     head = f"{scope}nothing is conclusive" if scope else "Nothing is conclusive"
     if "elsewhere" not in claim.values:
         return f"{head}: {claim.values['reason']}"
@@ -215,7 +216,7 @@ def used(at: Evidence, item: Input) -> Iterator[Claim]:
     settings = changed_settings(at.plan, baseline, cell)
     if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
         return  # A label such as ``lto=fat`` is the setting.
-    text = f"{where(claim)}use {claim.subject}: {settings}"
+    text = f"{scope_of(claim)}use {claim.subject}: {settings}"
     text += ". Other settings as in the baseline"
     first, chosen = (at.plan.variant(c.variant_id).values for c in (baseline, cell))
     if same := [f"{axis} {value}" for axis, value in chosen if (axis, value) in first]:
@@ -273,7 +274,7 @@ def _dependencies(at: Evidence, cell_id: str) -> float | None:
 
 def recommendation(claim: Claim) -> str:
     """Return the recommendation: ``"use a: not significantly slower than b, and …"``."""
-    place = where(claim)
+    place = scope_of(claim)
     if "inputs" in claim.values:
         place = f"on {every(int(claim.values['inputs']), 'input')}, "
     keep = "keep" if "base" in claim.values else "use"

@@ -12,7 +12,8 @@ from bench_framework.claims.phrases import change, effect, noun, one_scale
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth
 from bench_framework.features.summary.evidence import CLOSE, Evidence, listed, statement, unsettled
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan import GATE, Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.phrases import comparison, detectable, effect, one_scale
-from bench_framework.claims.value_phrases import where
 from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.evidence import Evidence, listed, statement
 from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.looks import contrast_cells
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.names import scope_of
 from bench_framework.text.numbers import percent_up
 
 
@@ -69,7 +69,7 @@ def _together(at: Evidence, members: list[Claim], group: str) -> Iterator[Claim]
     if several and item is not None:
         members = [c for c in members if dict(c.scope).get("input") == item.label]
     if members and item is not None:
-        text = where(members[0]) + ". ".join(contrast_text(c, "") for c in members)
+        text = scope_of(members[0]) + ". ".join(contrast_text(c, "") for c in members)
         claim = statement("grouped", members[0].subject, text, name=group)
         yield _with(claim, "joined") if several else claim
 
@@ -80,7 +80,7 @@ def _with(claim: Claim, key: str) -> Claim:
 
 def contrast_text(claim: Claim, place: str | None = None) -> str:
     """Return the sentence about a contrast. Without a verdict: what could have been detected."""
-    place = where(claim) if place is None else place
+    place = scope_of(claim) if place is None else place
     values = {k: v for k, v in claim.values.items() if k != "rounds_needed"}
     if "mde" in values and claim.verdict is Verdict.INCONCLUSIVE:
         reason = detectable(percent_up(float(values.pop("mde"))))

@@ -8,7 +8,8 @@ from typing import Final
 from bench_framework.claims import phrases
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.judgement import BestGroup, Claim, Comparison, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import BestGroup, Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM

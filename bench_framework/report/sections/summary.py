@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence

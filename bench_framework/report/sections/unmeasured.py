@@ -29,7 +29,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     """Return what the limitations only count, and the conditions that were not tested."""
     by_reason: defaultdict[str, list[Sentence]] = defaultdict(list)
     for claim in data.claims("not-measured"):
-        by_reason[str(claim.values["reason"])].append(sentence(claim))
+        by_reason[phrase(claim.reason)].append(sentence(claim))
     few = [one for group in by_reason.values() if len(group) <= MOST_CLAIMS for one in group]
     lines = [
         f"{len(group)} combinations of values, all for the same reason: {reason}"

@@ -20,7 +20,8 @@ from bench_framework.execution.hyperfine import parse
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
 from bench_framework.foreign import parse_json, read_input, read_regular
-from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.run import Block
 from bench_framework.store import finding, journal, layout, manifest, wire
 from bench_framework.store.records import Record

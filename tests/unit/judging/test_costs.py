@@ -7,14 +7,16 @@ from typing import cast
 
 import pytest
 
-from bench_framework.claims import factory, value_phrases
+from bench_framework.claims import factory
 from bench_framework.claims.factory import Names
 from bench_framework.claims.phrases import change
 from bench_framework.features import claim_writer
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
-from bench_framework.model.judgement import Claim, Comparison, Gap
+from bench_framework.model.facts import Claim, DerivedFact
+from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.text.write import say
 
 MEMORY = Comparison(
     "map",
@@ -101,12 +103,7 @@ def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
 
 
 def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
-    values: dict[str, float | int | str] = {
-        "unit": "bytes/s",
-        "family": "iec",
-        "formula": "min(a, b)",
-        "smallest": 863 * 2.0**20,
-    }
+    fact = DerivedFact(unit="bytes/s", family="iec", formula="min(a, b)", smallest=863 * 2.0**20)
     claim = Claim(
         "",
         "derived",
@@ -119,11 +116,9 @@ def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
         lo=1790 * 2.0**20,
         hi=2222 * 2.0**20,
         rounds=15,
-        values=values,
+        fact=fact,
     )
-    assert value_phrases.FACT_SENTENCES["derived"](claim).startswith(
-        "ideal is 1996 [1790, 2222]\u202fMiB/s"
-    )
+    assert say(claim).startswith("ideal is 1996 [1790, 2222]\u202fMiB/s")
 
 
 def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> None:
@@ -140,9 +135,9 @@ def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> No
         hi=1.1694,
         margin=0.02,
         rounds=40,
-        values={"unit": "ratio", "family": "iec", "formula": "a / b"},
+        fact=DerivedFact(unit="ratio", family="iec", formula="a / b"),
     )
-    assert "1.082 [1.009, 1.170]" in value_phrases.FACT_SENTENCES["derived"](claim)
+    assert "1.082 [1.009, 1.170]" in say(claim)
 
 
 class TestFront:

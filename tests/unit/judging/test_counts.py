@@ -14,7 +14,8 @@ from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
 from bench_framework.features import claim_writer
 from bench_framework.model import words
-from bench_framework.model.judgement import Claim, Comparison
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.run import Block, Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict

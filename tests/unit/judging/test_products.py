@@ -2,19 +2,20 @@
 
 import math
 import re
+from decimal import Decimal
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.claims.phrases import Factor, printed_product
+from bench_framework.text.figures import Factor, printed_product
 
 TOKIO = (Factor(1.059496, 2), Factor(0.908450, 2), Factor(1.034382, 2), Factor(1.082509, 2))
 
 
-def parts(text: str) -> tuple[float, str]:
+def parts(text: str) -> tuple[Decimal, str]:
     """Return the product of the factors before the equals sign, and the result after it."""
     left, right = text.split(" = ")
-    return math.prod(float(f) for f in re.findall(r"[\d.]+", left)), right
+    return math.prod(map(Decimal, re.findall(r"[\d.]+", left)), start=Decimal(1)), right
 
 
 def test_figures_of_two_decimals_would_make_another_product() -> None:
@@ -40,5 +41,4 @@ def test_the_printed_figures_always_multiply_to_the_printed_product(
 ) -> None:
     total = None if left is None else math.prod(f.ratio for f in factors) * left
     product, printed = parts(printed_product(factors, total))
-    decimals = len(printed.partition(".")[2])
-    assert f"{product:.{decimals}f}" == printed
+    assert str(product.quantize(Decimal(printed))) == printed

@@ -10,7 +10,7 @@ import pytest
 from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import Published, PublishedClaim

@@ -10,6 +10,7 @@ from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.facts import OneProgram
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan
@@ -17,6 +18,7 @@ from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import render
 from tests.unit.judging.conftest import Study
 
 
@@ -50,7 +52,10 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
     plan, builds = built(study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
     (result,) = same_programs.same_programs(plan, builds)
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
-    assert same_programs.no_effect(result) == "arm=b has no effect compared with arm=a"
+    assert (
+        render("no_effect", same_programs.fact_of(result))
+        == "arm=b has no effect compared with arm=a"
+    )
     (event,) = data_quality.identical_events(plan, builds)
     assert event.code == "BX311"
     assert event.message == "a and b are the same program (same code, same command)"
@@ -61,7 +66,10 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
 
 def test_an_axis_has_no_effect_if_all_its_values_are_one_program(study: type[Study]) -> None:
     plan, builds = built(study(arms=("a", "b", "c")), dict.fromkeys("abc", "same"))
-    effects = [same_programs.no_effect(p) for p in same_programs.same_programs(plan, builds)]
+    effects = [
+        render("no_effect", same_programs.fact_of(p))
+        for p in same_programs.same_programs(plan, builds)
+    ]
     assert effects == ["arm has no effect on this program"] * 3
 
 
@@ -188,7 +196,7 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
     )
     plan = replace(plan, variants=variants, cells=cells, axes=axes, baseline_id=variants[0].id)
     (claim,) = same_programs.claims(plan, builds)
-    assert claim.values["effect"] == "arm has no effect on this program with engine=rayon"
+    assert claim.fact == OneProgram(axes=("arm",), where="engine=rayon")
 
 
 def test_an_experiment_that_is_the_baseline_is_reported_by_its_change(study: type[Study]) -> None:

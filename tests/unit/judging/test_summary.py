@@ -9,7 +9,8 @@ import pytest
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict

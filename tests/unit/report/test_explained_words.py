@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.document import build_document
-from bench_framework.model.judgement import Claim
+from bench_framework.model.facts import Claim, NotMeasured
 from bench_framework.model.plan import Role
+from bench_framework.model.reasons import message
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.render.html import headed
@@ -26,7 +27,8 @@ def hole(number: int, reason: str) -> Claim:
         None,
         (),
         None,
-        values={"reason": reason},
+        reason=message(reason),
+        fact=NotMeasured(),
         text=f"Not measured: {subject} ({reason})",
     )
 

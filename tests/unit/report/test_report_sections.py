@@ -7,9 +7,9 @@ from typing import Literal
 import pytest
 
 from bench_framework.claims import factory
-from bench_framework.claims.value_phrases import FACT_SENTENCES
 from bench_framework.features.document import SECTIONS, build_document
-from bench_framework.model.judgement import Claim, Derived
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import BuildSpec, Hole, Role
 from bench_framework.model.published import Published
 from bench_framework.model.revisions import Revisions
@@ -40,6 +40,7 @@ from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
+from bench_framework.text.write import say
 
 
 def section(document: Document, code: str) -> Section:
@@ -310,7 +311,7 @@ def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData
     end = ", 3 not selected by -k, 1 more excluded from the plan"
     assert masthead.configurations(replace(data, plan=plan)).endswith(end)
     coverage = factory.Facts(plan, data.judgement, {}, ()).coverage()
-    assert FACT_SENTENCES["coverage"](coverage).endswith(end)
+    assert say(coverage).endswith(end)
     both = replace(data, plan=replace(plan, revisions=Revisions("a" * 40, None)))
     assert ", 6 not selected by -k, 2 more" in masthead.configurations(both)
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.judgement import Claim, Judgement
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode

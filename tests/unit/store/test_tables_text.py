@@ -12,14 +12,8 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.judgement import (
-    CellState,
-    Claim,
-    Comparison,
-    Judgement,
-    NoiseFloor,
-    Summary,
-)
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import CellState, Comparison, Judgement, NoiseFloor, Summary
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Block, Event
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
