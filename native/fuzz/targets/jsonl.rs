@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 use search::corpus::Session;
 use search::engine::engine;
 use search::fold::FOLDS;
-use search::found::Found;
+use search::results::SearchResults;
 use search::job::{Filter, Job, READINGS, Search};
 use search::parser::{PARSERS, Parser, SerdeJson, too_deep};
 use search::query::Query;
@@ -66,14 +66,14 @@ fuzz_target!(|input: (u8, u16, &[u8])| {
         });
         // No threads: they would make the fuzzer slow, and the other engines share this code.
         let engine = engine("sequential").expect("it is listed");
-        let found = (engine.run)(&search).expect("a file that was just written can be read");
+        let results = (engine.run)(&search).expect("a file that was just written can be read");
         let label = format!("{} {key:?}", PARSERS[parser].name);
-        assert_eq!(found.digest(), expected.digest(), "{label}");
-        assert_eq!(found.total, expected.total, "{label}");
+        assert_eq!(results.digest(), expected.digest(), "{label}");
+        assert_eq!(results.total, expected.total, "{label}");
         if prefilter == 0 || search.prefilter_impossible() {
-            assert_eq!(found.bad, expected.bad, "{label}");
+            assert_eq!(results.bad, expected.bad, "{label}");
             assert!(
-                found.bad_named.keys().eq(expected.bad_named.keys()),
+                results.named_bad_lines.keys().eq(expected.named_bad_lines.keys()),
                 "{label}"
             );
         }
@@ -110,12 +110,12 @@ fn search([query, parser, prefilter, fold, reading, fresh, buffer]: [usize; 7]) 
 }
 
 /// Whole lines, `serde_json` alone, every text folded anew.
-fn plain(contents: &[u8], query: &str) -> Found {
+fn plain(contents: &[u8], query: &str) -> SearchResults {
     let query = Query::parse(query).expect("the queries above are queries");
-    let mut found = Found::new(3);
+    let mut results = SearchResults::new(3);
     let mut offset = 0;
     for line in contents.split_inclusive(|byte| *byte == b'\n') {
-        let place = search::found::Place { file: 0, offset };
+        let place = search::results::Place { file: 0, offset };
         offset += line.len() as u64;
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         if line.iter().all(|byte| b" \t\r".contains(byte)) {
@@ -128,12 +128,12 @@ fn plain(contents: &[u8], query: &str) -> Found {
             parser.parse(line)
         };
         match parsed.and_then(|line| Message::from_line(line).map_err(|why| why.into_owned())) {
-            Ok(message) if query_matches(&query, &message) => found.take(&message, place, "file"),
+            Ok(message) if query_matches(&query, &message) => results.take(&message, place, "file"),
             Ok(_) => {}
-            Err(why) => found.reject(place, || why),
+            Err(why) => results.reject(place, || why),
         }
     }
-    found
+    results
 }
 
 fn query_matches(query: &Query, message: &Message<'_>) -> bool {

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 const SLAB: usize = 64 << 20;
 
 /// Bytes compared, bytes that differ, the first offset, and what must be and what is there.
-pub(crate) type Found = (u64, u64, Option<u64>, Vec<u8>, Vec<u8>);
+pub(crate) type DifferencesTuple = (u64, u64, Option<u64>, Vec<u8>, Vec<u8>);
 
 /// Seed, dedup and compress as text.
 pub(crate) fn settings(
@@ -28,7 +28,7 @@ pub(crate) fn settings(
     })
 }
 
-pub(crate) fn found(differences: Differences) -> Found {
+pub(crate) fn differences_tuple(differences: Differences) -> DifferencesTuple {
     let Differences {
         compared,
         count,
@@ -109,7 +109,12 @@ impl Generator {
     ///     BufferError: it is not contiguous.
     ///     OverflowError: `offset` is negative or does not fit 64 bits.
     #[pyo3(signature = (buffer, offset=0))]
-    fn validate(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>, offset: u64) -> PyResult<Found> {
+    fn validate(
+        &self,
+        py: Python<'_>,
+        buffer: &Bound<'_, PyAny>,
+        offset: u64,
+    ) -> PyResult<DifferencesTuple> {
         let view = contiguous(buffer)?;
         let mut report = Differences::default();
         if view.len_bytes() > 0 {
@@ -122,7 +127,7 @@ impl Generator {
                 py.check_signals()?;
             }
         }
-        Ok(found(report))
+        Ok(differences_tuple(report))
     }
 
     /// Text that is equal if and only if the bytes are.

@@ -12,7 +12,7 @@ use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 
-use crate::data::{Found, found, settings};
+use crate::data::{DifferencesTuple, differences_tuple, settings};
 use crate::{look, os_error};
 
 /// Write `size` seeded bytes to `path`, or split over `files` whose names begin with it; return
@@ -84,7 +84,7 @@ pub(crate) fn write_file<'py>(
 }
 
 /// Sizes that files must have and that they have, the first that differs, and what `Generator.validate` returns.
-type Compared = (u64, u64, Option<usize>, Found);
+type ComparisonTuple = (u64, u64, Option<usize>, DifferencesTuple);
 
 /// Compare the file at `path`, or the `files` whose names begin with it, with seeded bytes, made again; return what was
 /// found.
@@ -109,7 +109,7 @@ pub(crate) fn read_and_validate(
     size: Option<u64>,
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Compared> {
+) -> PyResult<ComparisonTuple> {
     let settings: Settings = settings(seed, dedup, compress)?;
     let expected = Expected::repeated(&settings, None)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -130,10 +130,10 @@ pub(crate) fn read_and_validate(
             read(&name, &expected.of_file(index), size, threads, &mut look)
         });
         match compared {
-            Ok(found) => {
-                must += found.size_expected;
-                has += found.size_actual;
-                let mut differences = found.differences;
+            Ok(validation) => {
+                must += validation.size_expected;
+                has += validation.size_actual;
+                let mut differences = validation.differences;
                 if first.is_some() {
                     // The offset of the first difference is that of the first file.
                     differences.first = None;
@@ -148,7 +148,7 @@ pub(crate) fn read_and_validate(
         }
     }
     watch.end(whole.compared)?;
-    Ok((must, has, first, found(whole)))
+    Ok((must, has, first, differences_tuple(whole)))
 }
 
 /// Return the bytes of the file at `path` that are in the page cache: 0 without a file, None if the
@@ -236,23 +236,23 @@ fn stats_dict(py: Python<'_>, stats: Stats) -> PyResult<Bound<'_, PyDict>> {
         ("p999", latency.p999),
         ("max", latency.max),
     ];
-    let found = PyDict::new(py);
-    found.set_item("bytes", stats.bytes)?;
-    found.set_item("files", stats.files)?;
-    found.set_item("digest", stats.digest)?;
-    found.set_item("effective", stats.effective)?;
-    found.set_item("threads", stats.evidence.writers)?;
-    found.set_item("phases_s", stats.phases_s)?;
-    found.set_item("elapsed_s", stats.elapsed_s)?;
-    found.set_item("synced_s", stats.synced_s)?;
-    found.set_item("first_done_s", stats.first_done_s)?;
-    found.set_item("operations", stats.evidence.operations)?;
-    found.set_item("repeated", stats.evidence.repeated)?;
-    found.set_item("short", stats.evidence.short)?;
-    found.set_item("achieved_depth", stats.achieved_depth)?;
-    found.set_item("latency_s", latency_s.into_py_dict(py)?)?;
-    found.set_item("cached_bytes_before", stats.cached_bytes_before)?;
-    found.set_item("cached_bytes_after", stats.cached_bytes_after)?;
-    found.set_item("notes", stats.evidence.notes)?;
-    Ok(found)
+    let dict = PyDict::new(py);
+    dict.set_item("bytes", stats.bytes)?;
+    dict.set_item("files", stats.files)?;
+    dict.set_item("digest", stats.digest)?;
+    dict.set_item("effective", stats.effective)?;
+    dict.set_item("threads", stats.evidence.writers)?;
+    dict.set_item("phases_s", stats.phases_s)?;
+    dict.set_item("elapsed_s", stats.elapsed_s)?;
+    dict.set_item("synced_s", stats.synced_s)?;
+    dict.set_item("first_done_s", stats.first_done_s)?;
+    dict.set_item("operations", stats.evidence.operations)?;
+    dict.set_item("repeated", stats.evidence.repeated)?;
+    dict.set_item("short", stats.evidence.short)?;
+    dict.set_item("achieved_depth", stats.achieved_depth)?;
+    dict.set_item("latency_s", latency_s.into_py_dict(py)?)?;
+    dict.set_item("cached_bytes_before", stats.cached_bytes_before)?;
+    dict.set_item("cached_bytes_after", stats.cached_bytes_after)?;
+    dict.set_item("notes", stats.evidence.notes)?;
+    Ok(dict)
 }

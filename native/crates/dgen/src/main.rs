@@ -40,12 +40,12 @@ enum Run {
 }
 
 fn main() -> ExitCode {
-    worker::mapped::end_where_files_are_cut("dgen: a file became shorter while it was mapped");
+    worker::mapped::exit_on_truncation("dgen: a file became shorter while it was mapped");
     // A file larger than the limit is then an error of the write, not the end of the process.
     // SAFETY: ignoring a signal runs no code of ours.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
     let result = match Arguments::parse().command {
-        Command::Describe => exit::say(&describe::describe().to_json()),
+        Command::Describe => exit::print_line(&describe::describe().to_json()),
         Command::Run(run) => match *run {
             Run::Write(options) => write::run(options),
         },

@@ -79,7 +79,7 @@ impl Table {
 const BLOCKS: [usize; 4] = [64 << 10, 256 << 10, 1 << 20, 4 << 20];
 const DEPTHS: [usize; 5] = [1, 2, 4, 8, 16];
 /// The most bytes of buffers of a trial. Beyond, memory is spent that no disk of this size of machine asks for.
-const MOST_POOL: usize = 32 << 20;
+const MAX_POOL: usize = 32 << 20;
 /// Passes that the time is shared out for.
 const PASSES: u32 = 2;
 /// Share of the best rate from which rates count as equal, because few trials cannot distinguish
@@ -178,7 +178,7 @@ fn combinations() -> impl Iterator<Item = Choice> {
         DEPTHS.into_iter().flat_map(move |depth| {
             BLOCKS.into_iter().filter_map(move |block| {
                 let some = NonZeroUsize::new;
-                (block * depth * threads <= MOST_POOL).then_some(Choice {
+                (block * depth * threads <= MAX_POOL).then_some(Choice {
                     block_bytes: some(block)?,
                     depth: some(depth)?,
                     threads: some(threads)?,

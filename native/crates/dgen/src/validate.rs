@@ -16,7 +16,7 @@ use crate::data::Differences;
 use crate::write::{self, Expected, FileError};
 
 /// Returns the error of a file that was not compared.
-fn failed(path: &Path, fault: Fault) -> FileError {
+fn fault_of_file(path: &Path, fault: Fault) -> FileError {
     FileError::Fault {
         path: path.to_owned(),
         fault,
@@ -24,14 +24,14 @@ fn failed(path: &Path, fault: Fault) -> FileError {
 }
 
 /// Returns the error of a failed read, at an offset if there is one.
-fn unread(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> FileError {
+fn read_error(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> FileError {
     move |source| {
         let fault = Fault::Io {
-            doing: "read",
+            action: "read",
             offset,
             source,
         };
-        failed(path, fault)
+        fault_of_file(path, fault)
     }
 }
 
@@ -72,15 +72,15 @@ pub fn read_and_validate(
     threads: NonZeroUsize,
     progress: &mut Progress<'_>,
 ) -> Result<Validation, FileError> {
-    if threads.get() > MOST_THREADS {
-        let reason = format!("{threads} threads are more than {MOST_THREADS}");
-        return Err(failed(path, Fault::Contradiction(reason)));
+    if threads.get() > MAX_THREADS {
+        let reason = format!("{threads} threads are more than {MAX_THREADS}");
+        return Err(fault_of_file(path, Fault::Contradiction(reason)));
     }
     let file = write::open_regular(path).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => failed(path, Fault::Contradiction(error.to_string())),
-        _ => unread(path, None)(error),
+        io::ErrorKind::InvalidInput => fault_of_file(path, Fault::Contradiction(error.to_string())),
+        _ => read_error(path, None)(error),
     })?;
-    let metadata = file.metadata().map_err(unread(path, None))?;
+    let metadata = file.metadata().map_err(read_error(path, None))?;
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
     let task = Task {
@@ -93,7 +93,7 @@ pub fn read_and_validate(
         stop: AtomicBool::new(false),
     };
     let differences = compare(&task, threads, progress)?;
-    unchanged(path, &file, &metadata)?;
+    check_unchanged(path, &file, &metadata)?;
     Ok(Validation {
         bytes: differences.compared,
         size_expected,
@@ -103,12 +103,12 @@ pub fn read_and_validate(
 }
 
 /// Fails if the file was changed meanwhile: the result would be that of neither version.
-fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), FileError> {
+fn check_unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), FileError> {
     let changed = |how| {
         let reason = format!("changed while it was read: {how}");
-        Err(failed(path, Fault::Unavailable(reason)))
+        Err(fault_of_file(path, Fault::Unavailable(reason)))
     };
-    let after = file.metadata().map_err(unread(path, None))?;
+    let after = file.metadata().map_err(read_error(path, None))?;
     if after.len() != before.len() {
         return changed("it has another size now");
     }
@@ -124,7 +124,7 @@ fn unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), FileErro
 }
 
 /// More than any processor has; starting many more takes longer than reading.
-const MOST_THREADS: usize = 4096;
+const MAX_THREADS: usize = 4096;
 
 struct Task<'run> {
     path: &'run Path,
@@ -158,7 +158,7 @@ fn compare(
         let (mut whole, mut failure, mut stopped) = (Differences::default(), None, false);
         loop {
             match receiver.recv_timeout(Duration::from_millis(50)) {
-                Ok(Ok(found)) => whole.merge(found),
+                Ok(Ok(differences)) => whole.merge(differences),
                 Ok(Err(error)) => failure = failure.or(Some(error)),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -172,7 +172,7 @@ fn compare(
         }
         match failure {
             Some(failure) => Err(failure),
-            None if stopped => Err(failed(task.path, Fault::Stopped)),
+            None if stopped => Err(fault_of_file(task.path, Fault::Stopped)),
             None => Ok(whole),
         }
     })
@@ -180,7 +180,7 @@ fn compare(
 
 impl Task<'_> {
     fn run(&self) -> Result<Differences, FileError> {
-        let mut found = Differences::default();
+        let mut differences = Differences::default();
         let mut buffer = vec![0; BLOCK];
         while !self.stop.load(Ordering::Relaxed) {
             let offset = self.next.fetch_add(BLOCK as u64, Ordering::Relaxed);
@@ -190,10 +190,10 @@ impl Task<'_> {
             let length = usize::try_from(self.end - offset).map_or(BLOCK, |rest| rest.min(BLOCK));
             let bytes = &mut buffer[..length];
             self.read_at(bytes, offset)?;
-            self.expected.differences(offset, bytes, &mut found);
+            self.expected.differences(offset, bytes, &mut differences);
             self.compared.fetch_add(length as u64, Ordering::Relaxed);
         }
-        Ok(found)
+        Ok(differences)
     }
 
     fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), FileError> {
@@ -204,11 +204,11 @@ impl Task<'_> {
                 Ok(0) => {
                     let reason =
                         format!("ends at offset {at}, before its size: it was changed meanwhile");
-                    return Err(failed(self.path, Fault::Unavailable(reason)));
+                    return Err(fault_of_file(self.path, Fault::Unavailable(reason)));
                 }
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(unread(self.path, Some(at))(error)),
+                Err(error) => return Err(read_error(self.path, Some(at))(error)),
             }
         }
         Ok(())
@@ -226,9 +226,11 @@ mod tests {
         fs::write(&path, vec![7; 3 << 20]).unwrap();
         let file = File::open(&path).unwrap();
         let before = file.metadata().unwrap();
-        unchanged(&path, &file, &before).unwrap();
+        check_unchanged(&path, &file, &before).unwrap();
         change(&path);
-        unchanged(&path, &file, &before).unwrap_err().to_string()
+        check_unchanged(&path, &file, &before)
+            .unwrap_err()
+            .to_string()
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn shifted(values: &[f64], runs: usize, shift: f64) -> Vec<f64> {
     for row in moved.chunks_exact_mut(runs) {
         row[0] -= shift;
         for value in row {
-            *value = rounded(*value);
+            *value = round_to_resolution(*value);
         }
     }
     moved
@@ -69,7 +69,7 @@ pub fn rank_score(values: &[f64], runs: usize) -> Vec<f64> {
     let mut distances = values.to_vec();
     centre(&mut distances, runs);
     for value in &mut distances {
-        *value = rounded(*value);
+        *value = round_to_resolution(*value);
     }
     let sizes: Vec<f64> = distances.iter().map(|value| value.abs()).collect();
     let mut score: Vec<f64> = distances
@@ -87,7 +87,7 @@ pub fn rank_score(values: &[f64], runs: usize) -> Vec<f64> {
 pub fn signed_ranks(differences: &[f64]) -> Vec<i64> {
     let sizes: Vec<f64> = differences
         .iter()
-        .map(|value| rounded(*value).abs())
+        .map(|value| round_to_resolution(*value).abs())
         .collect();
     let zeros = sizes.iter().filter(|size| **size == 0.0).count();
     differences
@@ -254,7 +254,7 @@ fn normalise(values: &mut [f64]) {
     }
 }
 
-fn rounded(value: f64) -> f64 {
+fn round_to_resolution(value: f64) -> f64 {
     (value * RESOLUTION).round_ties_even() / RESOLUTION
 }
 

@@ -22,30 +22,25 @@ pub struct Session {
 /// # Errors
 /// An input cannot be read or contains no `*.jsonl` file. The message names its path.
 pub fn sessions(inputs: &[PathBuf]) -> Result<Vec<Session>, String> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     for (number, input) in inputs.iter().enumerate() {
-        let before = found.len();
+        let before = list.len();
         let prefix = if inputs.len() > 1 {
             format!("{number}/")
         } else {
             String::new()
         };
-        collect(input, input, &prefix, &mut found)?;
-        if found.len() == before {
+        collect(input, input, &prefix, &mut list)?;
+        if list.len() == before {
             return Err(format!("{} contains no *.jsonl file", input.display()));
         }
-        found[before..]
+        list[before..]
             .sort_by(|left, right| (&left.name, &left.path).cmp(&(&right.name, &right.path)));
     }
-    Ok(found)
+    Ok(list)
 }
 
-fn collect(
-    path: &Path,
-    input: &Path,
-    prefix: &str,
-    found: &mut Vec<Session>,
-) -> Result<(), String> {
+fn collect(path: &Path, input: &Path, prefix: &str, list: &mut Vec<Session>) -> Result<(), String> {
     let failed = |error: io::Error| format!("cannot read {}: {error}", path.display());
     let metadata = fs::metadata(path).map_err(failed)?;
     if metadata.is_dir() {
@@ -55,7 +50,7 @@ fn collect(
             // A link to a folder may lead back up, and is not followed. A link to nothing is an error further down.
             let named = path.extension().is_some_and(|end| end == "jsonl");
             if kind.is_dir() || named && !path.is_dir() {
-                collect(&path, input, prefix, found)?;
+                collect(&path, input, prefix, list)?;
             }
         }
         return Ok(());
@@ -69,7 +64,7 @@ fn collect(
         .filter(|below| !below.as_os_str().is_empty())
         .or_else(|| path.file_name().map(Path::new))
         .unwrap_or(path);
-    found.push(Session {
+    list.push(Session {
         path: path.to_owned(),
         name: format!("{prefix}{}", readable(name)),
         size: metadata.len(),
@@ -110,8 +105,8 @@ mod tests {
             fs::write(path, "x").unwrap();
         }
         std::os::unix::fs::symlink(folder.path(), folder.path().join("loop")).unwrap();
-        let found = sessions(&[folder.path().to_owned()]).unwrap();
-        let names: Vec<_> = found.iter().map(|session| session.name.as_str()).collect();
+        let list = sessions(&[folder.path().to_owned()]).unwrap();
+        let names: Vec<_> = list.iter().map(|session| session.name.as_str()).collect();
         assert_eq!(names, ["a/1.jsonl", "a/10.jsonl", "b/2.jsonl", "c.jsonl"]);
         let two = sessions(&[folder.path().join("b"), folder.path().join("c.jsonl")]).unwrap();
         let names: Vec<_> = two.iter().map(|session| session.name.as_str()).collect();
@@ -149,8 +144,8 @@ mod tests {
         for name in [&b"b\xff.jsonl"[..], b"b\xfe.jsonl", "é.jsonl".as_bytes()] {
             fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "x").unwrap();
         }
-        let found = sessions(&[folder.path().to_owned()]).unwrap();
-        let names: Vec<_> = found.iter().map(|session| session.name.as_str()).collect();
+        let list = sessions(&[folder.path().to_owned()]).unwrap();
+        let names: Vec<_> = list.iter().map(|session| session.name.as_str()).collect();
         assert_eq!(names, ["b\\xfe.jsonl", "b\\xff.jsonl", "é.jsonl"]);
     }
 }

@@ -1,8 +1,8 @@
 //! Description of this worker.
 
 use clap::{Args, Command};
-use search::found::Found;
 use search::parser::PARSERS;
+use search::results::SearchResults;
 use worker::command_line;
 use worker::describe::{Description, Direction, Metric, Unit};
 
@@ -17,102 +17,112 @@ pub(crate) fn describe() -> Description {
     }
     let metrics = METRICS
         .iter()
-        .map(|of| Metric::new(of.name, of.unit, of.direction, of.about));
+        .map(|value| Metric::new(value.name, value.unit, value.direction, value.about));
     Description::new("search", env!("CARGO_PKG_VERSION"), axes, metrics.collect())
 }
 
 /// A metric, and its value after a search.
-pub(crate) struct Counted {
+pub(crate) struct ResultMetric {
     pub(crate) name: &'static str,
     about: &'static str,
     unit: Unit,
     direction: Direction,
-    pub(crate) of: fn(&Found) -> u64,
+    pub(crate) value: fn(&SearchResults) -> u64,
 }
 
-const fn count(name: &'static str, about: &'static str, of: fn(&Found) -> u64) -> Counted {
-    Counted {
+const fn count(
+    name: &'static str,
+    about: &'static str,
+    value: fn(&SearchResults) -> u64,
+) -> ResultMetric {
+    ResultMetric {
         name,
         about,
         unit: Unit::Count,
         direction: Direction::None,
-        of,
+        value,
     }
 }
 
 /// A count of which fewer are better.
-const fn effort(name: &'static str, about: &'static str, of: fn(&Found) -> u64) -> Counted {
-    Counted {
+const fn effort(
+    name: &'static str,
+    about: &'static str,
+    value: fn(&SearchResults) -> u64,
+) -> ResultMetric {
+    ResultMetric {
         direction: Direction::Lower,
-        ..count(name, about, of)
+        ..count(name, about, value)
     }
 }
 
-pub(crate) static METRICS: &[Counted] = &[
+pub(crate) static METRICS: &[ResultMetric] = &[
     count(
         "bad_lines",
         "lines that are not what they must be, among those parsed",
-        |of| of.bad,
+        |value| value.bad,
     ),
-    Counted {
+    ResultMetric {
         unit: Unit::Bytes,
         ..count(
             "buffer_peak",
             "the largest buffer that lines were read into",
-            |of| of.seen.buffer_peak as u64,
+            |value| value.observations.buffer_peak as u64,
         )
     },
-    count("files", "files searched", |of| of.seen.files),
+    count("files", "files searched", |value| value.observations.files),
     count(
         "files_whole",
         "files that tokio-hybrid read in one piece",
-        |of| of.seen.files_whole,
+        |value| value.observations.files_whole,
     ),
     count(
         "in_flight_peak",
         "files, or pieces of files, searched at one time, at most",
-        |of| of.seen.in_flight_peak as u64,
+        |value| value.observations.in_flight_peak as u64,
     ),
-    count("lines", "lines, blank ones included", |of| of.seen.lines),
+    count("lines", "lines, blank ones included", |value| {
+        value.observations.lines
+    }),
     count(
         "lines_copied",
         "lines that were copied into an allocation of their own",
-        |of| of.seen.lines_copied,
+        |value| value.observations.lines_copied,
     ),
     count(
         "lines_judged",
         "lines that serde-json judged because the chosen parser refused them",
-        |of| of.seen.lines_judged,
+        |value| value.observations.lines_judged,
     ),
-    count("lines_parsed", "lines given to the parser", |of| {
-        of.seen.lines_parsed
+    count("lines_parsed", "lines given to the parser", |value| {
+        value.observations.lines_parsed
     }),
     count(
         "pieces",
         "files, or pieces of files, that were one piece of work each",
-        |of| of.seen.pieces,
+        |value| value.observations.pieces,
     ),
-    effort("reads", "reads that the engine asked for", |of| {
-        of.seen.reads
+    effort("reads", "reads that the engine asked for", |value| {
+        value.observations.reads
     }),
     effort(
         "texts_folded",
         "texts folded by Unicode's full table",
-        |of| of.seen.pieces_folded,
+        |value| value.observations.pieces_folded,
     ),
     count(
         "threads_alive",
         "threads of the process when the search ended, idle ones and the first one included",
-        |of| of.seen.threads_alive as u64,
+        |value| value.observations.threads_alive as u64,
     ),
     count(
         "threads_blocking",
         "of these, threads of tokio's or smol's pool for calls that block",
-        |of| of.seen.threads_blocking as u64,
+        |value| value.observations.threads_blocking as u64,
     ),
     count(
         "threads_executor",
         "of these, threads of rayon's pool, tokio's workers, or threads of smol's executor",
-        |of| of.seen.threads_executor as u64,
+        |value| value.observations.threads_executor as u64,
     ),
 ];

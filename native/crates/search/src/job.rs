@@ -188,10 +188,10 @@ pub(crate) struct Gauge {
 
 impl Gauge {
     /// Counts until the result is dropped.
-    pub(crate) fn enter(&self) -> Entered<'_> {
+    pub(crate) fn enter(&self) -> InFlight<'_> {
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
         self.peak.fetch_max(now, Ordering::Relaxed);
-        Entered(self)
+        InFlight(self)
     }
 
     pub(crate) fn peak(&self) -> usize {
@@ -200,9 +200,9 @@ impl Gauge {
 }
 
 #[derive(Debug)]
-pub(crate) struct Entered<'gauge>(&'gauge Gauge);
+pub(crate) struct InFlight<'gauge>(&'gauge Gauge);
 
-impl Drop for Entered<'_> {
+impl Drop for InFlight<'_> {
     fn drop(&mut self) {
         self.0.now.fetch_sub(1, Ordering::Relaxed);
     }

@@ -8,13 +8,13 @@
 pub mod corpus;
 pub mod engine;
 pub mod fold;
-pub mod found;
 pub mod job;
 mod lines;
 pub mod parser;
 mod prefilter;
 pub mod query;
 pub mod record;
+pub mod results;
 mod scanner;
 mod threads;
 pub mod timestamp;

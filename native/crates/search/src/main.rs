@@ -12,9 +12,9 @@ use clap::Parser;
 use worker::exit;
 
 fn main() -> ExitCode {
-    worker::mapped::end_where_files_are_cut("search: a file became shorter while it was mapped");
+    worker::mapped::exit_on_truncation("search: a file became shorter while it was mapped");
     let result = match Arguments::parse().command {
-        Command::Describe => exit::say(&describe::describe().to_json()),
+        Command::Describe => exit::print_line(&describe::describe().to_json()),
         Command::Run(options) => run::run(*options),
     };
     exit::conclude("search", result)

@@ -54,7 +54,7 @@ impl Prefilter {
 
     /// Returns the next position from `from` on that requires parsing of its line.
     pub(crate) fn find(&self, block: &[u8], from: usize) -> Option<usize> {
-        self.pattern.find_at(block, from).map(|found| found.start())
+        self.pattern.find_at(block, from).map(|range| range.start())
     }
 }
 

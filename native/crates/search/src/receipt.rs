@@ -7,9 +7,9 @@ use std::path::Path;
 
 use clap::Parser;
 use search::engine::Knob;
-use search::found::{BAD_LINES_NAMED, Found};
 use search::job::{Reading, Search};
 use search::parser::parser;
+use search::results::{BAD_LINES_NAMED, SearchResults};
 use worker::answer::{Answer, Outcome};
 use worker::phases::Phases;
 
@@ -17,13 +17,18 @@ use crate::arguments::{Arguments, Command, Options, VARIABLES};
 use crate::describe::METRICS;
 
 /// The answer with everything that was observed.
-pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<String>) -> Outcome {
+pub(crate) fn outcome(
+    answer: Answer,
+    results: SearchResults,
+    phases: Phases,
+    notes: Vec<String>,
+) -> Outcome {
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
     let metrics = METRICS
         .iter()
-        .map(|metric| (metric.name.to_owned(), (metric.of)(&found) as f64))
+        .map(|metric| (metric.name.to_owned(), (metric.value)(&results) as f64))
         .collect();
-    let seen = found.seen;
+    let observations = results.observations;
     let joined = |values: Vec<&str>| values.join("+");
     // An empty input shows nothing.
     let mut effective = BTreeMap::new();
@@ -34,54 +39,67 @@ pub(crate) fn outcome(answer: Answer, found: Found, phases: Phases, notes: Vec<S
     };
     put(
         "engine",
-        joined(seen.engines.iter().map(String::as_str).collect()),
+        joined(observations.engines.iter().map(String::as_str).collect()),
     );
-    put("parser", joined(seen.parsers.iter().copied().collect()));
-    let sets: BTreeSet<_> = seen
+    put(
+        "parser",
+        joined(observations.parsers.iter().copied().collect()),
+    );
+    let sets: BTreeSet<_> = observations
         .parsers
         .iter()
         .filter_map(|name| parser(name))
         .map(|parser| (parser.simd)().used)
         .collect();
     put("simd", joined(sets.into_iter().collect()));
-    put("channel", joined(seen.channels.iter().copied().collect()));
-    put("reading", joined(seen.readings.iter().copied().collect()));
-    if seen.lines > 0 {
-        let prefilter = if seen.prefiltered { "on" } else { "off" };
+    put(
+        "channel",
+        joined(observations.channels.iter().copied().collect()),
+    );
+    put(
+        "reading",
+        joined(observations.readings.iter().copied().collect()),
+    );
+    if observations.lines > 0 {
+        let prefilter = if observations.prefiltered {
+            "on"
+        } else {
+            "off"
+        };
         put("prefilter", prefilter.to_owned());
     }
-    if seen.lines_parsed > 0 {
-        let buffers = match seen.lines_copied {
+    if observations.lines_parsed > 0 {
+        let buffers = match observations.lines_copied {
             0 => "reuse",
-            copied if copied == seen.lines_parsed => "fresh",
+            copied if copied == observations.lines_parsed => "fresh",
             _ => "fresh+reuse",
         };
         put("line-buffer", buffers.to_owned());
     }
     // ASCII texts distinguish the two methods: one folds them, the other searches them unchanged.
-    if seen.pieces_plain > 0 {
+    if observations.pieces_plain > 0 {
         put("fold", "ascii".to_owned());
-    } else if seen.ascii_folded > 0 {
+    } else if observations.ascii_folded > 0 {
         put("fold", "unicode".to_owned());
     }
     Outcome {
         answer,
         effective,
-        threads: seen.threads.len(),
+        threads: observations.threads.len(),
         phases,
-        bytes: seen.bytes,
+        bytes: observations.bytes,
         metrics,
         notes,
     }
 }
 
 /// Returns notes for the reader of a result.
-pub(crate) fn notes(search: &Search, found: &Found) -> Vec<String> {
+pub(crate) fn notes(search: &Search, results: &SearchResults) -> Vec<String> {
     let mut notes = Vec::new();
     let job = &search.job;
-    if found.bad > 0 {
-        let named: Vec<_> = found
-            .bad_named
+    if results.bad > 0 {
+        let named: Vec<_> = results
+            .named_bad_lines
             .iter()
             .map(|(place, why)| {
                 let session = &job.sessions[place.file];
@@ -91,14 +109,14 @@ pub(crate) fn notes(search: &Search, found: &Found) -> Vec<String> {
                 }
             })
             .collect();
-        let more = if found.bad > BAD_LINES_NAMED as u64 {
+        let more = if results.bad > BAD_LINES_NAMED as u64 {
             "; and more"
         } else {
             ""
         };
         notes.push(format!(
             "{} bad lines: {}{more}",
-            found.bad,
+            results.bad,
             named.join("; ")
         ));
     }
@@ -108,18 +126,18 @@ pub(crate) fn notes(search: &Search, found: &Found) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let seen = &found.seen;
-    if seen.prefiltered && seen.lines_parsed < seen.lines {
+    let observations = &results.observations;
+    if observations.prefiltered && observations.lines_parsed < observations.lines {
         notes.push(format!(
             "{} of {} lines were not parsed: bad lines among them are not counted",
-            seen.lines - seen.lines_parsed,
-            seen.lines
+            observations.lines - observations.lines_parsed,
+            observations.lines
         ));
     }
-    if seen.lines_judged > 0 && !seen.parsers.contains("serde-json") {
+    if observations.lines_judged > 0 && !observations.parsers.contains("serde-json") {
         notes.push(format!(
             "{} lines were judged by serde-json, because {} refused them",
-            seen.lines_judged, job.parser.name
+            observations.lines_judged, job.parser.name
         ));
     }
     notes

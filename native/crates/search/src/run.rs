@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use search::corpus;
-use search::found::{Found, Place};
 use search::job::{Filter, Job, Search};
 use search::query::Query;
+use search::results::{Place, SearchResults};
 use worker::answer::{self, Answer};
 use worker::exit::Failure;
 use worker::phases::Phases;
@@ -22,24 +22,24 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let (engine, written) = (options.engine, options.written);
     let search = Search::new(job(options, &mut phases)?).map_err(Failure::Usage)?;
     let search = Arc::new(search);
-    let found = phases.time("search", || (engine.run)(&search))?;
-    unchanged(&search.job, &found)?;
+    let results = phases.time("search", || (engine.run)(&search))?;
+    unchanged(&search.job, &results)?;
     if written {
         phases
-            .time("write", || write(&search.job, &found))
+            .time("write", || write(&search.job, &results))
             .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))?;
     }
     if std::env::var_os(answer::ANSWERS).is_none() {
         return Ok(());
     }
     let answer = Answer {
-        count: found.total,
-        digest: phases.time("answer", || found.digest()),
-        more: BTreeMap::from([("listed".to_owned(), found.newest().len() as u64)]),
+        count: results.total,
+        digest: phases.time("answer", || results.digest()),
+        more: BTreeMap::from([("listed".to_owned(), results.newest().len() as u64)]),
     };
-    let mut notes = receipt::notes(&search, &found);
+    let mut notes = receipt::notes(&search, &results);
     notes.extend(idle);
-    answer::deliver(receipt::outcome(answer, found, phases, notes))
+    answer::deliver(receipt::outcome(answer, results, phases, notes))
 }
 
 fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
@@ -88,14 +88,14 @@ fn filter(conditions: Conditions) -> Result<Filter, Failure> {
 }
 
 /// A file that changes while it is searched gives an answer of no state that it ever had.
-fn unchanged(job: &Job, found: &Found) -> Result<(), Failure> {
+fn unchanged(job: &Job, results: &SearchResults) -> Result<(), Failure> {
     let listed: u64 = job.sessions.iter().map(|session| session.size).sum();
-    if found.seen.bytes == listed {
+    if results.observations.bytes == listed {
         return Ok(());
     }
     Err(Failure::Work(format!(
         "the inputs changed: {listed} bytes were there at first, {} were searched",
-        found.seen.bytes
+        results.observations.bytes
     )))
 }
 
@@ -122,17 +122,17 @@ fn one_line(name: &str) -> String {
 }
 
 /// The newest messages, one line each, and the total.
-fn write(job: &Job, found: &Found) -> io::Result<()> {
+fn write(job: &Job, results: &SearchResults) -> io::Result<()> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-    for hit in found.newest() {
+    for hit in results.newest() {
         let time = hit.time.map_or_else(
             || "-".to_owned(),
             |time| format!("{}.{:09}", time.seconds, time.nanoseconds),
         );
         let Place { file, offset } = hit.place;
         let name = one_line(&job.sessions[file].name);
-        writeln!(out, "{time}\t{name}:{offset}\t{}", hit.shown)?;
+        writeln!(out, "{time}\t{name}:{offset}\t{}", hit.excerpt)?;
     }
-    writeln!(out, "{} messages match", found.total)?;
+    writeln!(out, "{} messages match", results.total)?;
     out.flush()
 }

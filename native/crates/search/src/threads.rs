@@ -22,7 +22,7 @@ pub(crate) enum Host {
 }
 
 /// Name prefix of threads that run an executor of this crate, followed by a number.
-pub(crate) const OWN: &str = "executor-";
+pub(crate) const EXECUTOR_PREFIX: &str = "executor-";
 
 impl Host {
     pub(crate) fn observe() -> Self {
@@ -33,7 +33,7 @@ impl Host {
             return Self::Tokio;
         }
         match thread::current().name() {
-            Some(name) if name.starts_with(OWN) => Self::Own,
+            Some(name) if name.starts_with(EXECUTOR_PREFIX) => Self::Own,
             Some(name) if name.starts_with(BLOCKING) => Self::Blocking,
             Some(name) if name.starts_with(SMOL) => Self::Smol,
             _ => Self::Plain,
@@ -52,7 +52,7 @@ const TOKIO: &str = "tokio-";
 
 /// Threads of the process, by the kernel's list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Alive {
+pub(crate) struct ThreadCounts {
     /// All of them, the first one included.
     pub(crate) all: usize,
     /// Those of the pool or executor that shares out the work.
@@ -63,9 +63,9 @@ pub(crate) struct Alive {
 
 /// Time after which a thread without a name is assumed to have none, such as a thread of a
 /// preloaded library. Such a thread belongs to no pool.
-const NAMELESS: Duration = Duration::from_millis(100);
+const NAMING_TIMEOUT: Duration = Duration::from_millis(100);
 
-impl Alive {
+impl ThreadCounts {
     /// Counts the threads. On a thread inside a tokio runtime, its workers are distinguished from
     /// its blocking threads.
     pub(crate) fn count() -> Self {
@@ -74,7 +74,7 @@ impl Alive {
         let begun = Instant::now();
         loop {
             let names: Vec<_> = names().collect();
-            if all_have_their_own(&names) || begun.elapsed() >= NAMELESS {
+            if have_unique_names(&names) || begun.elapsed() >= NAMING_TIMEOUT {
                 return count(names.into_iter(), workers);
             }
             thread::yield_now();
@@ -88,34 +88,34 @@ impl Alive {
 /// first thread (`names[0]`) or a thread of an executor. Those names are unique, so a duplicate
 /// shows a thread that has not named itself yet. Threads of tokio and of the crate `blocking`
 /// create only threads of the same kind.
-fn all_have_their_own(names: &[String]) -> bool {
+fn have_unique_names(names: &[String]) -> bool {
     let first = names.first();
-    let mut seen = BTreeSet::new();
+    let mut unique = BTreeSet::new();
     names
         .iter()
         .filter(|&name| Some(name) == first || EXECUTORS.iter().any(|own| name.starts_with(own)))
-        .all(|name| seen.insert(name))
+        .all(|name| unique.insert(name))
 }
 
 /// Name prefixes of executor threads, each followed by a number.
-const EXECUTORS: [&str; 3] = [RAYON, SMOL, OWN];
+const EXECUTORS: [&str; 3] = [RAYON, SMOL, EXECUTOR_PREFIX];
 
-fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> Alive {
-    let mut alive = Alive::default();
+fn count(names: impl Iterator<Item = String>, tokio_workers: usize) -> ThreadCounts {
+    let mut counts = ThreadCounts::default();
     let mut tokio = 0;
     for name in names {
-        alive.all += 1;
+        counts.all += 1;
         if name.starts_with(TOKIO) {
             tokio += 1;
         } else if name.starts_with(BLOCKING) {
-            alive.blocking += 1;
+            counts.blocking += 1;
         } else if EXECUTORS.iter().any(|own| name.starts_with(own)) {
-            alive.executor += 1;
+            counts.executor += 1;
         }
     }
-    alive.executor += tokio.min(tokio_workers);
-    alive.blocking += tokio.saturating_sub(tokio_workers);
-    alive
+    counts.executor += tokio.min(tokio_workers);
+    counts.blocking += tokio.saturating_sub(tokio_workers);
+    counts
 }
 
 /// The names of all threads, that of the first one before the others.
@@ -136,21 +136,21 @@ fn names() -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
 
-    fn counted(names: &[&str], workers: usize) -> (usize, usize, usize) {
-        let alive = count(names.iter().map(|&name| name.to_owned()), workers);
-        (alive.all, alive.executor, alive.blocking)
+    fn counts_of(names: &[&str], workers: usize) -> (usize, usize, usize) {
+        let counts = count(names.iter().map(|&name| name.to_owned()), workers);
+        (counts.all, counts.executor, counts.blocking)
     }
 
     #[test]
     fn kinds_are_distinguished_by_name() {
-        assert_eq!(counted(&["search", "rayon-0", "rayon-1"], 0), (3, 2, 0));
+        assert_eq!(counts_of(&["search", "rayon-0", "rayon-1"], 0), (3, 2, 0));
         assert_eq!(
-            counted(&["search", "smol-1", "blocking-1", "blocking-2"], 0),
+            counts_of(&["search", "smol-1", "blocking-1", "blocking-2"], 0),
             (4, 1, 2)
         );
-        assert_eq!(counted(&["search", "executor-0"], 0), (2, 1, 0));
+        assert_eq!(counts_of(&["search", "executor-0"], 0), (2, 1, 0));
         assert_eq!(
-            counted(
+            counts_of(
                 &[
                     "search",
                     "tokio-rt-worker",
@@ -164,20 +164,24 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_bears_the_name_of_its_maker_is_too_new() {
-        let settled = |names: &[&str]| {
+    fn a_thread_with_the_name_of_its_parent_is_too_new() {
+        let unique_names = |names: &[&str]| {
             let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
-            all_have_their_own(&names)
+            have_unique_names(&names)
         };
-        assert!(settled(&[]));
-        assert!(settled(&["search", "rayon-0", "rayon-1"]));
-        assert!(!settled(&["search", "rayon-0", "search"]));
-        assert!(!settled(&["search", "smol-1", "smol-1"]));
-        assert!(!settled(&["search", "executor-0", "executor-0"]));
+        assert!(unique_names(&[]));
+        assert!(unique_names(&["search", "rayon-0", "rayon-1"]));
+        assert!(!unique_names(&["search", "rayon-0", "search"]));
+        assert!(!unique_names(&["search", "smol-1", "smol-1"]));
+        assert!(!unique_names(&["search", "executor-0", "executor-0"]));
         // Whatever made these, they are what they are called.
-        assert!(settled(&["search", "tokio-rt-worker", "tokio-rt-worker"]));
-        assert!(settled(&["search", "blocking-1", "blocking-1"]));
-        assert!(settled(&["search", "iou-wrk-7", "iou-wrk-7"]));
+        assert!(unique_names(&[
+            "search",
+            "tokio-rt-worker",
+            "tokio-rt-worker"
+        ]));
+        assert!(unique_names(&["search", "blocking-1", "blocking-1"]));
+        assert!(unique_names(&["search", "iou-wrk-7", "iou-wrk-7"]));
     }
 
     #[test]
@@ -190,9 +194,9 @@ mod tests {
     fn threads_that_run_are_counted() {
         let (leave, left) = std::sync::mpsc::channel::<()>();
         let (arrive, arrived) = std::sync::mpsc::channel();
-        let before = Alive::count();
+        let before = ThreadCounts::count();
         let thread = thread::Builder::new()
-            .name(format!("{OWN}0"))
+            .name(format!("{EXECUTOR_PREFIX}0"))
             .spawn(move || {
                 arrive.send(Host::observe()).unwrap();
                 left.recv().unwrap();
@@ -200,7 +204,7 @@ mod tests {
             .unwrap();
         assert_eq!(arrived.recv().unwrap(), Host::Own);
         // Other tests start and end threads meanwhile; none of them has this name.
-        assert_eq!(Alive::count().executor - before.executor, 1);
+        assert_eq!(ThreadCounts::count().executor - before.executor, 1);
         leave.send(()).unwrap();
         thread.join().unwrap();
     }

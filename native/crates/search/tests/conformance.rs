@@ -13,11 +13,11 @@ use std::sync::Arc;
 use search::corpus;
 use search::engine::{ENGINES, Knob};
 use search::fold::{FOLDS, Fold, folded};
-use search::found::Found;
 use search::job::{Filter, Job, READINGS, Reading, Search};
 use search::parser::{PARSERS, Parser, SerdeJson, too_deep};
 use search::query::Query;
 use search::record::Message;
+use search::results::SearchResults;
 
 /// One message, as JSON text for its content.
 fn user(number: usize, content: &str) -> String {
@@ -192,7 +192,7 @@ const QUERIES: &[&str] = &[
 ];
 
 /// The plainest search: whole files, whole lines, `serde_json`, every text folded anew for every literal.
-fn plain(job: &Job) -> Found {
+fn plain(job: &Job) -> SearchResults {
     fn query_matches(query: &Query, message: &Message<'_>) -> bool {
         match query {
             Query::Literal(text) => message
@@ -212,34 +212,34 @@ fn plain(job: &Job) -> Found {
             Query::Not(query) => !query_matches(query, message),
         }
     }
-    let mut found = Found::new(job.limit);
+    let mut results = SearchResults::new(job.limit);
     for (file, session) in job.sessions.iter().enumerate() {
         let contents = fs::read(&session.path).unwrap();
         let mut offset = 0;
         for line in contents.split_inclusive(|byte| *byte == b'\n') {
-            let place = search::found::Place { file, offset };
+            let place = search::results::Place { file, offset };
             offset += line.len() as u64;
             if line.trim_ascii().is_empty() {
                 continue;
             }
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             if too_deep(line) {
-                found.reject(place, String::new);
+                results.reject(place, String::new);
                 continue;
             }
             let mut parser = SerdeJson;
             match parser.parse(line).map(Message::from_line) {
                 Ok(Ok(message)) => {
                     if job.filter.passes(&message) && query_matches(&job.query, &message) {
-                        found.take(&message, place, &session.name);
+                        results.take(&message, place, &session.name);
                     }
                 }
-                Ok(Err(why)) => found.reject(place, || why.into_owned()),
-                Err(why) => found.reject(place, || why),
+                Ok(Err(why)) => results.reject(place, || why.into_owned()),
+                Err(why) => results.reject(place, || why),
             }
         }
     }
-    found
+    results
 }
 
 fn job(path: &Path, query: &str) -> Job {
@@ -326,9 +326,9 @@ fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
                         engine.name, PARSERS[parser].name, FOLDS[fold].1, READINGS[reading].1
                     );
                     let search = Arc::new(Search::new(job).unwrap());
-                    let found =
+                    let results =
                         (engine.run)(&search).unwrap_or_else(|error| panic!("{label}: {error}"));
-                    check(&label, engine.name, &search, &found, &expected);
+                    check(&label, engine.name, &search, &results, &expected);
                     combinations += 1;
                 }
             }
@@ -337,71 +337,84 @@ fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     eprintln!("{combinations} combinations gave the plain answer");
 }
 
-fn check(label: &str, engine: &str, search: &Search, found: &Found, expected: &Found) {
-    assert_eq!(found.total, expected.total, "{label}");
-    assert_eq!(found.newest(), expected.newest(), "{label}");
-    assert_eq!(found.digest(), expected.digest(), "{label}");
-    let (job, seen) = (&search.job, &found.seen);
+fn check(
+    label: &str,
+    engine: &str,
+    search: &Search,
+    results: &SearchResults,
+    expected: &SearchResults,
+) {
+    assert_eq!(results.total, expected.total, "{label}");
+    assert_eq!(results.newest(), expected.newest(), "{label}");
+    assert_eq!(results.digest(), expected.digest(), "{label}");
+    let (job, observations) = (&search.job, &results.observations);
     let prefiltered = job.prefilter && !search.prefilter_impossible();
     if prefiltered {
-        assert!(found.bad <= expected.bad, "{label}");
+        assert!(results.bad <= expected.bad, "{label}");
         assert!(
-            seen.prefiltered && seen.lines_parsed <= seen.lines,
+            observations.prefiltered && observations.lines_parsed <= observations.lines,
             "{label}"
         );
     } else {
-        assert_eq!(found.bad, expected.bad, "{label}");
+        assert_eq!(results.bad, expected.bad, "{label}");
         assert_eq!(
-            found.bad_named.keys().collect::<Vec<_>>(),
-            expected.bad_named.keys().collect::<Vec<_>>(),
+            results.named_bad_lines.keys().collect::<Vec<_>>(),
+            expected.named_bad_lines.keys().collect::<Vec<_>>(),
             "{label}"
         );
-        assert!(!seen.prefiltered, "{label}");
+        assert!(!observations.prefiltered, "{label}");
     }
-    assert_eq!(seen.engines.iter().collect::<Vec<_>>(), [engine], "{label}");
+    assert_eq!(
+        observations.engines.iter().collect::<Vec<_>>(),
+        [engine],
+        "{label}"
+    );
     let reading = READINGS
         .iter()
         .find(|(reading, ..)| *reading == job.reading)
         .unwrap();
     assert_eq!(
-        seen.readings.iter().collect::<Vec<_>>(),
+        observations.readings.iter().collect::<Vec<_>>(),
         [&reading.1],
         "{label}"
     );
-    if seen.lines_parsed > seen.lines_judged + found.bad {
+    if observations.lines_parsed > observations.lines_judged + results.bad {
         assert_eq!(
-            seen.parsers.iter().collect::<Vec<_>>(),
+            observations.parsers.iter().collect::<Vec<_>>(),
             [&job.parser.name],
             "{label}"
         );
     }
     assert_eq!(
-        seen.lines_copied,
+        observations.lines_copied,
         if job.fresh_lines {
-            seen.lines_parsed
+            observations.lines_parsed
         } else {
             0
         },
         "{label}"
     );
     if job.fold == Fold::Unicode {
-        assert_eq!(seen.pieces_plain, 0, "{label}");
+        assert_eq!(observations.pieces_plain, 0, "{label}");
     } else {
-        assert_eq!(seen.ascii_folded, 0, "{label}");
+        assert_eq!(observations.ascii_folded, 0, "{label}");
     }
-    assert_eq!(seen.files, job.sessions.len() as u64, "{label}");
+    assert_eq!(observations.files, job.sessions.len() as u64, "{label}");
     let bytes: u64 = job.sessions.iter().map(|session| session.size).sum();
-    assert_eq!(seen.bytes, bytes, "{label}");
-    assert!(seen.threads_alive >= seen.threads.len().min(1), "{label}");
+    assert_eq!(observations.bytes, bytes, "{label}");
+    assert!(
+        observations.threads_alive >= observations.threads.len().min(1),
+        "{label}"
+    );
     if let Some(limit) = job.concurrency
         && ENGINES
             .iter()
             .any(|known| known.name == engine && known.knobs.contains(&Knob::Concurrency))
     {
         assert!(
-            seen.in_flight_peak <= limit,
+            observations.in_flight_peak <= limit,
             "{label} {}",
-            seen.in_flight_peak
+            observations.in_flight_peak
         );
     }
 }
@@ -438,9 +451,9 @@ fn filters_are_conditions_on_top() {
         for engine in ENGINES {
             let mut job = job(&path, "task or not task");
             job.filter = filter.clone();
-            let found = (engine.run)(&Arc::new(Search::new(job).unwrap())).unwrap();
+            let results = (engine.run)(&Arc::new(Search::new(job).unwrap())).unwrap();
             assert_eq!(
-                found.digest(),
+                results.digest(),
                 expected.digest(),
                 "{} {filter:?}",
                 engine.name
@@ -466,8 +479,8 @@ fn the_newest_messages_are_listed_whatever_their_position() {
     for engine in ENGINES {
         let mut job = job(folder.path(), "task");
         job.limit = 10;
-        let found = (engine.run)(&Arc::new(Search::new(job).unwrap())).unwrap();
-        let listed: Vec<_> = found
+        let results = (engine.run)(&Arc::new(Search::new(job).unwrap())).unwrap();
+        let listed: Vec<_> = results
             .newest()
             .iter()
             .map(|hit| (hit.place.file, hit.time.unwrap().seconds / 86_400 - 20_269))

@@ -57,20 +57,20 @@ fn every_combination_gives_the_answers_of_the_program_in_python() {
                             })
                             .unwrap(),
                         );
-                        let found = (engine.run)(&search).unwrap();
+                        let results = (engine.run)(&search).unwrap();
                         let label = format!(
                             "{} {} {} {fold:?} {prefilter}",
                             answer["query"], engine.name, parser.name
                         );
-                        assert_eq!(found.total, answer["total"].as_u64().unwrap(), "{label}");
+                        assert_eq!(results.total, answer["total"].as_u64().unwrap(), "{label}");
                         assert_eq!(
-                            found.digest(),
+                            results.digest(),
                             answer["digest"].as_str().unwrap(),
                             "{label}"
                         );
                         if !prefilter {
                             let bad = answer["bad"].as_array().unwrap().len() as u64;
-                            assert_eq!(found.bad, bad, "{label}");
+                            assert_eq!(results.bad, bad, "{label}");
                         }
                         combinations += 1;
                     }

@@ -11,10 +11,10 @@ use proptest::prelude::*;
 use search::corpus::Session;
 use search::engine::engine;
 use search::fold::FOLDS;
-use search::found::Found;
 use search::job::{Filter, Job, READINGS, Search};
 use search::parser::{Choice, PARSERS};
 use search::query::Query;
+use search::results::SearchResults;
 
 const LINES: &[u8] = include_bytes!("../../../../tests/fixtures/search/corpus/bad.jsonl");
 /// What splits, opens or ends something in a query or a line.
@@ -85,7 +85,12 @@ fn damaged_lines() -> impl Strategy<Value = Vec<u8>> {
         })
 }
 
-fn found(file: &std::path::Path, query: &str, parser: Choice, buffer_bytes: usize) -> Found {
+fn search_file(
+    file: &std::path::Path,
+    query: &str,
+    parser: Choice,
+    buffer_bytes: usize,
+) -> SearchResults {
     let search = Search::new(Job {
         query: Query::parse(query).unwrap(),
         filter: Filter::default(),
@@ -137,9 +142,9 @@ proptest! {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &text).unwrap();
         let [first, others @ ..] = PARSERS else { unreachable!("there are parsers") };
-        let expected = found(file.path(), query, *first, 1 << 16);
+        let expected = search_file(file.path(), query, *first, 1 << 16);
         for parser in others {
-            let other = found(file.path(), query, *parser, buffer);
+            let other = search_file(file.path(), query, *parser, buffer);
             prop_assert_eq!(other.digest(), expected.digest(), "{}", parser.name);
             prop_assert_eq!((other.total, other.bad), (expected.total, expected.bad), "{}", parser.name);
         }

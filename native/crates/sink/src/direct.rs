@@ -11,7 +11,8 @@ use crate::positioned::positioned;
 /// File systems that are known to bypass the page cache for `O_DIRECT` when they report its
 /// alignment, by the magic number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed
 /// files through the cache.
-const HONEST: &[(i64, &str)] = &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
+const DIRECT_FILE_SYSTEMS: &[(i64, &str)] =
+    &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
 
 /// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
 ///
@@ -26,7 +27,10 @@ pub fn alignment(file: &File) -> Result<(usize, usize), String> {
     }
     // The type of the field differs between architectures; the magic numbers fit 32 bits.
     let magic = system.f_type & 0xffff_ffff;
-    if !HONEST.iter().any(|&(honest, _)| honest == magic) {
+    if !DIRECT_FILE_SYSTEMS
+        .iter()
+        .any(|&(honest, _)| honest == magic)
+    {
         return Err(format!(
             "a file system of type {magic:#x} is not known to honour O_DIRECT"
         ));

@@ -83,7 +83,7 @@ pub struct Evidence {
 }
 
 /// Longest latency that the histogram resolves: an hour.
-const LONGEST_NS: u64 = 3_600_000_000_000;
+const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 
 impl Default for Evidence {
     fn default() -> Self {
@@ -125,7 +125,8 @@ impl Default for Evidence {
 /// Never: the bounds are valid.
 #[must_use]
 pub fn latency() -> Latency {
-    Histogram::new_with_bounds(1, LONGEST_NS, 3).expect("1 to an hour with three digits are bounds")
+    Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3)
+        .expect("1 to an hour with three digits are bounds")
 }
 
 impl Evidence {

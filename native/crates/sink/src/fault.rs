@@ -10,7 +10,7 @@ pub enum Fault {
     /// The system refused.
     Io {
         /// The failed action, as in "cannot …".
-        doing: &'static str,
+        action: &'static str,
         /// Offset in the file.
         offset: Option<u64>,
         /// Error of the operating system.
@@ -47,18 +47,18 @@ pub enum Fault {
 
 impl Fault {
     /// A failed call, away from any offset.
-    pub(crate) fn of(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn during(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
-            doing,
+            action,
             offset: None,
             source,
         }
     }
 
     /// A failed call at `offset`.
-    pub(crate) fn at(doing: &'static str, offset: u64) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn at(action: &'static str, offset: u64) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
-            doing,
+            action,
             offset: Some(offset),
             source,
         }
@@ -79,11 +79,11 @@ impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Io {
-                doing,
+                action,
                 offset: Some(offset),
                 source,
-            } => write!(formatter, "cannot {doing} at offset {offset}: {source}"),
-            Self::Io { doing, source, .. } => write!(formatter, "cannot {doing}: {source}"),
+            } => write!(formatter, "cannot {action} at offset {offset}: {source}"),
+            Self::Io { action, source, .. } => write!(formatter, "cannot {action}: {source}"),
             Self::NoProgress { offset } => {
                 write!(
                     formatter,

@@ -9,7 +9,7 @@ use crate::target::Target;
 use crate::{Done, Durability, Fault, Job, Mode};
 
 /// The most files of a job. All are open until the last is written, so limits of the system may come first.
-pub const MOST_FILES: usize = 1 << 16;
+pub const MAX_FILES: usize = 1 << 16;
 
 /// Files begin and end at multiples of this, but for the end of the last: direct writes then need no padding.
 const PAGE: u64 = 4096;
@@ -46,7 +46,9 @@ pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Vec<Target>,
         targets.push(target);
     }
     for target in &targets {
-        target.make_way().map_err(in_file(job, &target.asked))?;
+        target
+            .remove_previous()
+            .map_err(in_file(job, &target.requested))?;
     }
     Ok(targets)
 }
@@ -68,7 +70,7 @@ pub(crate) fn in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fault {
 pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result<(), Fault> {
     let start = Instant::now();
     for target in &targets {
-        target.cut().map_err(in_file(job, &target.asked))?;
+        target.cut().map_err(in_file(job, &target.requested))?;
     }
     let cut = start.elapsed();
     let syncs = matches!(
@@ -78,8 +80,8 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
     if syncs {
         let start = Instant::now();
         for target in &targets {
-            let synced = target.file().sync_all().map_err(Fault::of("sync"));
-            synced.map_err(in_file(job, &target.asked))?;
+            let synced = target.file().sync_all().map_err(Fault::during("sync"));
+            synced.map_err(in_file(job, &target.requested))?;
             done.evidence.syncs_after += 1;
         }
         done.evidence.times.sync += start.elapsed();
@@ -107,13 +109,13 @@ fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result
     let mut whole = 0;
     let last = targets.len().saturating_sub(1);
     for (index, target) in targets.into_iter().enumerate() {
-        let (asked, path, size) = (target.asked.clone(), target.path.clone(), target.size);
+        let (requested, path, size) = (target.requested.clone(), target.path.clone(), target.size);
         // All are in one folder, which is synced when it has the last of their names.
         let durable = index == last && job.durability != Durability::None;
-        let written = target.finish(durable).map_err(in_file(job, &asked))?;
+        let written = target.finish(durable).map_err(in_file(job, &requested))?;
         named.push(path);
         if written != size {
-            return Err(in_file(job, &asked)(Fault::NotWhole {
+            return Err(in_file(job, &requested)(Fault::NotWhole {
                 written,
                 twice: 0,
                 size,

@@ -45,7 +45,7 @@ pub use done::Done;
 pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
-pub use files::{MOST_FILES, path_of, size_of};
+pub use files::{MAX_FILES, path_of, size_of};
 pub(crate) use piece::{Piece, Step};
 pub(crate) use pool::Pool;
 pub use ring::why_unavailable as why_no_ring;
@@ -95,11 +95,11 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
     MODES.iter().copied().find(|mode| mode.name == name)
 }
 
-/// The name of the mode that left `evidence`: `asked`, if it can be, else the first of the registry that can.
+/// The name of the mode that left `evidence`: `requested`, if it can be, else the first of the registry that can.
 #[must_use]
-pub fn judge(asked: &Mode, evidence: &Evidence) -> &'static str {
-    if (asked.matches)(evidence) {
-        return asked.name;
+pub fn judge(requested: &Mode, evidence: &Evidence) -> &'static str {
+    if (requested.matches)(evidence) {
+        return requested.name;
     }
     MODES
         .iter()

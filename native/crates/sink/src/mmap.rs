@@ -23,7 +23,7 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
     let inode = writer
         .file()
         .metadata()
-        .map_err(Fault::of("look at"))?
+        .map_err(Fault::during("look at"))?
         .ino();
     let synced = writer.job.durability == Durability::Dsync;
     let mut found = None;
@@ -34,7 +34,7 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
         let mut window = map(writer, block)?;
         let found = *found.get_or_insert_with(|| is_mapping_of(&window, inode));
         writer.evidence.times.write += since.elapsed();
-        writer.submitted(1, 1, Instant::now());
+        writer.note_submission(1, 1, Instant::now());
         writer.fill_into(block, &mut window);
         let stored = Instant::now();
         if synced {
@@ -51,8 +51,8 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
         if found {
             writer.evidence.mapped_bytes += block.length as u64;
         }
-        writer.landed(block.offset, block.length);
-        writer.finished(since);
+        writer.note_written(block.offset, block.length);
+        writer.note_finished(since);
         if writer.sync_is_due() {
             writer.sync()?;
         }

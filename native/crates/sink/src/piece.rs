@@ -7,10 +7,10 @@ use crate::Fault;
 
 /// The most bytes that one write takes: Linux stops at 2 147 479 552, whatever was requested. A
 /// multiple of any page.
-const LARGEST_OPERATION: usize = 0x7fff_f000;
+const MAX_OPERATION: usize = 0x7fff_f000;
 
 /// Repetitions in a row without a byte written, after which a write counts as stuck.
-const PATIENCE: u32 = 100_000;
+const MAX_RETRIES: u32 = 100_000;
 
 /// Rest of a block that is still to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl Piece {
     /// Bytes of the next operation.
     #[must_use]
     pub fn operation(&self) -> usize {
-        self.length.min(LARGEST_OPERATION)
+        self.length.min(MAX_OPERATION)
     }
 
     /// Takes the outcome of one operation. With `alignment` above 1 a rest begins at a multiple of
@@ -73,7 +73,7 @@ impl Piece {
                 ) =>
             {
                 self.repeated += 1;
-                if self.repeated > PATIENCE {
+                if self.repeated > MAX_RETRIES {
                     return Err(Fault::at("write", self.offset)(error));
                 }
                 Ok(Step::Repeat)
@@ -152,7 +152,7 @@ mod tests {
         for code in [libc::EINTR, libc::EAGAIN] {
             assert_eq!(piece.advance(errno(code), 1).unwrap(), Step::Repeat);
         }
-        assert!((0..=PATIENCE).any(|_| piece.advance(errno(libc::EAGAIN), 1).is_err()));
+        assert!((0..=MAX_RETRIES).any(|_| piece.advance(errno(libc::EAGAIN), 1).is_err()));
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub(crate) fn write(writer: &mut Writer<'_>, call: Call) -> Result<(), Fault> {
         if filled.is_empty() {
             return Ok(());
         }
-        writer.submitted(filled.len(), 1, Instant::now());
+        writer.note_submission(filled.len(), 1, Instant::now());
         for (slot, &block) in filled.iter().enumerate() {
             write_block(writer, block, slot, call)?;
             if writer.sync_is_due() {
@@ -61,24 +61,24 @@ fn write_block(
     } else {
         0
     };
-    let mut piece = Piece::new(block.offset, writer.padded(block));
+    let mut piece = Piece::new(block.offset, writer.padded_length(block));
     loop {
-        let (offset, asked) = (piece.offset, piece.operation());
-        let rest = &writer.bytes(block, slot)[piece.start..piece.start + asked];
+        let (offset, requested) = (piece.offset, piece.operation());
+        let rest = &writer.bytes(block, slot)[piece.start..piece.start + requested];
         let outcome = call(file, rest, offset, flags);
         writer.evidence.operations += 1;
         if let Ok(written) = outcome {
             writer.evidence.call_bytes += written as u64;
-            writer.evidence.short += u64::from(written < asked);
+            writer.evidence.short += u64::from(written < requested);
             writer.evidence.dontcache += u64::from(flags != 0);
         }
         match piece.advance(outcome, alignment)? {
             Step::Repeat => writer.evidence.repeated += 1,
-            Step::Rest { written } => writer.landed(offset, written),
+            Step::Rest { written } => writer.note_written(offset, written),
             Step::Done { written } => {
-                writer.landed(offset, written);
+                writer.note_written(offset, written);
                 writer.evidence.times.write += since.elapsed();
-                writer.finished(since);
+                writer.note_finished(since);
                 return Ok(());
             }
         }

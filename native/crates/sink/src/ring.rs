@@ -20,50 +20,51 @@ pub fn why_unavailable() -> Option<String> {
 }
 
 /// Refusals in a row, with nothing taken and nothing completed between them, after which a ring counts as stuck.
-const PATIENCE: u32 = 10_000;
+const MAX_RETRIES: u32 = 10_000;
 
 /// Number of refusals that are retried without a pause, because most are temporary.
-const AT_ONCE: u32 = 100;
+const IMMEDIATE_RETRIES: u32 = 100;
 
 /// Pause before each later retry, so that a kernel short of memory has about a second to free some.
 const PAUSE: Duration = Duration::from_micros(100);
 
 /// Counter of successive temporary refusals, which limits the retries.
 #[derive(Debug, Default)]
-pub(crate) struct Patience {
-    refused: u32,
+pub(crate) struct RetryLimit {
+    count: u32,
 }
 
-impl Patience {
-    /// `false` if what had that outcome must be repeated.
-    pub(crate) fn bears(&mut self, outcome: io::Result<usize>) -> Result<bool, Fault> {
+impl RetryLimit {
+    /// Returns whether the operation with this outcome must be repeated. Fails for an error that is permanent, or after
+    /// [`MAX_RETRIES`] temporary ones.
+    pub(crate) fn should_retry(&mut self, outcome: io::Result<usize>) -> Result<bool, Fault> {
         match outcome {
             Ok(_) => {
-                self.renew();
-                Ok(true)
+                self.reset();
+                Ok(false)
             }
             // Interrupted, or the kernel is short of memory or wants its completions seen first.
             Err(error)
-                if self.refused < PATIENCE
+                if self.count < MAX_RETRIES
                     && matches!(
                         error.raw_os_error(),
                         Some(libc::EINTR | libc::EAGAIN | libc::EBUSY)
                     ) =>
             {
-                self.refused += 1;
-                Ok(false)
+                self.count += 1;
+                Ok(true)
             }
-            Err(error) => Err(Fault::of("submit to io_uring")(error)),
+            Err(error) => Err(Fault::during("submit to io_uring")(error)),
         }
     }
 
     /// After a completion.
-    pub(crate) fn renew(&mut self) {
-        self.refused = 0;
+    pub(crate) fn reset(&mut self) {
+        self.count = 0;
     }
 
     fn pause(&self) {
-        if self.refused > AT_ONCE {
+        if self.count > IMMEDIATE_RETRIES {
             thread::sleep(PAUSE);
         }
     }
@@ -72,7 +73,7 @@ impl Patience {
 /// A ring of one thread, set up as well as the kernel allows.
 pub(crate) struct Ring {
     uring: IoUring,
-    patience: Patience,
+    retries: RetryLimit,
     registered_file: bool,
     registered_buffers: bool,
     in_flight: usize,
@@ -104,9 +105,9 @@ pub(crate) trait Operations: Sized {
         key: u64,
     ) -> Result<(), Fault>;
 
-    /// Submits the pushed operations to the kernel and waits for `wanted` completions. `false` if it must be repeated.
+    /// Submits the pushed operations to the kernel and waits for `completions` completions. `false` if it must be repeated.
     /// Fails if the kernel does not take operations any more, or refused for too long.
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault>;
+    fn enter(&mut self, completions: usize) -> Result<bool, Fault>;
 
     /// The next completion that is there: its key and the bytes, or the error.
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)>;
@@ -184,7 +185,7 @@ impl Operations for Ring {
             registered_buffers: buffers
                 .is_some_and(|outcome| registered("registered buffers", outcome)),
             uring,
-            patience: Patience::default(),
+            retries: RetryLimit::default(),
             in_flight: 0,
         })
     }
@@ -232,23 +233,24 @@ impl Operations for Ring {
         };
         // SAFETY: the caller keeps the bytes.
         unsafe { self.uring.submission().push(&entry.user_data(key)) }
-            .map_err(|full| Fault::of("queue a write")(io::Error::other(full)))?;
+            .map_err(|full| Fault::during("queue a write")(io::Error::other(full)))?;
         self.in_flight += 1;
         Ok(())
     }
 
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
-        let taken = self.patience.bears(self.uring.submit_and_wait(wanted))?;
-        if !taken {
-            self.patience.pause();
+    fn enter(&mut self, completions: usize) -> Result<bool, Fault> {
+        let outcome = self.uring.submit_and_wait(completions);
+        let retry = self.retries.should_retry(outcome)?;
+        if retry {
+            self.retries.pause();
         }
-        Ok(taken)
+        Ok(!retry)
     }
 
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
         let entry: cqueue::Entry = self.uring.completion().next()?;
         self.in_flight -= 1;
-        self.patience.renew();
+        self.retries.reset();
         let outcome = usize::try_from(entry.result())
             .map_err(|_| io::Error::from_raw_os_error(-entry.result()));
         Some((entry.user_data(), outcome))
@@ -266,34 +268,38 @@ mod tests {
     #[test]
     fn temporary_refusals_are_retried_while_there_is_progress() {
         for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
-            let mut patience = Patience::default();
+            let mut retries = RetryLimit::default();
             for round in 0..4 {
-                for _ in 0..PATIENCE {
-                    assert!(!patience.bears(refusal(code)).unwrap());
+                for _ in 0..MAX_RETRIES {
+                    assert!(retries.should_retry(refusal(code)).unwrap());
                 }
                 if round % 2 == 0 {
-                    assert!(patience.bears(Ok(1)).unwrap());
+                    assert!(!retries.should_retry(Ok(1)).unwrap());
                 } else {
-                    patience.renew();
+                    retries.reset();
                 }
             }
         }
     }
 
     #[test]
-    fn in_the_end_the_refusal_is_the_error() {
+    fn too_many_temporary_refusals_are_an_error() {
         for code in [libc::EINTR, libc::EAGAIN, libc::EBUSY] {
-            let mut patience = Patience::default();
-            let borne = (0..=PATIENCE).find_map(|_| patience.bears(refusal(code)).err());
-            let message = borne.unwrap().to_string();
+            let mut retries = RetryLimit::default();
+            let error = (0..=MAX_RETRIES).find_map(|_| retries.should_retry(refusal(code)).err());
+            let message = error.unwrap().to_string();
             assert!(message.contains(&format!("os error {code}")), "{message}");
-            // And stays it: what waits for the rest does not begin to be patient again.
-            assert!(patience.bears(refusal(code)).is_err());
+            // Draining the ring afterwards does not begin to count again.
+            assert!(retries.should_retry(refusal(code)).is_err());
         }
     }
 
     #[test]
     fn a_permanent_refusal_is_an_error_at_once() {
-        assert!(Patience::default().bears(refusal(libc::EBADF)).is_err());
+        assert!(
+            RetryLimit::default()
+                .should_retry(refusal(libc::EBADF))
+                .is_err()
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::blocks;
-use crate::files::{self, MOST_FILES, in_file};
+use crate::files::{self, MAX_FILES, in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
@@ -20,10 +20,10 @@ use crate::{
 const TICK: Duration = Duration::from_millis(50);
 
 /// More threads than any processor has; starting many more takes longer than writing.
-const MOST_WRITERS: usize = 4096;
+const MAX_WRITERS: usize = 4096;
 
 /// Blocks that a queue of the kernel takes.
-const MOST_DEPTH: usize = 32_768;
+const MAX_DEPTH: usize = 32_768;
 
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
@@ -45,10 +45,10 @@ pub fn write(
     let targets = files::create(path, mode, job)?;
     for target in &targets {
         if job.reserve {
-            target.reserve().map_err(in_file(job, &target.asked))?;
+            target.reserve().map_err(in_file(job, &target.requested))?;
         }
         if mode.maps {
-            target.extend().map_err(in_file(job, &target.asked))?;
+            target.extend().map_err(in_file(job, &target.requested))?;
         }
     }
     let started = Instant::now();
@@ -59,7 +59,7 @@ pub fn write(
     for (extents, target) in done.extents.iter_mut().zip(&targets) {
         *extents = extents.within(target.size);
         if !extents.are_whole(target.size) {
-            return Err(in_file(job, &target.asked)(Fault::NotWhole {
+            return Err(in_file(job, &target.requested)(Fault::NotWhole {
                 written: extents.bytes(),
                 twice: extents.twice(),
                 size: target.size,
@@ -83,8 +83,8 @@ pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Resul
             let since = Instant::now();
             writer.prepare(block, slot);
             slot = (slot + 1) % slots;
-            writer.produced(block);
-            writer.finished(since);
+            writer.note_discarded(block);
+            writer.note_finished(since);
         }
         Ok(())
     };
@@ -122,8 +122,8 @@ fn check_mode(mode: &Mode, job: &Job) -> Result<(), Fault> {
 
 fn check(job: &Job) -> Result<(), Fault> {
     for (what, number, most) in [
-        ("threads", job.writers, MOST_WRITERS),
-        ("files", job.files, MOST_FILES),
+        ("threads", job.writers, MAX_WRITERS),
+        ("files", job.files, MAX_FILES),
     ] {
         if number.get() > most {
             return Err(Fault::Contradiction(format!(
@@ -131,9 +131,9 @@ fn check(job: &Job) -> Result<(), Fault> {
             )));
         }
     }
-    if job.depth.get() > MOST_DEPTH {
+    if job.depth.get() > MAX_DEPTH {
         return Err(Fault::Contradiction(format!(
-            "a depth of {} is more than {MOST_DEPTH}",
+            "a depth of {} is more than {MAX_DEPTH}",
             job.depth
         )));
     }
@@ -250,7 +250,7 @@ fn one_after_the_other<'run>(
         let mut writer = Writer::new(job, share, cursor, fill, shared, buffers);
         if let Err(fault) = write(&mut writer) {
             return Err(match share.target {
-                Some(target) => in_file(job, &target.asked)(fault),
+                Some(target) => in_file(job, &target.requested)(fault),
                 None => fault,
             });
         }
@@ -276,17 +276,17 @@ fn place(job: &Job, index: usize, notes: &mut Vec<String>) {
     if processors.is_empty() {
         return;
     }
-    let asked = processors[index % processors.len()];
-    let bound = affinity::bind(asked);
+    let requested = processors[index % processors.len()];
+    let bound = affinity::bind(requested);
     match (bound, affinity::place()) {
         (Ok(()), Some((processor, node))) => notes.push(format!(
             "writer {index} runs on processor {processor} of memory node {node}"
         )),
         (Ok(()), None) => notes.push(format!(
-            "writer {index} was bound to processor {asked}; the kernel does not report where it runs"
+            "writer {index} was bound to processor {requested}; the kernel does not report where it runs"
         )),
         (Err(error), _) => notes.push(format!(
-            "writer {index} could not be bound to processor {asked}: {error}"
+            "writer {index} could not be bound to processor {requested}: {error}"
         )),
     }
 }
@@ -369,7 +369,7 @@ fn run<T: Send>(
                 });
             if let Err(error) = spawned {
                 shared.stop.store(true, Ordering::Relaxed);
-                return Err(Fault::of("start a thread")(error));
+                return Err(Fault::during("start a thread")(error));
             }
         }
         drop(sender);

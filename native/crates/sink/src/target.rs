@@ -40,7 +40,7 @@ pub enum Durability {
 pub(crate) struct Target {
     file: Option<File>,
     /// Requested path.
-    pub(crate) asked: PathBuf,
+    pub(crate) requested: PathBuf,
     /// Path with links resolved.
     pub(crate) path: PathBuf,
     /// Bytes that it will have.
@@ -58,8 +58,8 @@ pub(crate) struct Target {
 impl Target {
     /// Opens a file of `size` bytes for `path`. An unavailable feature is refused before anything
     /// is touched.
-    pub(crate) fn open(asked: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
-        let path = resolve(asked)?;
+    pub(crate) fn open(requested: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
+        let path = resolve(requested)?;
         let mut notes = Vec::new();
         let mut flags = 0;
         if job.durability == Durability::Dsync && mode.direct {
@@ -80,27 +80,27 @@ impl Target {
             }
         };
         if wanted {
-            match Self::direct(asked, &path, flags, job, size) {
+            match Self::direct(requested, &path, flags, job, size) {
                 Err(fault) if job.direct == Direct::Try => {
                     notes.push(format!("written through the page cache: {fault}"));
                 }
                 outcome => return outcome,
             }
         }
-        Self::create(asked, path, size, flags, notes).map_err(Fault::of("create"))
+        Self::create(requested, path, size, flags, notes).map_err(Fault::during("create"))
     }
 
     /// Opens a file that passes the page cache by.
     fn direct(
-        asked: &Path,
+        requested: &Path,
         path: &Path,
         flags: libc::c_int,
         job: &Job,
         size: u64,
     ) -> Result<Self, Fault> {
         let flags = flags | libc::O_DIRECT;
-        let mut target = Self::create(asked, path.to_owned(), size, flags, Vec::new())
-            .map_err(Fault::of("open with O_DIRECT"))?;
+        let mut target = Self::create(requested, path.to_owned(), size, flags, Vec::new())
+            .map_err(Fault::during("open with O_DIRECT"))?;
         let (memory, offset) = alignment(target.file()).map_err(Fault::Unavailable)?;
         if !target.direct {
             return Err(Fault::Unavailable(
@@ -124,7 +124,7 @@ impl Target {
 
     /// Creates the file without its name, and reads back the flags of its descriptor.
     fn create(
-        asked: &Path,
+        requested: &Path,
         path: PathBuf,
         size: u64,
         flags: libc::c_int,
@@ -135,7 +135,7 @@ impl Target {
         let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
         let target = Self {
             file: Some(file),
-            asked: asked.to_owned(),
+            requested: requested.to_owned(),
             path,
             size,
             partial,
@@ -151,7 +151,7 @@ impl Target {
     }
 
     /// Removes the file that this one replaces.
-    pub(crate) fn make_way(&self) -> Result<(), Fault> {
+    pub(crate) fn remove_previous(&self) -> Result<(), Fault> {
         remove(&self.path)
     }
 
@@ -169,12 +169,16 @@ impl Target {
     pub(crate) fn extend(&self) -> Result<(), Fault> {
         self.file()
             .set_len(self.size)
-            .map_err(Fault::of("set the size of"))
+            .map_err(Fault::during("set the size of"))
     }
 
     /// Cuts off padding. Nothing is written after this.
     pub(crate) fn cut(&self) -> Result<(), Fault> {
-        let now = self.file().metadata().map_err(Fault::of("look at"))?.len();
+        let now = self
+            .file()
+            .metadata()
+            .map_err(Fault::during("look at"))?
+            .len();
         if now == self.size {
             return Ok(());
         }
@@ -185,22 +189,22 @@ impl Target {
     pub(crate) fn finish(mut self, durable: bool) -> Result<u64, Fault> {
         let file = self.file.take().expect("finished once");
         match &self.partial {
-            None => link(&file, &self.path).map_err(Fault::of("give the name to"))?,
-            Some(partial) => fs::rename(partial, &self.path).map_err(Fault::of("rename"))?,
+            None => link(&file, &self.path).map_err(Fault::during("give the name to"))?,
+            Some(partial) => fs::rename(partial, &self.path).map_err(Fault::during("rename"))?,
         }
         self.partial = None;
         let named = close(file)
-            .map_err(Fault::of("close"))
+            .map_err(Fault::during("close"))
             .and_then(|()| {
                 if durable {
                     File::open(folder(&self.path))
                         .and_then(|folder| folder.sync_all())
-                        .map_err(Fault::of("sync the folder of"))
+                        .map_err(Fault::during("sync the folder of"))
                 } else {
                     Ok(())
                 }
             })
-            .and_then(|()| fs::metadata(&self.path).map_err(Fault::of("look at")));
+            .and_then(|()| fs::metadata(&self.path).map_err(Fault::during("look at")));
         match named {
             Ok(metadata) => Ok(metadata.len()),
             Err(fault) => {
@@ -245,7 +249,9 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> Result<(), Fault
 
 fn remove(path: &Path) -> Result<(), Fault> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Fault::of("replace")(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Fault::during("replace")(error))
+        }
         _ => Ok(()),
     }
 }
@@ -259,9 +265,9 @@ pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     let path = match fs::canonicalize(path) {
         Ok(path) => path,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return resolve_missing(path),
-        Err(error) => return Err(Fault::of("look at")(error)),
+        Err(error) => return Err(Fault::during("look at")(error)),
     };
-    let metadata = fs::metadata(&path).map_err(Fault::of("look at"))?;
+    let metadata = fs::metadata(&path).map_err(Fault::during("look at"))?;
     if !metadata.is_file() {
         return Err(Fault::Contradiction(
             "only a regular file is replaced, and this is not one".to_owned(),
@@ -271,7 +277,7 @@ pub fn resolve(path: &Path) -> Result<PathBuf, Fault> {
     OpenOptions::new()
         .write(true)
         .open(&path)
-        .map_err(Fault::of("open"))?;
+        .map_err(Fault::during("open"))?;
     Ok(path)
 }
 

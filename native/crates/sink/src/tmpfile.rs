@@ -40,7 +40,7 @@ pub(crate) fn open_unnamed(
 }
 
 /// Bytes of the longest name that any of the common file systems takes.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// Names to try: a writer that was killed leaves its partial file, and numbers of processes come again.
 const ATTEMPTS: u32 = 1000;
@@ -58,7 +58,7 @@ pub fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(Fil
             again => format!("-{again}"),
         };
         let suffix = format!(".{}{number}.partial", std::process::id());
-        let kept = &name[..name.len().min(LONGEST_NAME - suffix.len())];
+        let kept = &name[..name.len().min(MAX_NAME - suffix.len())];
         let partial = path.with_file_name(OsStr::from_bytes(&[kept, suffix.as_bytes()].concat()));
         match options.create_new(true).open(&partial) {
             Ok(file) => return Ok((file, partial)),

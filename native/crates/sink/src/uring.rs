@@ -35,7 +35,7 @@ pub(crate) fn write<R: Operations>(writer: &mut Writer<'_>) -> Result<(), Fault>
     let mut turns = Loop {
         ring,
         depth,
-        under_way: vec![None; writer.slots()],
+        pending: vec![None; writer.slots()],
         free: (0..writer.slots()).rev().collect(),
         ready: VecDeque::new(),
         pushed: 0,
@@ -54,7 +54,7 @@ pub(crate) fn write<R: Operations>(writer: &mut Writer<'_>) -> Result<(), Fault>
 
 /// A block in a slot.
 #[derive(Clone, Copy, Debug)]
-struct UnderWay {
+struct PendingBlock {
     block: Block,
     piece: Piece,
     since: Instant,
@@ -63,7 +63,7 @@ struct UnderWay {
 struct Loop<R> {
     ring: R,
     depth: usize,
-    under_way: Vec<Option<UnderWay>>,
+    pending: Vec<Option<PendingBlock>>,
     /// Empty slots, the one last used on top: its bytes are most likely still in the processor's
     /// cache.
     free: Vec<usize>,
@@ -84,7 +84,7 @@ impl<R: Operations> Loop<R> {
                 self.forget_ready();
             }
             if more
-                && writer.may_begin(self.begun())
+                && writer.may_begin(self.pending_count())
                 && let Some(slot) = self.free.pop()
             {
                 if let Some(block) = writer.next() {
@@ -104,7 +104,7 @@ impl<R: Operations> Loop<R> {
             {
                 self.push(writer, slot)?;
             }
-            let can_fill = more && !self.free.is_empty() && writer.may_begin(self.begun());
+            let can_fill = more && !self.free.is_empty() && writer.may_begin(self.pending_count());
             if self.ring.in_flight() == 0 && self.ready.is_empty() && !can_fill {
                 return Ok(());
             }
@@ -122,15 +122,15 @@ impl<R: Operations> Loop<R> {
     }
 
     /// Blocks that are filled or in flight.
-    fn begun(&self) -> usize {
-        self.under_way.len() - self.free.len()
+    fn pending_count(&self) -> usize {
+        self.pending.len() - self.free.len()
     }
 
     fn prepare(&mut self, writer: &mut Writer<'_>, block: Block, slot: usize) {
         writer.prepare(block, slot);
-        self.under_way[slot] = Some(UnderWay {
+        self.pending[slot] = Some(PendingBlock {
             block,
-            piece: Piece::new(block.offset, writer.padded(block)),
+            piece: Piece::new(block.offset, writer.padded_length(block)),
             since: Instant::now(),
         });
         self.ready.push_back(slot);
@@ -138,19 +138,19 @@ impl<R: Operations> Loop<R> {
 
     fn forget_ready(&mut self) {
         while let Some(slot) = self.ready.pop_front() {
-            self.under_way[slot] = None;
+            self.pending[slot] = None;
             self.free.push(slot);
         }
     }
 
     fn push(&mut self, writer: &mut Writer<'_>, slot: usize) -> Result<(), Fault> {
-        let Some(under_way) = &mut self.under_way[slot] else {
+        let Some(pending) = &mut self.pending[slot] else {
             return Ok(());
         };
-        if under_way.piece.start == 0 {
-            under_way.since = Instant::now();
+        if pending.piece.start == 0 {
+            pending.since = Instant::now();
         }
-        let UnderWay { block, piece, .. } = *under_way;
+        let PendingBlock { block, piece, .. } = *pending;
         let index = writer.index_of(block, slot);
         let bytes = &writer.bytes(block, slot)[piece.start..piece.start + piece.operation()];
         let flags = if writer.job.dontcache {
@@ -174,16 +174,16 @@ impl<R: Operations> Loop<R> {
         Ok(())
     }
 
-    fn enter(&mut self, writer: &mut Writer<'_>, wanted: usize) -> Result<(), Fault> {
+    fn enter(&mut self, writer: &mut Writer<'_>, completions: usize) -> Result<(), Fault> {
         let start = Instant::now();
         if self.pushed > 0 {
-            writer.submitted(self.pushed, self.ring.in_flight(), start);
+            writer.note_submission(self.pushed, self.ring.in_flight(), start);
         }
-        if self.ring.enter(wanted)? {
+        if self.ring.enter(completions)? {
             self.pushed = 0;
         }
         let spent = start.elapsed();
-        if wanted == 0 {
+        if completions == 0 {
             writer.evidence.times.submit += spent;
         } else {
             writer.evidence.times.wait += spent;
@@ -194,35 +194,32 @@ impl<R: Operations> Loop<R> {
     fn reap(&mut self, writer: &mut Writer<'_>) -> Result<(), Fault> {
         while let Some((key, outcome)) = self.ring.reap() {
             let slot = usize::try_from(key).unwrap_or(usize::MAX);
-            let Some(under_way) = self.under_way.get_mut(slot).and_then(Option::as_mut) else {
-                return Err(Fault::of("read a completion")(io::Error::other(
+            let Some(pending) = self.pending.get_mut(slot).and_then(Option::as_mut) else {
+                return Err(Fault::during("read a completion")(io::Error::other(
                     "io_uring completed an operation that was not submitted",
                 )));
             };
-            let (offset, asked) = (under_way.piece.offset, under_way.piece.operation());
+            let (offset, requested) = (pending.piece.offset, pending.piece.operation());
             writer.evidence.operations += 1;
             if let Ok(written) = outcome {
                 writer.evidence.ring_bytes += written as u64;
-                writer.evidence.short += u64::from(written < asked);
+                writer.evidence.short += u64::from(written < requested);
                 writer.evidence.dontcache += u64::from(writer.job.dontcache);
             }
-            match under_way
-                .piece
-                .advance(outcome, writer.target().alignment)?
-            {
+            match pending.piece.advance(outcome, writer.target().alignment)? {
                 Step::Repeat => {
                     writer.evidence.repeated += 1;
                     self.ready.push_front(slot);
                 }
                 Step::Rest { written } => {
-                    writer.landed(offset, written);
+                    writer.note_written(offset, written);
                     self.ready.push_front(slot);
                 }
                 Step::Done { written } => {
-                    let since = under_way.since;
-                    writer.landed(offset, written);
-                    writer.finished(since);
-                    self.under_way[slot] = None;
+                    let since = pending.since;
+                    writer.note_written(offset, written);
+                    writer.note_finished(since);
+                    self.pending[slot] = None;
                     self.free.push(slot);
                 }
             }

@@ -124,7 +124,7 @@ impl<'run> Writer<'run> {
     }
 
     /// Bytes of an operation that writes `block`: whole multiples of the alignment.
-    pub(crate) fn padded(&self, block: Block) -> usize {
+    pub(crate) fn padded_length(&self, block: Block) -> usize {
         let alignment = self.share.target.map_or(1, |target| target.alignment);
         block.length.next_multiple_of(alignment)
     }
@@ -132,7 +132,7 @@ impl<'run> Writer<'run> {
     /// Produces the contents of `block` in `slot`, if contents are produced for each block. The
     /// slot must not be in flight.
     pub(crate) fn prepare(&mut self, block: Block, slot: usize) {
-        let padded = self.padded(block);
+        let padded = self.padded_length(block);
         let Buffers::Own(pool) = &mut self.buffers else {
             return;
         };
@@ -144,7 +144,7 @@ impl<'run> Writer<'run> {
         );
         buffer[block.length..padded].fill(0);
         let end = Instant::now();
-        self.filled(block.length, start, end);
+        self.note_fill(block.length, start, end);
         self.touched = self.touched.max(slot + 1);
     }
 
@@ -158,13 +158,13 @@ impl<'run> Writer<'run> {
             }
             Buffers::Own(_) | Buffers::None => {
                 (self.fill)(self.share.base.wrapping_add(block.offset), room);
-                self.filled(block.length, start, Instant::now());
+                self.note_fill(block.length, start, Instant::now());
                 self.touched = self.touched.max(1);
             }
         }
     }
 
-    fn filled(&mut self, bytes: usize, start: Instant, end: Instant) {
+    fn note_fill(&mut self, bytes: usize, start: Instant, end: Instant) {
         self.evidence.filled_bytes += bytes as u64;
         self.evidence.times.generate += end - start;
         self.evidence.last_fill = Some(end);
@@ -183,25 +183,25 @@ impl<'run> Writer<'run> {
     /// The contents of `block`, padded.
     pub(crate) fn bytes(&self, block: Block, slot: usize) -> &[u8] {
         let pool = self.pool().expect("modes that ask have buffers");
-        &pool.buffer(self.index_of(block, slot))[..self.padded(block)]
+        &pool.buffer(self.index_of(block, slot))[..self.padded_length(block)]
     }
 
     /// Records that `count` blocks were handed to the kernel, with so many now in flight.
-    pub(crate) fn submitted(&mut self, count: usize, in_flight: usize, at: Instant) {
+    pub(crate) fn note_submission(&mut self, count: usize, in_flight: usize, at: Instant) {
         self.evidence.first_submit.get_or_insert(at);
         self.evidence.first_batch.get_or_insert((count, count));
         self.evidence.most_in_flight = self.evidence.most_in_flight.max(in_flight);
     }
 
     /// Records bytes that a completion reported.
-    pub(crate) fn landed(&mut self, offset: u64, bytes: usize) {
+    pub(crate) fn note_written(&mut self, offset: u64, bytes: usize) {
         self.evidence.written_bytes += bytes as u64;
         self.shared.done.fetch_add(bytes as u64, Ordering::Relaxed);
         self.extents().add(offset, bytes as u64);
     }
 
     /// Records that `block` was produced and is discarded.
-    pub(crate) fn produced(&mut self, block: Block) {
+    pub(crate) fn note_discarded(&mut self, block: Block) {
         let bytes = block.length as u64;
         self.shared.done.fetch_add(bytes, Ordering::Relaxed);
         self.extents().add(block.offset, bytes);
@@ -215,16 +215,16 @@ impl<'run> Writer<'run> {
     }
 
     /// Records that a block is done which was handed over at `since`.
-    pub(crate) fn finished(&mut self, since: Instant) {
+    pub(crate) fn note_finished(&mut self, since: Instant) {
         self.evidence.finish(since);
         self.unsynced += 1;
     }
 
-    /// Returns whether another block may begin while `under_way` blocks are in flight. All of them
+    /// Returns whether another block may begin while `pending` blocks are in flight. All of them
     /// complete before the next sync, which must not be late.
-    pub(crate) fn may_begin(&self, under_way: usize) -> bool {
+    pub(crate) fn may_begin(&self, pending: usize) -> bool {
         match self.job.durability {
-            Durability::Fdatasync(every) => self.unsynced.saturating_add(under_way as u64) < every,
+            Durability::Fdatasync(every) => self.unsynced.saturating_add(pending as u64) < every,
             Durability::None | Durability::EndFsync | Durability::Dsync => true,
         }
     }
@@ -239,7 +239,7 @@ impl<'run> Writer<'run> {
         let start = Instant::now();
         // SAFETY: fdatasync takes no pointer.
         if unsafe { libc::fdatasync(self.file().as_raw_fd()) } != 0 {
-            return Err(Fault::of("sync")(io::Error::last_os_error()));
+            return Err(Fault::during("sync")(io::Error::last_os_error()));
         }
         self.evidence.times.sync += start.elapsed();
         self.evidence.syncs_between += 1;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 
-use crate::{Evidence, Mode, Options, Visit, changed, memory_for};
+use crate::{BlockCallback, Evidence, Mode, Options, memory_for, size_changed};
 
 pub(crate) static MODE: Mode = Mode {
     name: "direct",
@@ -36,11 +36,13 @@ const FACTS: [&str; 4] = [FLAG, BYTES, READS, ALIGNMENT];
 fn probe() -> Option<String> {
     let here = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let reason = |folder: &Path, error: &io::Error| format!("{}: {error}", folder.display());
-    match in_folder(&here) {
-        Asked::Answer(answer) => answer.err().map(|error| reason(&here, &error)),
-        Asked::NoFile(error) => {
+    match probe_folder(&here) {
+        FolderProbe::Answer(answer) => answer.err().map(|error| reason(&here, &error)),
+        FolderProbe::NoFile(error) => {
             let elsewhere = std::env::temp_dir();
-            let (Asked::NoFile(other) | Asked::Answer(Err(other))) = in_folder(&elsewhere) else {
+            let (FolderProbe::NoFile(other) | FolderProbe::Answer(Err(other))) =
+                probe_folder(&elsewhere)
+            else {
                 return None;
             };
             Some(format!(
@@ -53,18 +55,18 @@ fn probe() -> Option<String> {
 }
 
 /// Support of a folder for `O_DIRECT`.
-enum Asked {
+enum FolderProbe {
     Answer(io::Result<usize>),
     /// No file could be made to ask with.
     NoFile(io::Error),
 }
 
 /// Asks with a file that has no name and goes away with its descriptor.
-fn in_folder(folder: &Path) -> Asked {
+fn probe_folder(folder: &Path) -> FolderProbe {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     match rustix::fs::open(folder, flags, Permissions::RUSR | Permissions::WUSR) {
-        Ok(file) => Asked::Answer(switch_on(&File::from(file))),
-        Err(errno) => Asked::NoFile(io::Error::other(format!("cannot make a file: {errno}"))),
+        Ok(file) => FolderProbe::Answer(enable_direct(&File::from(file))),
+        Err(errno) => FolderProbe::NoFile(io::Error::other(format!("cannot make a file: {errno}"))),
     }
 }
 
@@ -83,9 +85,9 @@ fn read(
     file: &File,
     options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
-    let alignment = switch_on(file)?;
+    let alignment = enable_direct(file)?;
     let request = options
         .block_bytes
         .checked_next_multiple_of(alignment)
@@ -96,12 +98,12 @@ fn read(
     let start = memory.as_ptr().align_offset(memory_alignment);
     let buffer = &mut memory[start..start + request];
 
-    let (reads, offset) = read_to_end(buffer, alignment, options.block_bytes, visit, {
+    let (reads, offset) = read_to_end(buffer, alignment, options.block_bytes, on_block, {
         |buffer, offset| rustix::io::pread(file, buffer, offset)
     })?;
     let size = file.metadata()?.len();
     if offset % alignment as u64 != 0 && offset != size {
-        return Err(changed());
+        return Err(size_changed());
     }
     let flags = rustix::fs::fcntl_getfl(file)?;
     evidence
@@ -118,7 +120,7 @@ fn read_to_end(
     buffer: &mut [u8],
     alignment: usize,
     block_bytes: usize,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
     mut pread: impl FnMut(&mut [u8], u64) -> rustix::io::Result<usize>,
 ) -> io::Result<(u64, u64)> {
     let (mut reads, mut offset) = (0, 0);
@@ -131,7 +133,7 @@ fn read_to_end(
         reads += 1;
         offset += count as u64;
         for block in buffer[..count].chunks(block_bytes) {
-            if visit(block).is_break() {
+            if on_block(block).is_break() {
                 return Ok((reads, offset));
             }
         }
@@ -146,13 +148,13 @@ fn read_to_end(
 ///
 /// # Errors
 /// Its file system does not do it or does not say so.
-fn switch_on(file: &File) -> io::Result<usize> {
+fn enable_direct(file: &File) -> io::Result<usize> {
     let known = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
     let name = file_system(file);
-    let alignment = alignment(&known).map_err(|why| refused(&name, why))?;
+    let alignment = alignment(&known).map_err(|why| unsupported(&name, why))?;
     let flags = rustix::fs::fcntl_getfl(file)?;
     rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)
-        .map_err(|errno| refused(&name, &errno.to_string()))?;
+        .map_err(|errno| unsupported(&name, &errno.to_string()))?;
     Ok(alignment)
 }
 
@@ -170,7 +172,7 @@ fn alignment(known: &Statx) -> Result<usize, &'static str> {
     }
 }
 
-fn refused(file_system: &str, why: &str) -> io::Error {
+fn unsupported(file_system: &str, why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,
         format!("no O_DIRECT on {file_system}: {why}"),
@@ -205,7 +207,7 @@ mod tests {
     /// Procfs is everywhere, and does not do it.
     #[test]
     fn a_file_system_without_an_alignment_is_refused_by_name() {
-        let error = switch_on(&File::open("/proc/self/status").unwrap()).unwrap_err();
+        let error = enable_direct(&File::open("/proc/self/status").unwrap()).unwrap_err();
         assert!(
             error.to_string().starts_with("no O_DIRECT on proc: "),
             "{error}"
@@ -217,7 +219,7 @@ mod tests {
     fn tmpfs_is_refused() {
         let shared = Path::new("/dev/shm");
         let is_tmpfs = File::open(shared).is_ok_and(|folder| file_system(&folder) == "tmpfs");
-        if let (true, Asked::Answer(Err(error))) = (is_tmpfs, in_folder(shared)) {
+        if let (true, FolderProbe::Answer(Err(error))) = (is_tmpfs, probe_folder(shared)) {
             assert!(
                 error.to_string().starts_with("no O_DIRECT on tmpfs: ")
                     || error.to_string().starts_with("cannot make a file: "),
@@ -242,19 +244,20 @@ mod tests {
         ]
         .into_iter();
         let mut read = Vec::new();
-        let mut visit = |block: &[u8]| {
+        let mut on_block = |block: &[u8]| {
             assert!((1..=700).contains(&block.len()));
             read.extend_from_slice(block);
             std::ops::ControlFlow::Continue(())
         };
-        let (reads, bytes) = read_to_end(&mut [0; 4096], 512, 700, &mut visit, |buffer, offset| {
-            assert_eq!(offset % 512, 0, "only aligned places may be asked for");
-            let at = usize::try_from(offset).unwrap();
-            let count = script.next().unwrap()?.min(contents.len() - at);
-            buffer[..count].copy_from_slice(&contents[at..at + count]);
-            Ok(count)
-        })
-        .unwrap();
+        let (reads, bytes) =
+            read_to_end(&mut [0; 4096], 512, 700, &mut on_block, |buffer, offset| {
+                assert_eq!(offset % 512, 0, "only aligned places may be asked for");
+                let at = usize::try_from(offset).unwrap();
+                let count = script.next().unwrap()?.min(contents.len() - at);
+                buffer[..count].copy_from_slice(&contents[at..at + count]);
+                Ok(count)
+            })
+            .unwrap();
         assert!(read == contents);
         assert_eq!((reads, bytes), (3, contents.len() as u64));
         assert_eq!(script.next(), None);
@@ -262,8 +265,10 @@ mod tests {
 
     #[test]
     fn an_error_ends_the_reading() {
-        let mut visit = |_: &[u8]| std::ops::ControlFlow::Continue(());
-        let failed = read_to_end(&mut [0; 512], 512, 512, &mut visit, |_, _| Err(Errno::IO));
+        let mut on_block = |_: &[u8]| std::ops::ControlFlow::Continue(());
+        let failed = read_to_end(&mut [0; 512], 512, 512, &mut on_block, |_, _| {
+            Err(Errno::IO)
+        });
         assert_eq!(failed.unwrap_err().raw_os_error(), Some(libc::EIO));
     }
 

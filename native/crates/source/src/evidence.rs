@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 
 use crate::{MODES, Mode, Options, ring};
 
-/// Traces of reading one input. Counts of calls come from [`Counted`]; the rest is seen from the delivered blocks.
+/// Traces of reading one input. Counts of calls come from [`CountingReader`]; the rest is seen from the delivered blocks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// `read` calls, the one that returned 0 included.
@@ -45,10 +45,10 @@ impl Evidence {
             .sum()
     }
 
-    /// The name of the mode that left this evidence: `asked`, if it can be, else the first of the registry that can.
-    pub(crate) fn judge(&self, asked: &Mode) -> &'static str {
-        if (asked.matches)(self) {
-            return asked.name;
+    /// The name of the mode that left this evidence: `requested`, if it can be, else the first of the registry that can.
+    pub(crate) fn judge(&self, requested: &Mode) -> &'static str {
+        if (requested.matches)(self) {
+            return requested.name;
         }
         MODES
             .iter()
@@ -59,12 +59,12 @@ impl Evidence {
 
 /// A file whose `read` calls are counted into evidence.
 #[derive(Debug)]
-pub struct Counted<'run> {
+pub struct CountingReader<'run> {
     file: &'run File,
     evidence: &'run mut Evidence,
 }
 
-impl<'run> Counted<'run> {
+impl<'run> CountingReader<'run> {
     /// Counts the reads of `file` into `evidence`.
     pub fn new(file: &'run File, evidence: &'run mut Evidence) -> Self {
         Self { file, evidence }
@@ -97,7 +97,7 @@ impl<'run> Counted<'run> {
 }
 
 /// Properties of the blocks, observed outside the mode.
-pub(crate) struct Delivered {
+pub(crate) struct BlockStatistics {
     inode: u64,
     mapped: u64,
     blocks: u64,
@@ -105,7 +105,7 @@ pub(crate) struct Delivered {
     largest: u64,
 }
 
-impl Delivered {
+impl BlockStatistics {
     pub(crate) fn of(file: &File) -> io::Result<Self> {
         let inode = file.metadata()?.ino();
         Ok(Self {

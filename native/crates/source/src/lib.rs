@@ -5,7 +5,7 @@
 //! ([`Mode::whole`]) push it as one block, so a caller may split it among threads without copying;
 //! the others push blocks of bounded size, and a caller that hands them on copies them.
 //!
-//! [`Opened::visit_blocks`] derives the actual mode from [`Evidence`], not from the requested mode.
+//! [`Reader::for_each_block`] derives the actual mode from [`Evidence`], not from the requested mode.
 
 mod direct;
 mod evidence;
@@ -29,15 +29,15 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-pub use evidence::{Counted, Evidence};
+pub use evidence::{CountingReader, Evidence};
 pub use mmap::{ADVICE, Advice};
 
 /// Callback for each block; `Break` ends the reading without error.
-pub type Visit<'visit> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'visit;
+pub type BlockCallback<'run> = dyn FnMut(&[u8]) -> ControlFlow<()> + 'run;
 
 /// Pushes the blocks of an open input, from its start to its end, to the callback, and records the calls in the evidence.
 /// Fails if mapping or reading failed.
-pub type Read = fn(&File, &Options, &mut Evidence, &mut Visit<'_>) -> io::Result<()>;
+pub type Read = fn(&File, &Options, &mut Evidence, &mut BlockCallback<'_>) -> io::Result<()>;
 
 /// A value of the axis `io`.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl fmt::Display for Input {
 
 /// Observed properties of reading one input.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct Observation {
     /// Name of the mode that the evidence shows; `unknown` if the evidence matches no mode.
     pub mode: &'static str,
     /// Evidence of the mode.
@@ -152,7 +152,7 @@ pub struct Observed {
 
 /// An input that is open and the mode that will read it.
 #[derive(Debug)]
-pub struct Opened {
+pub struct Reader {
     file: File,
     mode: &'static Mode,
     note: Option<String>,
@@ -164,7 +164,7 @@ pub struct Opened {
 ///
 /// # Errors
 /// The input cannot be opened.
-pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
+pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Reader> {
     let file = input.open()?;
     let kind = file.metadata()?.file_type();
     // Each mode would refuse it in its own words.
@@ -173,7 +173,7 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
     }
     let streams = *input == Input::Stdin || !kind.is_file();
     if mode.streams || !streams {
-        return Ok(Opened {
+        return Ok(Reader {
             file,
             mode,
             note: None,
@@ -183,7 +183,7 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
         "{input} is a stream: read in blocks instead of {}",
         mode.name
     );
-    Ok(Opened {
+    Ok(Reader {
         file,
         mode: &read::MODE,
         note: Some(note),
@@ -191,13 +191,13 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Opened> {
 }
 
 /// Returns the error for an input that changed while it was read.
-fn changed() -> io::Error {
+fn size_changed() -> io::Error {
     io::Error::other("the file changed its size while it was read")
 }
 
 /// Returns the error for a file that reports a size of 0 but has contents, such as the files of
 /// `/proc`.
-fn sizeless() -> io::Error {
+fn no_size() -> io::Error {
     io::Error::other(
         "the file has contents but says that its size is 0: only modes that read in blocks can read it",
     )
@@ -222,30 +222,34 @@ fn size_of(file: &File) -> io::Result<usize> {
         .map_err(|_| io::Error::new(io::ErrorKind::FileTooLarge, "larger than the address space"))
 }
 
-impl Opened {
+impl Reader {
     /// Whether the input arrives as one block, which a caller may split without copying.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.mode.whole
     }
 
-    /// Reads to the end, pushing the blocks to `visit`. The result contains the actual mode.
+    /// Reads to the end, pushing the blocks to `on_block`. The result contains the actual mode.
     ///
     /// # Errors
     /// Mapping or reading failed.
-    pub fn visit_blocks(self, options: &Options, visit: &mut Visit<'_>) -> io::Result<Observed> {
+    pub fn for_each_block(
+        self,
+        options: &Options,
+        on_block: &mut BlockCallback<'_>,
+    ) -> io::Result<Observation> {
         let mut evidence = Evidence::default();
-        let mut seen = evidence::Delivered::of(&self.file)?;
+        let mut statistics = evidence::BlockStatistics::of(&self.file)?;
         let options = Options {
             block_bytes: options.block_bytes.max(1),
             ..*options
         };
         (self.mode.read)(&self.file, &options, &mut evidence, &mut |block| {
-            seen.note(block);
-            visit(block)
+            statistics.note(block);
+            on_block(block)
         })?;
-        seen.conclude(options, &mut evidence);
-        Ok(Observed {
+        statistics.conclude(options, &mut evidence);
+        Ok(Observation {
             mode: evidence.judge(self.mode),
             notes: self
                 .note

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use memmap2::{Mmap, MmapOptions};
 
-use crate::{Evidence, Mode, Options, Visit, changed, sizeless};
+use crate::{BlockCallback, Evidence, Mode, Options, no_size, size_changed};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
@@ -29,7 +29,7 @@ pub struct Advice {
     /// Maps a file that is not empty, and gives the advice.
     map: fn(&File) -> io::Result<Mmap>,
     /// Whether a fresh mapping in `/proc/self/smaps` was given this advice.
-    matches: fn(&Seen) -> bool,
+    matches: fn(&MappingState) -> bool,
 }
 
 /// Every advice, in the order in which help and `describe` list them.
@@ -39,8 +39,8 @@ pub(crate) static SEQUENTIAL: Advice = Advice {
     name: "sequential",
     about: "MADV_SEQUENTIAL: read ahead more, drop pages soon",
     probe: || None,
-    map: |file| advised(file, memmap2::Advice::Sequential),
-    matches: |seen| seen.has("sr"),
+    map: |file| map_with_advice(file, memmap2::Advice::Sequential),
+    matches: |state| state.has("sr"),
 };
 
 static NONE: Advice = Advice {
@@ -48,7 +48,7 @@ static NONE: Advice = Advice {
     about: "no advice",
     probe: || None,
     map,
-    matches: |seen| !seen.has("sr") && !seen.has("hg") && seen.resident < seen.size,
+    matches: |state| !state.has("sr") && !state.has("hg") && state.resident < state.size,
 };
 
 static POPULATE: Advice = Advice {
@@ -59,21 +59,21 @@ static POPULATE: Advice = Advice {
         // SAFETY: as in `map`.
         unsafe { MmapOptions::new().populate().map(file) }
     },
-    matches: |seen| seen.resident == seen.size,
+    matches: |state| state.resident == state.size,
 };
 
 static HUGEPAGE: Advice = Advice {
     name: "hugepage",
     about: "MADV_HUGEPAGE: read ahead and map in huge pages where the file system has them",
     probe: || {
-        let tried =
-            File::open("/proc/self/exe").and_then(|file| advised(&file, memmap2::Advice::HugePage));
+        let tried = File::open("/proc/self/exe")
+            .and_then(|file| map_with_advice(&file, memmap2::Advice::HugePage));
         tried
             .err()
             .map(|error| format!("madvise(MADV_HUGEPAGE) on a mapped file: {error}"))
     },
-    map: |file| advised(file, memmap2::Advice::HugePage),
-    matches: |seen| seen.has("hg"),
+    map: |file| map_with_advice(file, memmap2::Advice::HugePage),
+    matches: |state| state.has("hg"),
 };
 
 fn map(file: &File) -> io::Result<Mmap> {
@@ -82,7 +82,7 @@ fn map(file: &File) -> io::Result<Mmap> {
     unsafe { Mmap::map(file) }
 }
 
-fn advised(file: &File, advice: memmap2::Advice) -> io::Result<Mmap> {
+fn map_with_advice(file: &File, advice: memmap2::Advice) -> io::Result<Mmap> {
     let map = map(file)?;
     map.advise(advice)?;
     Ok(map)
@@ -92,22 +92,22 @@ fn read(
     file: &File,
     options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     if file.metadata()?.len() == 0 {
         // An empty answer would be wrong.
         if (&mut &*file).read(&mut [0])? > 0 {
-            return Err(sizeless());
+            return Err(no_size());
         }
         return Ok(());
     }
     let map = (options.advice.map)(file)?;
-    evidence.advice = observed(map.as_ptr() as usize, options.advice);
-    let _ = visit(&map);
+    evidence.advice = actual_advice(map.as_ptr() as usize, options.advice);
+    let _ = on_block(&map);
     // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
     // zeros without a signal.
     if file.metadata()?.len() != map.len() as u64 {
-        return Err(changed());
+        return Err(size_changed());
     }
     Ok(())
 }
@@ -120,36 +120,36 @@ fn matches(evidence: &Evidence) -> bool {
 }
 
 /// The mapping as the kernel shows it, before any page of it was used.
-struct Seen {
+struct MappingState {
     flags: Vec<String>,
     size: u64,
     resident: u64,
 }
 
-impl Seen {
+impl MappingState {
     fn has(&self, flag: &str) -> bool {
         self.flags.iter().any(|known| known == flag)
     }
 }
 
-/// The advice that the fresh mapping at `address` shows: `asked`, if it can be, else the first that fits.
-fn observed(address: usize, asked: &'static Advice) -> Option<&'static str> {
-    let seen = seen(address)?;
-    if (asked.matches)(&seen) {
-        return Some(asked.name);
+/// The advice that the fresh mapping at `address` shows: `requested`, if it can be, else the first that fits.
+fn actual_advice(address: usize, requested: &'static Advice) -> Option<&'static str> {
+    let state = mapping_state(address)?;
+    if (requested.matches)(&state) {
+        return Some(requested.name);
     }
-    let shown = ADVICE.iter().find(|advice| (advice.matches)(&seen));
+    let shown = ADVICE.iter().find(|advice| (advice.matches)(&state));
     Some(shown.map_or("unknown", |advice| advice.name))
 }
 
-fn seen(address: usize) -> Option<Seen> {
+fn mapping_state(address: usize) -> Option<MappingState> {
     // Names of files need not be UTF-8.
     let smaps = fs::read("/proc/self/smaps").ok()?;
     let smaps = String::from_utf8_lossy(&smaps);
     let start = format!("{address:x}-");
     let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
     lines.next()?;
-    let mut seen = Seen {
+    let mut state = MappingState {
         flags: Vec::new(),
         size: 0,
         resident: 0,
@@ -158,11 +158,11 @@ fn seen(address: usize) -> Option<Seen> {
         let (key, value) = line.split_once(':')?;
         let kibibytes = || value.split_ascii_whitespace().next()?.parse().ok();
         match key {
-            "Size" => seen.size = kibibytes()?,
-            "Rss" => seen.resident = kibibytes()?,
+            "Size" => state.size = kibibytes()?,
+            "Rss" => state.resident = kibibytes()?,
             "VmFlags" => {
-                seen.flags = value.split_ascii_whitespace().map(str::to_owned).collect();
-                return Some(seen);
+                state.flags = value.split_ascii_whitespace().map(str::to_owned).collect();
+                return Some(state);
             }
             _ => {}
         }

@@ -12,7 +12,8 @@ use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
 
 use crate::ring::MONOIO_COMPLETIONS;
 use crate::{
-    Evidence, Mode, Options, Visit, changed, check_memory, memory_for, ring, size_of, sizeless,
+    BlockCallback, Evidence, Mode, Options, check_memory, memory_for, no_size, ring, size_changed,
+    size_of,
 };
 
 pub(crate) static SLURP: Mode = Mode {
@@ -39,14 +40,14 @@ pub(crate) static CHUNKED: Mode = Mode {
         read_by_ring(evidence, evidence.blocks + 1)
             && evidence.largest_block_bytes <= evidence.block_bytes
     },
-    read: chunked,
+    read: read_chunks,
 };
 
 fn slurp(
     file: &File,
     _options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let size = size_of(file)?;
     // `fs::read` would end the process if there is not so much memory.
@@ -54,37 +55,37 @@ fn slurp(
     // The call takes a path; this one leads to the open file, even if its name is gone or is another file's now.
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let contents = block_on(evidence, async |evidence| {
-        let contents = watched(evidence, monoio::fs::read(&path)).await?;
+        let contents = count_read_calls(evidence, monoio::fs::read(&path)).await?;
         // `fs::read` takes the size of the file at its word, and files of /proc say that they are empty.
         let again = monoio::fs::File::open(&path).await?;
         let (behind, _) = again.read_at(vec![0; 1], contents.len() as u64).await;
         let behind = behind?;
         again.close().await?;
         if contents.len() < size || behind > 0 {
-            return Err(if size == 0 { sizeless() } else { changed() });
+            return Err(if size == 0 { no_size() } else { size_changed() });
         }
         Ok(contents)
     })?;
     if !contents.is_empty() {
-        let _ = visit(&contents);
+        let _ = on_block(&contents);
     }
     Ok(())
 }
 
 /// The most that one request asks for: `monoio` passes the length on as a `u32`.
-const MOST_PER_REQUEST: usize = 1 << 30;
+const MAX_REQUEST_BYTES: usize = 1 << 30;
 
-fn chunked(
+fn read_chunks(
     file: &File,
     options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let buffer = memory_for(options.block_bytes)?;
     let duplicate = file.try_clone()?;
     block_on(evidence, async |_| {
         let file = monoio::fs::File::from_std(duplicate)?;
-        let reading = blocks(&file, buffer, visit).await;
+        let reading = blocks(&file, buffer, on_block).await;
         file.close().await?;
         reading
     })
@@ -93,12 +94,12 @@ fn chunked(
 async fn blocks(
     file: &monoio::fs::File,
     mut buffer: Vec<u8>,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let size = buffer.len();
     let (mut filled, mut offset) = (0, 0);
     loop {
-        let end = size.min(filled + MOST_PER_REQUEST);
+        let end = size.min(filled + MAX_REQUEST_BYTES);
         let (result, part) = file
             .read_at(
                 monoio::buf::IoBufMut::slice_mut(buffer, filled..end),
@@ -114,7 +115,7 @@ async fn blocks(
         filled += count;
         offset += count as u64;
         if filled == size || (count == 0 && filled > 0) {
-            if visit(&buffer[..filled]).is_break() {
+            if on_block(&buffer[..filled]).is_break() {
                 return Ok(());
             }
             filled = 0;
@@ -126,7 +127,7 @@ async fn blocks(
 }
 
 /// Bytes that came from `read` calls of the thread instead of the ring, by the kernel's account of the thread.
-const BY_READ_CALLS: &str = "monoio_read_call_bytes";
+const READ_CALL_BYTES: &str = "monoio_read_call_bytes";
 
 /// Submission entries: the least that `monoio` takes.
 const ENTRIES: u32 = 256;
@@ -138,12 +139,12 @@ fn build() -> io::Result<Runtime<IoUringDriver>> {
 }
 
 fn probe() -> Option<String> {
-    match ring::built(build) {
+    match ring::create(build) {
         Ok((runtime, _)) => {
-            ring::closed(runtime);
+            ring::close(runtime);
             None
         }
-        Err(error) => Some(ring::unavailable(&error)),
+        Err(error) => Some(ring::unavailable_reason(&error)),
     }
 }
 
@@ -155,23 +156,23 @@ fn block_on<T>(
     evidence: &mut Evidence,
     work: impl AsyncFnOnce(&mut Evidence) -> io::Result<T>,
 ) -> io::Result<T> {
-    let (mut runtime, descriptor) = ring::built(build)
-        .map_err(|error| io::Error::new(error.kind(), ring::unavailable(&error)))?;
+    let (mut runtime, descriptor) = ring::create(build)
+        .map_err(|error| io::Error::new(error.kind(), ring::unavailable_reason(&error)))?;
     let result = runtime.block_on(work(evidence));
     if let Some(count) = descriptor.and_then(ring::completions) {
         evidence.facts.insert(MONOIO_COMPLETIONS, count);
     }
-    ring::closed(runtime);
+    ring::close(runtime);
     result
 }
 
 /// Awaits `reading`, and notes the bytes that came from `read` calls meanwhile: none, if the ring read.
-async fn watched<T>(evidence: &mut Evidence, reading: impl Future<Output = T>) -> T {
+async fn count_read_calls<T>(evidence: &mut Evidence, reading: impl Future<Output = T>) -> T {
     let before = ring::bytes_of_read_calls();
     let result = reading.await;
     if let (Some((before, own)), Some((after, _))) = (before, ring::bytes_of_read_calls()) {
         let bytes = after.saturating_sub(before + own);
-        *evidence.facts.entry(BY_READ_CALLS).or_default() += bytes;
+        *evidence.facts.entry(READ_CALL_BYTES).or_default() += bytes;
     }
     result
 }
@@ -183,9 +184,9 @@ fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
     evidence
         .facts
         .keys()
-        .all(|name| [MONOIO_COMPLETIONS, BY_READ_CALLS].contains(name))
+        .all(|name| [MONOIO_COMPLETIONS, READ_CALL_BYTES].contains(name))
         && fact(MONOIO_COMPLETIONS).is_some_and(|count| count >= least)
-        && fact(BY_READ_CALLS).unwrap_or(0) == 0
+        && fact(READ_CALL_BYTES).unwrap_or(0) == 0
         && evidence.read_calls == 0
         && evidence.mapped_bytes == 0
 }
@@ -211,11 +212,11 @@ mod tests {
                 std::fs::File::open(file.path())?.read_to_end(&mut contents)?;
                 io::Result::Ok(contents)
             };
-            watched(evidence, reading).await
+            count_read_calls(evidence, reading).await
         })
         .unwrap();
         assert_eq!(
-            evidence.facts.get(BY_READ_CALLS).copied().unwrap_or(5000),
+            evidence.facts.get(READ_CALL_BYTES).copied().unwrap_or(5000),
             5000
         );
         assert_eq!(

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use crate::{Counted, Evidence, Mode, Options, Visit, memory_for};
+use crate::{BlockCallback, CountingReader, Evidence, Mode, Options, memory_for};
 
 pub(crate) static MODE: Mode = Mode {
     name: "read",
@@ -19,13 +19,13 @@ pub(crate) fn read(
     file: &File,
     options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let mut buffer = memory_for(options.block_bytes)?;
-    let mut reader = Counted::new(file, evidence);
+    let mut reader = CountingReader::new(file, evidence);
     loop {
         let count = reader.fill(&mut buffer)?;
-        if count == 0 || visit(&buffer[..count]).is_break() || count < buffer.len() {
+        if count == 0 || on_block(&buffer[..count]).is_break() || count < buffer.len() {
             return Ok(());
         }
     }

@@ -14,11 +14,11 @@ pub(crate) const MONOIO_COMPLETIONS: &str = "monoio_ring_completions";
 
 /// Lock for creating and closing an instance, which distinguishes a new descriptor from those of
 /// other threads.
-static CHANGING: Mutex<()> = Mutex::new(());
+static INSTANCES: Mutex<()> = Mutex::new(());
 
 /// Returns the reason why `io_uring` is unavailable: the error of its set-up, with the meaning of
 /// the errno.
-pub(crate) fn unavailable(error: &io::Error) -> String {
+pub(crate) fn unavailable_reason(error: &io::Error) -> String {
     let hint = match error.raw_os_error() {
         Some(errno) if errno == rustix::io::Errno::NOSYS.raw_os_error() => {
             "; the kernel has none, or a seccomp filter hides it"
@@ -39,17 +39,17 @@ pub(crate) fn unavailable(error: &io::Error) -> String {
 ///
 /// # Errors
 /// `build` failed.
-pub(crate) fn built<T>(build: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Option<u32>)> {
-    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+pub(crate) fn create<T>(build: impl FnOnce() -> io::Result<T>) -> io::Result<(T, Option<u32>)> {
+    let _changing = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
     let before = descriptors();
     let holder = build()?;
     let descriptor = descriptors().difference(&before).next().copied();
     Ok((holder, descriptor))
 }
 
-/// Closes what [`built`] made, or any other holder of an instance.
-pub(crate) fn closed<T>(holder: T) {
-    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+/// Closes what [`create`] made, or any other holder of an instance.
+pub(crate) fn close<T>(holder: T) {
+    let _changing = INSTANCES.lock().unwrap_or_else(PoisonError::into_inner);
     drop(holder);
 }
 
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn the_errno_is_named() {
         for errno in [1, 12, 38] {
-            let message = unavailable(&io::Error::from_raw_os_error(errno));
+            let message = unavailable_reason(&io::Error::from_raw_os_error(errno));
             assert!(
                 message.contains(&format!("(os error {errno}); ")),
                 "{message}"

@@ -3,7 +3,10 @@
 use std::fs::File;
 use std::io;
 
-use crate::{Counted, Evidence, Mode, Options, Visit, changed, memory_for, size_of, sizeless};
+use crate::{
+    BlockCallback, CountingReader, Evidence, Mode, Options, memory_for, no_size, size_changed,
+    size_of,
+};
 
 pub(crate) static MODE: Mode = Mode {
     name: "slurp",
@@ -19,17 +22,17 @@ fn read(
     file: &File,
     _options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let size = size_of(file)?;
     let mut buffer = memory_for(size)?;
-    let mut reader = Counted::new(file, evidence);
+    let mut reader = CountingReader::new(file, evidence);
     let count = reader.fill(&mut buffer)?;
     if count < size || reader.fill(&mut [0])? > 0 {
-        return Err(if size == 0 { sizeless() } else { changed() });
+        return Err(if size == 0 { no_size() } else { size_changed() });
     }
     if count > 0 {
-        let _ = visit(&buffer[..count]);
+        let _ = on_block(&buffer[..count]);
     }
     Ok(())
 }

@@ -34,17 +34,17 @@ fn available() -> impl Iterator<Item = &'static Mode> {
     })
 }
 
-fn read_all(mode: &'static Mode, input: &Input) -> (Vec<u8>, Observed) {
+fn read_all(mode: &'static Mode, input: &Input) -> (Vec<u8>, Observation) {
     let mut contents = Vec::new();
-    let observed = open(mode, input)
+    let observation = open(mode, input)
         .unwrap()
-        .visit_blocks(&options(), &mut |block| {
+        .for_each_block(&options(), &mut |block| {
             assert!(!block.is_empty());
             contents.extend_from_slice(block);
             ControlFlow::Continue(())
         })
         .unwrap();
-    (contents, observed)
+    (contents, observation)
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn every_mode_delivers_the_file_and_leaves_its_own_evidence() {
         let path = file(folder.path(), size);
         let expected = fs::read(&path).unwrap();
         for mode in available() {
-            let (contents, observed) = read_all(mode, &Input::File(path.clone()));
+            let (contents, observation) = read_all(mode, &Input::File(path.clone()));
             assert!(contents == expected, "{} {size}", mode.name);
-            assert_eq!(observed.mode, mode.name, "{size} {observed:?}");
-            assert_eq!(observed.evidence.bytes, size as u64);
-            assert!(observed.notes.is_empty());
+            assert_eq!(observation.mode, mode.name, "{size} {observation:?}");
+            assert_eq!(observation.evidence.bytes, size as u64);
+            assert!(observation.notes.is_empty());
         }
     }
 }
@@ -92,9 +92,9 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
                 matches: named.matches,
                 read: doer.read,
             }));
-            let (_, observed) = read_all(swapped, &input);
+            let (_, observation) = read_all(swapped, &input);
             assert_eq!(
-                observed.mode, doer.name,
+                observation.mode, doer.name,
                 "{} called {}",
                 doer.name, named.name
             );
@@ -104,13 +104,13 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
 
 /// Reads by means that leave no trace: what it delivers is not in a mapping of the file, and no read was counted.
 #[expect(clippy::unnecessary_wraps, reason = "the shape of a mode")]
-fn untraced(
+fn read_without_trace(
     _file: &File,
     _options: &Options,
     _evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
-    let _ = visit(b"from nowhere");
+    let _ = on_block(b"from nowhere");
     Ok(())
 }
 
@@ -119,17 +119,17 @@ fn reading_without_evidence_is_unknown_under_any_name() {
     let folder = tempfile::tempdir().unwrap();
     let input = Input::File(file(folder.path(), 12));
     for named in MODES {
-        let untraced: &'static Mode = Box::leak(Box::new(Mode {
+        let read_without_trace: &'static Mode = Box::leak(Box::new(Mode {
             name: named.name,
             about: named.about,
             whole: true,
             streams: false,
             probe: || None,
             matches: named.matches,
-            read: untraced,
+            read: read_without_trace,
         }));
         assert_eq!(
-            read_all(untraced, &input).1.mode,
+            read_all(read_without_trace, &input).1.mode,
             "unknown",
             "{}",
             named.name
@@ -151,17 +151,17 @@ fn a_fact_of_one_mode_is_no_evidence_of_another() {
 #[test]
 fn a_pipe_is_read_in_blocks_and_the_fallback_is_stated() {
     for mode in MODES {
-        let (reader, mut writer) = std::io::pipe().unwrap();
+        let (pipe, mut writer) = std::io::pipe().unwrap();
         let sender = std::thread::spawn(move || writer.write_all(&vec![7; 20_000]).unwrap());
         let path = PathBuf::from(format!(
             "/proc/self/fd/{}",
-            std::os::fd::AsRawFd::as_raw_fd(&reader)
+            std::os::fd::AsRawFd::as_raw_fd(&pipe)
         ));
-        let opened = open(mode, &Input::File(path)).unwrap();
-        drop(reader);
+        let reader = open(mode, &Input::File(path)).unwrap();
+        drop(pipe);
         let mut bytes = 0;
-        let observed = opened
-            .visit_blocks(&options(), &mut |block| {
+        let observation = reader
+            .for_each_block(&options(), &mut |block| {
                 bytes += block.len();
                 ControlFlow::Continue(())
             })
@@ -169,8 +169,8 @@ fn a_pipe_is_read_in_blocks_and_the_fallback_is_stated() {
         sender.join().unwrap();
         assert_eq!(bytes, 20_000);
         if !mode.streams {
-            assert_eq!(observed.mode, "read");
-            assert!(observed.notes[0].contains(mode.name));
+            assert_eq!(observation.mode, "read");
+            assert!(observation.notes[0].contains(mode.name));
         }
     }
 }
@@ -182,7 +182,7 @@ fn a_file_with_contents_but_no_size_is_no_empty_file() {
         let mut bytes = 0;
         let result = open(mode, &input)
             .unwrap()
-            .visit_blocks(&options(), &mut |block| {
+            .for_each_block(&options(), &mut |block| {
                 bytes += block.len();
                 ControlFlow::Continue(())
             });
@@ -198,7 +198,7 @@ fn a_mapped_file_that_changes_its_size_is_no_answer() {
         let path = file(folder.path(), 4150);
         let result = open(mode("mmap").unwrap(), &Input::File(path.clone()))
             .unwrap()
-            .visit_blocks(&options(), &mut |_| {
+            .for_each_block(&options(), &mut |_| {
                 fs::File::options()
                     .write(true)
                     .open(&path)
@@ -220,8 +220,8 @@ fn a_name_that_is_not_utf8_hides_no_mapping() {
     let path = folder.path().join(std::ffi::OsStr::from_bytes(b"\xff\n"));
     fs::write(&path, "some words").unwrap();
     for mode in available() {
-        let (_, observed) = read_all(mode, &Input::File(path.clone()));
-        assert_eq!(observed.mode, mode.name);
+        let (_, observation) = read_all(mode, &Input::File(path.clone()));
+        assert_eq!(observation.mode, mode.name);
     }
 }
 
@@ -245,7 +245,7 @@ fn a_block_that_memory_cannot_hold_is_an_error() {
         };
         let result = open(mode, &input)
             .unwrap()
-            .visit_blocks(&options, &mut |_| ControlFlow::Continue(()));
+            .for_each_block(&options, &mut |_| ControlFlow::Continue(()));
         assert_eq!(
             result.unwrap_err().kind(),
             io::ErrorKind::OutOfMemory,
@@ -263,7 +263,7 @@ fn breaking_ends_the_reading() {
         let mut calls = 0;
         let result = open(mode, &input)
             .unwrap()
-            .visit_blocks(&options(), &mut |_| {
+            .for_each_block(&options(), &mut |_| {
                 calls += 1;
                 ControlFlow::Break(())
             });
@@ -281,12 +281,12 @@ fn the_advice_on_a_mapping_is_read_back() {
             advice,
             ..options()
         };
-        let observed = open(mode("mmap").unwrap(), &Input::File(path.clone()))
+        let observation = open(mode("mmap").unwrap(), &Input::File(path.clone()))
             .unwrap()
-            .visit_blocks(&options, &mut |_| ControlFlow::Continue(()))
+            .for_each_block(&options, &mut |_| ControlFlow::Continue(()))
             .unwrap();
-        assert_eq!(observed.evidence.advice, Some(advice.name));
-        assert_eq!(observed.mode, "mmap");
+        assert_eq!(observation.evidence.advice, Some(advice.name));
+        assert_eq!(observation.mode, "mmap");
     }
 }
 
@@ -304,16 +304,16 @@ fn a_file_of_any_length_is_read_whole_by_every_mode_and_block_size() {
                     ..options()
                 };
                 let mut contents = Vec::new();
-                let observed = open(mode, &Input::File(path.clone()))
+                let observation = open(mode, &Input::File(path.clone()))
                     .unwrap()
-                    .visit_blocks(&options, &mut |block| {
+                    .for_each_block(&options, &mut |block| {
                         assert!(mode.whole || block.len() <= block_bytes);
                         contents.extend_from_slice(block);
                         ControlFlow::Continue(())
                     })
                     .unwrap();
                 assert!(contents == expected, "{} {size} {block_bytes}", mode.name);
-                assert_eq!(observed.mode, mode.name);
+                assert_eq!(observation.mode, mode.name);
             }
         }
     }

@@ -6,8 +6,8 @@ use std::io;
 use rustix::io::Errno;
 
 use crate::ring::URING_COMPLETIONS;
-use crate::uring_requests::{Requests, UringRequests, Wanted, set_up};
-use crate::{Evidence, Mode, Options, Visit, check_memory, ring};
+use crate::uring_requests::{ReadRequest, Requests, UringRequests, set_up};
+use crate::{BlockCallback, Evidence, Mode, Options, check_memory, ring};
 
 pub(crate) static MODE: Mode = Mode {
     name: "uring",
@@ -19,28 +19,28 @@ pub(crate) static MODE: Mode = Mode {
     read,
 };
 
-/// Reads in flight, unless their buffers would take more than [`MOST_BYTES`]; never fewer than two.
+/// Reads in flight, unless their buffers would take more than [`MAX_BYTES`]; never fewer than two.
 const DEPTH: usize = 8;
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// The most that one request asks for: a length is a `u32`, and the kernel stops at 2 GiB anyway.
-const MOST_PER_REQUEST: usize = 1 << 30;
+const MAX_REQUEST_BYTES: usize = 1 << 30;
 
 /// Refusals in a row, without any completion between them, after which waiting is given up.
-const PATIENCE: u32 = 10_000;
+const MAX_RETRIES: u32 = 10_000;
 
 const BYTES: &str = "uring_bytes";
-const MOST_IN_FLIGHT: &str = "uring_most_in_flight";
+const MAX_IN_FLIGHT: &str = "uring_most_in_flight";
 const REGISTERED: &str = "uring_registered_buffers";
-const FACTS: [&str; 4] = [URING_COMPLETIONS, BYTES, MOST_IN_FLIGHT, REGISTERED];
+const FACTS: [&str; 4] = [URING_COMPLETIONS, BYTES, MAX_IN_FLIGHT, REGISTERED];
 
 fn probe() -> Option<String> {
-    match ring::built(|| set_up(2)) {
+    match ring::create(|| set_up(2)) {
         Ok((ring, _)) => {
-            ring::closed(ring);
+            ring::close(ring);
             None
         }
-        Err(error) => Some(ring::unavailable(&error)),
+        Err(error) => Some(ring::unavailable_reason(&error)),
     }
 }
 
@@ -58,7 +58,7 @@ fn read(
     file: &File,
     options: &Options,
     evidence: &mut Evidence,
-    visit: &mut Visit<'_>,
+    on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let size = file.metadata()?.len();
     let mut slots = slots(options.block_bytes)?;
@@ -66,12 +66,12 @@ fn read(
     // SAFETY: the buffers stay in their slots, and `Reads` drops the requests before the slots.
     let requests = unsafe { UringRequests::open(file, buffers, &mut evidence.notes) }?;
     let mut reads = Reads::new(requests, slots);
-    let outcome = reads.run(size, visit);
+    let outcome = reads.run(size, on_block);
     evidence.facts.insert(URING_COMPLETIONS, reads.completions);
     evidence.facts.insert(BYTES, reads.bytes);
     evidence
         .facts
-        .insert(MOST_IN_FLIGHT, reads.most_in_flight as u64);
+        .insert(MAX_IN_FLIGHT, reads.max_in_flight as u64);
     evidence
         .facts
         .insert(REGISTERED, u64::from(reads.requests.registered));
@@ -86,7 +86,7 @@ struct Slot {
     filled: usize,
     in_flight: bool,
     /// The file ended here.
-    ended: bool,
+    at_end: bool,
 }
 
 /// Requests in flight. The kernel writes into a slot's buffer while its request is in flight; nothing else touches it
@@ -99,12 +99,12 @@ struct Reads<R: Requests> {
     waiting: usize,
     completions: u64,
     bytes: u64,
-    most_in_flight: usize,
+    max_in_flight: usize,
 }
 
 /// Buffers of `block` bytes each.
 fn slots(block: usize) -> io::Result<Vec<Slot>> {
-    let depth = (MOST_BYTES / block).clamp(2, DEPTH);
+    let depth = (MAX_BYTES / block).clamp(2, DEPTH);
     check_memory(block.saturating_mul(depth))?;
     Ok((0..depth)
         .map(|_| Slot {
@@ -112,7 +112,7 @@ fn slots(block: usize) -> io::Result<Vec<Slot>> {
             offset: 0,
             filled: 0,
             in_flight: false,
-            ended: false,
+            at_end: false,
         })
         .collect())
 }
@@ -126,11 +126,11 @@ impl<R: Requests> Reads<R> {
             waiting: 0,
             completions: 0,
             bytes: 0,
-            most_in_flight: 0,
+            max_in_flight: 0,
         }
     }
 
-    fn run(&mut self, size: u64, visit: &mut Visit<'_>) -> io::Result<()> {
+    fn run(&mut self, size: u64, on_block: &mut BlockCallback<'_>) -> io::Result<()> {
         let block = self.slots[0].buffer.len() as u64;
         let depth = self.slots.len();
         let (mut next, mut head, mut tail) = (0, 0, 0);
@@ -139,7 +139,7 @@ impl<R: Requests> Reads<R> {
             // returns nothing marks the end of the file, whatever its reported size is.
             while tail - head < depth && (next < size || tail == head) {
                 let slot = &mut self.slots[tail % depth];
-                (slot.offset, slot.filled, slot.ended) = (next, 0, false);
+                (slot.offset, slot.filled, slot.at_end) = (next, 0, false);
                 self.request(tail % depth)?;
                 next += block;
                 tail += 1;
@@ -154,7 +154,7 @@ impl<R: Requests> Reads<R> {
             }
             let slot = &self.slots[head % depth];
             let full = &slot.buffer[..slot.filled];
-            if (!full.is_empty() && visit(full).is_break()) || slot.ended {
+            if (!full.is_empty() && on_block(full).is_break()) || slot.at_end {
                 return Ok(());
             }
             head += 1;
@@ -165,10 +165,10 @@ impl<R: Requests> Reads<R> {
     fn request(&mut self, index: usize) -> io::Result<()> {
         let slot = &mut self.slots[index];
         let room = &mut slot.buffer[slot.filled..];
-        let length = u32::try_from(room.len().min(MOST_PER_REQUEST)).unwrap_or(u32::MAX);
+        let length = u32::try_from(room.len().min(MAX_REQUEST_BYTES)).unwrap_or(u32::MAX);
         let offset = slot.offset + slot.filled as u64;
         let address = room.as_mut_ptr();
-        let wanted = Wanted {
+        let request = ReadRequest {
             slot: index,
             address,
             length,
@@ -176,7 +176,7 @@ impl<R: Requests> Reads<R> {
         };
         // SAFETY: the buffer is not touched before its completion (`in_flight`), and freed only after all of them
         // (`drop`); the file is open as long as `run` is called with it.
-        unsafe { self.requests.push(wanted) }?;
+        unsafe { self.requests.push(request) }?;
         slot.in_flight = true;
         self.in_flight += 1;
         self.waiting += 1;
@@ -185,8 +185,8 @@ impl<R: Requests> Reads<R> {
 
     /// Hands the pushed requests to the kernel, and waits for `completions` of them.
     fn enter(&mut self, completions: usize) -> io::Result<()> {
-        self.most_in_flight = self.most_in_flight.max(self.in_flight);
-        let mut patience = PATIENCE;
+        self.max_in_flight = self.max_in_flight.max(self.in_flight);
+        let mut retries_left = MAX_RETRIES;
         loop {
             match self.requests.enter(completions) {
                 Ok(taken) => {
@@ -194,15 +194,15 @@ impl<R: Requests> Reads<R> {
                     return Ok(());
                 }
                 Err(error) => {
-                    patience -= 1;
-                    let passing = [Errno::INTR, Errno::AGAIN, Errno::BUSY]
+                    retries_left -= 1;
+                    let temporary = [Errno::INTR, Errno::AGAIN, Errno::BUSY]
                         .iter()
                         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
                     // A full completion queue is emptied by the caller.
-                    if self.requests.any_completed() {
+                    if self.requests.has_completion() {
                         return Ok(());
                     }
-                    if !passing || patience == 0 {
+                    if !temporary || retries_left == 0 {
                         return Err(error);
                     }
                 }
@@ -213,7 +213,7 @@ impl<R: Requests> Reads<R> {
     /// Records every completion, and asks again for what came short.
     fn reap(&mut self) -> io::Result<()> {
         loop {
-            let Some((index, result)) = self.requests.completed() else {
+            let Some((index, result)) = self.requests.next_completion() else {
                 return Ok(());
             };
             self.completions += 1;
@@ -221,7 +221,7 @@ impl<R: Requests> Reads<R> {
             let slot = &mut self.slots[index];
             slot.in_flight = false;
             match usize::try_from(result) {
-                Ok(0) => slot.ended = true,
+                Ok(0) => slot.at_end = true,
                 Ok(count) => {
                     slot.filled += count;
                     self.bytes += count as u64;
@@ -249,7 +249,7 @@ impl<R: Requests> Drop for Reads<R> {
                 std::mem::forget(std::mem::take(&mut self.slots));
                 break;
             }
-            while self.requests.completed().is_some() {
+            while self.requests.next_completion().is_some() {
                 self.in_flight -= 1;
             }
         }
@@ -277,24 +277,24 @@ mod tests {
                 std::ops::ControlFlow::Continue(())
             })
             .unwrap();
-            assert_eq!(evidence.facts[MOST_IN_FLIGHT], most, "{block}");
+            assert_eq!(evidence.facts[MAX_IN_FLIGHT], most, "{block}");
             assert_eq!(evidence.facts[BYTES], 1 << 20);
         }
     }
 
     /// A kernel that completes in a scripted way, last request first.
-    struct Scripted<'file> {
+    struct ScriptedKernel<'file> {
         contents: &'file [u8],
-        pushed: Vec<Wanted>,
-        taken: Vec<Wanted>,
+        pushed: Vec<ReadRequest>,
+        taken: Vec<ReadRequest>,
         /// Results of the next calls of `enter`, then of the next reads.
         enters: Vec<i32>,
         results: Vec<Result<usize, i32>>,
     }
 
-    impl Requests for Scripted<'_> {
-        unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()> {
-            self.pushed.push(wanted);
+    impl Requests for ScriptedKernel<'_> {
+        unsafe fn push(&mut self, request: ReadRequest) -> io::Result<()> {
+            self.pushed.push(request);
             Ok(())
         }
 
@@ -307,23 +307,23 @@ mod tests {
             Ok(taken)
         }
 
-        fn any_completed(&mut self) -> bool {
+        fn has_completion(&mut self) -> bool {
             !self.taken.is_empty()
         }
 
-        fn completed(&mut self) -> Option<(usize, i32)> {
-            let wanted = self.taken.pop()?;
+        fn next_completion(&mut self) -> Option<(usize, i32)> {
+            let request = self.taken.pop()?;
             let most = match self.results.pop().unwrap_or(Ok(usize::MAX)) {
                 Ok(most) => most,
-                Err(errno) => return Some((wanted.slot, -errno)),
+                Err(errno) => return Some((request.slot, -errno)),
             };
-            let at = usize::try_from(wanted.offset).unwrap();
+            let at = usize::try_from(request.offset).unwrap();
             let rest = self.contents.get(at..).unwrap_or_default();
-            let count = rest.len().min(wanted.length as usize).min(most);
+            let count = rest.len().min(request.length as usize).min(most);
             // SAFETY: the address has room for `length` bytes, and no other code uses them before
             // this completion.
-            unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), wanted.address, count) };
-            Some((wanted.slot, i32::try_from(count).unwrap()))
+            unsafe { std::ptr::copy_nonoverlapping(rest.as_ptr(), request.address, count) };
+            Some((request.slot, i32::try_from(count).unwrap()))
         }
     }
 
@@ -332,7 +332,7 @@ mod tests {
         enters: Vec<i32>,
         results: Vec<Result<usize, i32>>,
     ) -> (io::Result<()>, Vec<u8>) {
-        let requests = Scripted {
+        let requests = ScriptedKernel {
             contents,
             pushed: Vec::new(),
             taken: Vec::new(),
@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn retries_end_if_the_kernel_keeps_refusing() {
-        let refusals = vec![libc::EAGAIN; 3 * PATIENCE as usize];
+        let refusals = vec![libc::EAGAIN; 3 * MAX_RETRIES as usize];
         let (outcome, _) = read_scripted(&[7; 1000], refusals, Vec::new());
         assert_eq!(outcome.unwrap_err().raw_os_error(), Some(libc::EAGAIN));
     }

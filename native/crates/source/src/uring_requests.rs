@@ -11,7 +11,7 @@ use crate::ring;
 
 /// A requested read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ReadRequest {
     /// Number of the buffer, and name of the request.
     pub(crate) slot: usize,
     /// Offset inside that buffer.
@@ -27,17 +27,17 @@ pub(crate) trait Requests {
     ///
     /// # Safety
     /// The bytes at its address are not touched, moved or freed before its completion was seen.
-    unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()>;
+    unsafe fn push(&mut self, request: ReadRequest) -> io::Result<()>;
 
     /// Submits the pushed operations to the kernel, waits for `completions`, and returns how many
     /// the kernel took.
     fn enter(&mut self, completions: usize) -> io::Result<usize>;
 
     /// Whether a completion is available.
-    fn any_completed(&mut self) -> bool;
+    fn has_completion(&mut self) -> bool;
 
     /// The slot of a completed read, and its result: bytes, or a negative errno.
-    fn completed(&mut self) -> Option<(usize, i32)>;
+    fn next_completion(&mut self) -> Option<(usize, i32)>;
 }
 
 /// The real one.
@@ -59,8 +59,8 @@ impl UringRequests {
         notes: &mut Vec<String>,
     ) -> io::Result<Self> {
         let entries = u32::try_from(buffers.len()).unwrap_or(u32::MAX);
-        let ((ring, degraded), _) = ring::built(|| set_up(entries))
-            .map_err(|error| io::Error::new(error.kind(), ring::unavailable(&error)))?;
+        let ((ring, degraded), _) = ring::create(|| set_up(entries))
+            .map_err(|error| io::Error::new(error.kind(), ring::unavailable_reason(&error)))?;
         notes.extend(degraded);
         let vectors: Vec<_> = buffers
             .map(|buffer| libc::iovec {
@@ -88,13 +88,13 @@ impl UringRequests {
 }
 
 impl Requests for UringRequests {
-    unsafe fn push(&mut self, wanted: Wanted) -> io::Result<()> {
-        let Wanted {
+    unsafe fn push(&mut self, request: ReadRequest) -> io::Result<()> {
+        let ReadRequest {
             slot,
             address,
             length,
             offset,
-        } = wanted;
+        } = request;
         let entry = if self.registered {
             let number = u16::try_from(slot).unwrap_or(u16::MAX);
             opcode::ReadFixed::new(self.descriptor, address, length, number)
@@ -115,13 +115,13 @@ impl Requests for UringRequests {
         self.ring()?.submit_and_wait(completions)
     }
 
-    fn any_completed(&mut self) -> bool {
+    fn has_completion(&mut self) -> bool {
         self.ring
             .as_mut()
             .is_some_and(|ring| !ring.completion().is_empty())
     }
 
-    fn completed(&mut self) -> Option<(usize, i32)> {
+    fn next_completion(&mut self) -> Option<(usize, i32)> {
         let done = self.ring.as_mut()?.completion().next()?;
         Some((
             usize::try_from(done.user_data()).unwrap_or(0),
@@ -137,7 +137,7 @@ impl Drop for UringRequests {
                 // The kernel frees an instance later; the locked memory goes back now.
                 let _ = ring.submitter().unregister_buffers();
             }
-            ring::closed(ring);
+            ring::close(ring);
         }
     }
 }

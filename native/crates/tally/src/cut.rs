@@ -130,7 +130,7 @@ pub struct Stitcher {
 
 impl Stitcher {
     /// Takes the next block and hands on every piece that is complete, with its offset.
-    pub fn feed(&mut self, block: &[u8], hand_on: &mut dyn FnMut(&[u8], u64)) {
+    pub fn feed(&mut self, block: &[u8], on_piece: &mut dyn FnMut(&[u8], u64)) {
         let mut rest = block;
         if let Some(&left) = self.carry.last() {
             let at = match block.first() {
@@ -144,14 +144,14 @@ impl Stitcher {
             };
             memory::append(&mut self.carry, &block[..at]);
             self.peak = self.peak.max(self.carry.len());
-            hand_on(&self.carry, self.offset);
+            on_piece(&self.carry, self.offset);
             self.offset += self.carry.len() as u64;
             self.carry.clear();
             rest = &block[at..];
         }
         let end = last(rest).unwrap_or(0);
         if end > 0 {
-            hand_on(&rest[..end], self.offset);
+            on_piece(&rest[..end], self.offset);
             self.offset += end as u64;
         }
         memory::append(&mut self.carry, &rest[end..]);
@@ -159,9 +159,9 @@ impl Stitcher {
     }
 
     /// Hands on what is left at the end of the input.
-    pub fn finish(&mut self, hand_on: &mut dyn FnMut(&[u8], u64)) {
+    pub fn finish(&mut self, on_piece: &mut dyn FnMut(&[u8], u64)) {
         if !self.carry.is_empty() {
-            hand_on(&self.carry, self.offset);
+            on_piece(&self.carry, self.offset);
             self.carry.clear();
         }
     }

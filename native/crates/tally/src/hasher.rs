@@ -22,7 +22,7 @@ pub struct Hasher {
 }
 
 /// Work on the words of a table, compiled once for each hasher.
-pub(crate) trait Work {
+pub(crate) trait TableWork {
     /// Result of the work.
     type Done;
 
@@ -49,9 +49,9 @@ macro_rules! registry {
         }
 
         impl Table {
-            pub(crate) fn work<W: Work>(&mut self, work: W) -> W::Done {
+            pub(crate) fn run<W: TableWork>(&mut self, run: W) -> W::Done {
                 match self {
-                    $(Self::$type(words) => work.on(words),)+
+                    $(Self::$type(words) => run.on(words),)+
                 }
             }
         }
@@ -85,27 +85,27 @@ impl Table {
     /// Counts `count` occurrences of `word`.
     pub fn add_many(&mut self, word: &[u8], count: u64) {
         struct Add<'word>(&'word [u8], u64);
-        impl Work for Add<'_> {
+        impl TableWork for Add<'_> {
             type Done = ();
 
             fn on<H: Hash>(self, words: &mut Words<H>) {
                 words.add_many(self.0, self.1);
             }
         }
-        self.work(Add(word, count));
+        self.run(Add(word, count));
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         struct Merge<'other>(&'other Store);
-        impl Work for Merge<'_> {
+        impl TableWork for Merge<'_> {
             type Done = ();
 
             fn on<H: Hash>(self, words: &mut Words<H>) {
                 words.merge(self.0);
             }
         }
-        self.work(Merge(other));
+        self.run(Merge(other));
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     /// A hash that leaves the low bits alone would put words into the same places.
     struct Spread;
 
-    impl Work for Spread {
+    impl TableWork for Spread {
         type Done = (usize, usize);
 
         fn on<H: Hash>(self, _words: &mut Words<H>) -> (usize, usize) {
@@ -245,7 +245,7 @@ mod tests {
     fn every_hasher_spreads_words_over_the_places() {
         // 20 000 balls in 65 536 boxes fill 17 242 of them on the average, give or take 40.
         for hasher in HASHERS {
-            let (short, long) = (hasher.table)().work(Spread);
+            let (short, long) = (hasher.table)().run(Spread);
             for filled in [short, long] {
                 assert!(filled > 16_500, "{}: {filled}", hasher.name);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use rayon::ThreadPool;
-use source::{Advice, Input, Mode, Observed, Options};
+use source::{Advice, Input, Mode, Observation, Options};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
@@ -77,13 +77,13 @@ pub struct Count {
 
 impl Count {
     /// Records one input that was read.
-    pub(crate) fn note(&mut self, observed: Observed) {
-        self.bytes += observed.evidence.bytes;
-        self.read_calls += observed.evidence.read_calls;
-        self.ring_completions += observed.evidence.ring_completions();
-        self.modes.insert(observed.mode);
-        self.advices.extend(observed.evidence.advice);
-        self.notes.extend(observed.notes);
+    pub(crate) fn note(&mut self, observation: Observation) {
+        self.bytes += observation.evidence.bytes;
+        self.read_calls += observation.evidence.read_calls;
+        self.ring_completions += observation.evidence.ring_completions();
+        self.modes.insert(observation.mode);
+        self.advices.extend(observation.evidence.advice);
+        self.notes.extend(observation.notes);
     }
 }
 

@@ -4,7 +4,6 @@
 //! `source` crate how the bytes are read. Every combination gives the same answer.
 
 pub mod case;
-mod crew;
 pub mod cut;
 pub mod hasher;
 pub mod job;
@@ -16,3 +15,4 @@ mod properties;
 pub mod runtime;
 pub mod table;
 pub mod tokenizer;
+mod workers;

@@ -12,7 +12,7 @@ use worker::exit;
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Describe => exit::say(&describe::describe().to_json()),
+        Command::Describe => exit::print_line(&describe::describe().to_json()),
         Command::Run(options) => run::run(*options),
     };
     exit::conclude("tally", result)

@@ -77,7 +77,7 @@ pub struct Line {
 /// # Errors
 /// The file cannot be opened, or did not take the whole line in one write.
 pub fn deliver(outcome: Outcome) -> Result<(), Failure> {
-    deliver_of(outcome, usage::Whose::Own)
+    deliver_for(outcome, usage::Process::Own)
 }
 
 /// Appends the answer for work that a child process did, with the memory, page faults and context
@@ -86,21 +86,21 @@ pub fn deliver(outcome: Outcome) -> Result<(), Failure> {
 /// # Errors
 /// Those of [`deliver`].
 pub fn deliver_of_child(outcome: Outcome) -> Result<(), Failure> {
-    deliver_of(outcome, usage::Whose::Child)
+    deliver_for(outcome, usage::Process::Child)
 }
 
-fn deliver_of(outcome: Outcome, whose: usage::Whose) -> Result<(), Failure> {
+fn deliver_for(outcome: Outcome, process: usage::Process) -> Result<(), Failure> {
     let Some(path) = std::env::var_os(ANSWERS).filter(|path| !path.is_empty()) else {
         return Ok(());
     };
     let iteration = std::env::var_os(ITERATION);
-    let line = complete(outcome, iteration.as_deref(), whose);
+    let line = complete(outcome, iteration.as_deref(), process);
     append(Path::new(&path), &line)
         .map_err(|error| Failure::Work(format!("cannot append the answer line: {error}")))
 }
 
 /// Adds what the process itself can see to `outcome`; memory is read last.
-fn complete(outcome: Outcome, iteration: Option<&OsStr>, whose: usage::Whose) -> Line {
+fn complete(outcome: Outcome, iteration: Option<&OsStr>, process: usage::Process) -> Line {
     let mut effective = outcome.effective;
     effective.insert("allocator".to_owned(), allocator::observe().name);
     let phases_s = outcome.phases.into_seconds();
@@ -112,7 +112,7 @@ fn complete(outcome: Outcome, iteration: Option<&OsStr>, whose: usage::Whose) ->
         threads: outcome.threads,
         phases_s,
         bytes: outcome.bytes,
-        counters: usage::counters(whose),
+        counters: usage::counters(process),
         metrics: outcome.metrics,
         notes: outcome.notes,
     }
@@ -163,7 +163,7 @@ mod tests {
         for iteration in ["warmup-0", "0"] {
             append(
                 &path,
-                &complete(outcome(), Some(OsStr::new(iteration)), usage::Whose::Own),
+                &complete(outcome(), Some(OsStr::new(iteration)), usage::Process::Own),
             )
             .unwrap();
         }
@@ -184,7 +184,7 @@ mod tests {
         assert!(
             append(
                 Path::new("/no/such/folder/answers"),
-                &complete(outcome(), None, usage::Whose::Own)
+                &complete(outcome(), None, usage::Process::Own)
             )
             .is_err()
         );

@@ -31,7 +31,7 @@ impl std::error::Error for Failure {}
 ///
 /// # Errors
 /// The line cannot be written.
-pub fn say(line: &impl fmt::Display) -> Result<(), Failure> {
+pub fn print_line(line: &impl fmt::Display) -> Result<(), Failure> {
     writeln!(io::stdout(), "{line}")
         .map_err(|error| Failure::Work(format!("cannot write to stdout: {error}")))
 }

@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 static MESSAGE: AtomicPtr<String> = AtomicPtr::new(ptr::null_mut());
 
 /// The action before ours: Rust's own, which knows stack overflows.
-static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+static PREVIOUS_ACTION: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// From here on, touching a page that a mapped file no longer has ends the process with exit code 1 and `message` in one
 /// line on stderr. For programs: a signal belongs to the whole process. A later call replaces the message.
-pub fn end_where_files_are_cut(message: &str) {
+pub fn exit_on_truncation(message: &str) {
     let line = message.replace(['\n', '\r'], " ") + "\n";
     MESSAGE.store(Box::into_raw(Box::new(line)), Ordering::Release);
     // SAFETY: the structures are plain data, and the handler keeps to operations that are safe in a signal handler; a
     // signal that comes before the action before is stored ends the process.
-    BEFORE.get_or_init(|| unsafe {
+    PREVIOUS_ACTION.get_or_init(|| unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handle as *const () as usize;
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
@@ -40,7 +40,7 @@ extern "C" fn handle(signal: libc::c_int, info: *mut libc::siginfo_t, _context: 
             let _ = libc::write(2, line.as_ptr().cast(), line.len());
             libc::_exit(1);
         }
-        match BEFORE.get() {
+        match PREVIOUS_ACTION.get() {
             // The instruction is tried again, and faults again under the action before.
             Some(before) if code > 0 => {
                 libc::sigaction(signal, before, ptr::null_mut());
@@ -66,7 +66,7 @@ mod tests {
     const CHILD: &str = "WORKER_TEST_SIGBUS";
 
     /// Runs the test `name` again in its own process, and returns how it ends.
-    fn ended(name: &str, what: &str) -> (ExitStatus, String) {
+    fn run_test_in_child(name: &str, what: &str) -> (ExitStatus, String) {
         let output = Command::new(std::env::current_exe().unwrap())
             .args([&format!("mapped::tests::{name}"), "--exact", "--nocapture"])
             .env(CHILD, what)
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn access_to_a_truncated_mapping_ends_the_process_with_one_line() {
         if let Some(path) = std::env::var_os(CHILD) {
-            end_where_files_are_cut("reader: cannot read\nthe file");
+            exit_on_truncation("reader: cannot read\nthe file");
             let file = File::options().read(true).write(true).open(&path).unwrap();
             // SAFETY: nothing else uses the mapping, and it is read as bytes.
             let byte = unsafe {
@@ -100,7 +100,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         std::fs::write(&path, vec![7; 100_000]).unwrap();
-        let (status, stderr) = ended(
+        let (status, stderr) = run_test_in_child(
             "access_to_a_truncated_mapping_ends_the_process_with_one_line",
             path.to_str().unwrap(),
         );
@@ -112,12 +112,13 @@ mod tests {
     #[test]
     fn a_signal_from_another_process_still_kills() {
         if std::env::var_os(CHILD).is_some() {
-            end_where_files_are_cut("reader: cannot read\nthe file");
+            exit_on_truncation("reader: cannot read\nthe file");
             // SAFETY: it ends this process.
             unsafe { libc::raise(libc::SIGBUS) };
             panic!("alive");
         }
-        let (status, stderr) = ended("a_signal_from_another_process_still_kills", "sent");
+        let (status, stderr) =
+            run_test_in_child("a_signal_from_another_process_still_kills", "sent");
         assert_eq!(status.signal(), Some(libc::SIGBUS), "{stderr}");
     }
 }

@@ -23,13 +23,13 @@ const MOST_DIGITS: usize = 18;
 pub fn parse(text: &str) -> Result<u64, String> {
     UNITS
         .iter()
-        .find_map(|(unit, factor)| scaled(text.strip_suffix(unit)?.trim_end(), *factor))
+        .find_map(|(unit, factor)| scale(text.strip_suffix(unit)?.trim_end(), *factor))
         .ok_or_else(|| {
             "write whole bytes, or a number with KiB, MiB, GiB, kB, MB or GB that is a whole number of bytes".to_owned()
         })
 }
 
-fn scaled(number: &str, factor: u64) -> Option<u64> {
+fn scale(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     if !digits(whole) || !digits(fraction) || fraction.len() > MOST_DIGITS {

@@ -5,7 +5,7 @@ use std::fs;
 
 /// Process that did the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whose {
+pub enum Process {
     /// This process.
     Own,
     /// A program that it started and waited for.
@@ -24,10 +24,10 @@ pub struct Counter {
 /// Every counter of the answer line.
 pub const COUNTERS: &[Counter] = &[
     Counter::new("peak_rss_bytes", |of| Some(of.peak_rss())),
-    Counter::new("minor_faults", |of| Some(whole(of.usage.ru_minflt))),
-    Counter::new("major_faults", |of| Some(whole(of.usage.ru_majflt))),
-    Counter::new("ctx_vol", |of| Some(whole(of.usage.ru_nvcsw))),
-    Counter::new("ctx_invol", |of| Some(whole(of.usage.ru_nivcsw))),
+    Counter::new("minor_faults", |of| Some(to_u64(of.usage.ru_minflt))),
+    Counter::new("major_faults", |of| Some(to_u64(of.usage.ru_majflt))),
+    Counter::new("ctx_vol", |of| Some(to_u64(of.usage.ru_nvcsw))),
+    Counter::new("ctx_invol", |of| Some(to_u64(of.usage.ru_nivcsw))),
     Counter::new("read_bytes", |of| field(&of.io, "read_bytes")),
     Counter::new("write_bytes", |of| field(&of.io, "write_bytes")),
 ];
@@ -49,11 +49,11 @@ struct Snapshot {
 
 impl Snapshot {
     /// Reads memory last.
-    fn take(whose: Whose) -> Self {
+    fn take(process: Process) -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
-        let (who, status) = match whose {
-            Whose::Own => (libc::RUSAGE_SELF, "/proc/self/status"),
-            Whose::Child => (libc::RUSAGE_CHILDREN, ""),
+        let (who, status) = match process {
+            Process::Own => (libc::RUSAGE_SELF, "/proc/self/status"),
+            Process::Child => (libc::RUSAGE_CHILDREN, ""),
         };
         Self {
             io: read("/proc/self/io"),
@@ -66,7 +66,7 @@ impl Snapshot {
     /// it was forked from, so this process must be the smaller of the two.
     fn peak_rss(&self) -> u64 {
         if self.status.is_empty() {
-            return whole(self.usage.ru_maxrss) * 1024;
+            return to_u64(self.usage.ru_maxrss) * 1024;
         }
         self.status("VmHWM").unwrap_or(0)
     }
@@ -78,8 +78,8 @@ impl Snapshot {
 
 /// Reads every counter of who did the work.
 #[must_use]
-pub fn counters(whose: Whose) -> BTreeMap<String, Option<u64>> {
-    let taken = Snapshot::take(whose);
+pub fn counters(process: Process) -> BTreeMap<String, Option<u64>> {
+    let taken = Snapshot::take(process);
     COUNTERS
         .iter()
         .map(|counter| (counter.key.to_owned(), (counter.read)(&taken)))
@@ -95,7 +95,7 @@ fn usage(who: libc::c_int) -> libc::rusage {
     usage
 }
 
-fn whole(value: libc::c_long) -> u64 {
+fn to_u64(value: libc::c_long) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
@@ -118,34 +118,34 @@ mod tests {
         assert_eq!(field(text, "read_bytes"), None);
     }
 
-    fn value(key: &str, whose: Whose) -> u64 {
-        counters(whose)[key].unwrap()
+    fn value(key: &str, process: Process) -> u64 {
+        counters(process)[key].unwrap()
     }
 
     #[test]
     fn a_large_buffer_shows_in_the_peak() {
-        let before = value("peak_rss_bytes", Whose::Own);
+        let before = value("peak_rss_bytes", Process::Own);
         let buffer = vec![1_u8; 64 << 20];
         std::hint::black_box(&buffer);
-        assert!(value("peak_rss_bytes", Whose::Own) >= before.max(64 << 20));
+        assert!(value("peak_rss_bytes", Process::Own) >= before.max(64 << 20));
     }
 
     #[test]
     fn a_child_is_counted_separately_from_this_process() {
-        let before = value("minor_faults", Whose::Child);
+        let before = value("minor_faults", Process::Child);
         let child = std::process::Command::new("true").status().unwrap();
         assert!(child.success());
-        assert!(value("minor_faults", Whose::Child) > before);
-        assert!(value("peak_rss_bytes", Whose::Child) > 0);
+        assert!(value("minor_faults", Process::Child) > before);
+        assert!(value("peak_rss_bytes", Process::Child) > 0);
     }
 
     #[test]
     fn touching_pages_counts_faults() {
         // Straight from the kernel: an allocator may hand out pages that another test has touched before.
         let mut pages = memmap2::MmapMut::map_anon(32 << 20).unwrap();
-        let before = value("minor_faults", Whose::Own);
+        let before = value("minor_faults", Process::Own);
         pages.fill(1);
         std::hint::black_box(&pages);
-        assert!(value("minor_faults", Whose::Own) > before);
+        assert!(value("minor_faults", Process::Own) > before);
     }
 }

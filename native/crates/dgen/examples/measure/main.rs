@@ -54,7 +54,7 @@ const TABLE: &[(Option<&str>, Option<&str>, &[usize])] = &[
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    match shown(&arguments) {
+    match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, error)) => {
             eprintln!("measure: {error}");
@@ -64,7 +64,7 @@ fn main() -> ExitCode {
 }
 
 /// Wrong usage is 2, anything that fails is 1.
-fn shown(arguments: &Arguments) -> Result<(), (u8, String)> {
+fn run(arguments: &Arguments) -> Result<(), (u8, String)> {
     let failed = |error: io::Error| (1, error.to_string());
     let size = usize::from(arguments.size) << 20;
     if arguments.table {
@@ -76,14 +76,18 @@ fn shown(arguments: &Arguments) -> Result<(), (u8, String)> {
         let name = format!("{}, {} bytes", path.display(), bytes.len());
         return show(&name, &bytes).map_err(failed);
     }
-    let data = made(arguments.seed, arguments.dedup, arguments.compress)?;
+    let data = data_of(arguments.seed, arguments.dedup, arguments.compress)?;
     let mut bytes = vec![0; size];
     data.fill(0, &mut bytes);
     let name = format!("{} by {}, {size} bytes", data.identity(), data.path());
     show(&name, &bytes).map_err(failed)
 }
 
-fn made(seed: u64, dedup: Option<Dedup>, compress: Option<Compress>) -> Result<Data, (u8, String)> {
+fn data_of(
+    seed: u64,
+    dedup: Option<Dedup>,
+    compress: Option<Compress>,
+) -> Result<Data, (u8, String)> {
     Data::new(&Settings {
         seed,
         dedup,
@@ -112,7 +116,7 @@ fn show(name: &str, bytes: &[u8]) -> io::Result<()> {
         "granule   granules  different  dedup  lz4: all    least     most  zstd: all    least     most"
     )?;
     for granule in [4 * KIB, 16 * KIB, 128 * KIB] {
-        let found = measure(bytes, granule);
+        let redundancy = measure(bytes, granule);
         let zstd = zstd_ratios(bytes, granule)?;
         let columns = |ratios: Ratios| {
             format!(
@@ -124,10 +128,10 @@ fn show(name: &str, bytes: &[u8]) -> io::Result<()> {
             out,
             "{:>3} KiB {:>10} {:>10} {:>6.3}  {}   {}",
             granule / KIB,
-            found.granules,
-            found.different,
-            found.dedup(),
-            columns(found.lz4),
+            redundancy.granules,
+            redundancy.different,
+            redundancy.dedup(),
+            columns(redundancy.lz4),
             columns(zstd)
         )?;
     }
@@ -140,7 +144,7 @@ fn table(seed: u64, size: usize) -> Result<(), (u8, String)> {
     let mut bytes = vec![0; size];
     for (dedup, compress, granules) in TABLE {
         let unreadable = |error: dgen::data::SettingsError| (1, error.to_string());
-        let data = made(
+        let data = data_of(
             seed,
             dedup.map(Dedup::from_str).transpose().map_err(unreadable)?,
             compress
@@ -150,22 +154,22 @@ fn table(seed: u64, size: usize) -> Result<(), (u8, String)> {
         )?;
         data.fill(0, &mut bytes);
         for (number, granule) in granules.iter().enumerate() {
-            let asked = if number == 0 {
-                format!(" {} ", asked(*dedup, *compress))
+            let settings_text = if number == 0 {
+                format!(" {} ", settings_text(*dedup, *compress))
             } else {
                 " ".to_owned()
             };
-            let found = measure(&bytes, granule * KIB);
+            let redundancy = measure(&bytes, granule * KIB);
             let zstd = zstd_ratios(&bytes, granule * KIB).map_err(failed)?;
             let ratios = |ratios: Ratios| {
                 format!("{:.3} {:.3} {:.3}", ratios.all, ratios.least, ratios.most)
             };
             writeln!(
                 out,
-                "|{asked}| {granule} KiB | {} of {} | {} | {} |",
-                spaced(found.different),
-                spaced(found.granules),
-                ratios(found.lz4),
+                "|{settings_text}| {granule} KiB | {} of {} | {} | {} |",
+                group_thousands(redundancy.different),
+                group_thousands(redundancy.granules),
+                ratios(redundancy.lz4),
                 ratios(zstd)
             )
             .map_err(failed)?;
@@ -174,7 +178,7 @@ fn table(seed: u64, size: usize) -> Result<(), (u8, String)> {
     Ok(())
 }
 
-fn asked(dedup: Option<&str>, compress: Option<&str>) -> String {
+fn settings_text(dedup: Option<&str>, compress: Option<&str>) -> String {
     let parts: Vec<_> = [("dedup", dedup), ("compress", compress)]
         .into_iter()
         .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
@@ -187,7 +191,7 @@ fn asked(dedup: Option<&str>, compress: Option<&str>) -> String {
 }
 
 /// Five digits and more with a space between thousands.
-fn spaced(number: u64) -> String {
+fn group_thousands(number: u64) -> String {
     if number < 10_000 {
         number.to_string()
     } else {
@@ -199,12 +203,12 @@ fn spaced(number: u64) -> String {
 fn zstd_ratios(bytes: &[u8], granule: usize) -> io::Result<Ratios> {
     let mut compressor = zstd::bulk::Compressor::new(3)?;
     let mut failed = None;
-    let found = ratios(bytes, granule, |piece| match compressor.compress(piece) {
+    let redundancy = ratios(bytes, granule, |piece| match compressor.compress(piece) {
         Ok(compressed) => compressed.len(),
         Err(error) => {
             failed = Some(error);
             piece.len()
         }
     });
-    failed.map_or(Ok(found), Err)
+    failed.map_or(Ok(redundancy), Err)
 }

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 /// Statistics of the granules of some bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
+pub struct Redundancy {
     /// Bytes of a granule.
     pub granule: usize,
     /// Whole granules; what is left after them is ignored.
@@ -34,7 +34,7 @@ pub struct Ratios {
     pub most: f64,
 }
 
-impl Measured {
+impl Redundancy {
     /// Granules ÷ different granules; 1 without granules.
     #[must_use]
     pub fn dedup(&self) -> f64 {
@@ -47,12 +47,12 @@ impl Measured {
 /// # Panics
 /// `granule` is 0.
 #[must_use]
-pub fn measure(bytes: &[u8], granule: usize) -> Measured {
+pub fn measure(bytes: &[u8], granule: usize) -> Redundancy {
     let pieces = || bytes.chunks_exact(granule);
     let different: HashSet<_> = pieces().map(Sha256::digest).collect();
     let constant = pieces().filter(|piece| piece.iter().all(|&byte| byte == piece[0]));
     let mut room = vec![0; lz4_flex::block::get_maximum_output_size(granule)];
-    Measured {
+    Redundancy {
         granule,
         granules: pieces().len() as u64,
         different: different.len() as u64,

@@ -8,7 +8,7 @@ use std::path::Path;
 use dgen::write::fio::{Report, write_file};
 use dgen::write::{Direct, Options, digest_of, name_of_direct};
 use worker::answer::{self, Answer, Outcome};
-use worker::exit::{Failure, say};
+use worker::exit::{Failure, print_line};
 use worker::phases::Phases;
 
 use super::failure;
@@ -97,7 +97,7 @@ fn metrics(options: &Options, report: &Report) -> BTreeMap<String, f64> {
 pub(crate) fn validate(path: &Path, size: Option<u64>) -> Result<(), Failure> {
     let unread = |error| Failure::Work(format!("cannot read {}: {error}", path.display()));
     let (bytes, zeros) = count(path).map_err(unread)?;
-    say(&serde_json::json!({
+    print_line(&serde_json::json!({
         "bytes": bytes,
         "size_expected": size.unwrap_or(bytes),
         "size_actual": bytes,

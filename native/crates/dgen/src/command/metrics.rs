@@ -4,7 +4,7 @@ use dgen::write::Stats;
 use worker::describe::{Direction, Unit};
 
 /// A metric, and its value after a write; `None` if the kernel does not report it.
-pub(crate) struct Observed {
+pub(crate) struct ResultMetric {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) unit: Unit,
@@ -19,9 +19,9 @@ macro_rules! kinds {
             name: &'static str,
             about: &'static str,
             of: fn(&Stats) -> Option<f64>,
-        ) -> Observed {
+        ) -> ResultMetric {
             let (unit, direction) = (Unit::$unit, Direction::$direction);
-            Observed { name, about, unit, direction, of }
+            ResultMetric { name, about, unit, direction, of }
         })*
     };
 }
@@ -33,41 +33,41 @@ kinds! {
     seconds: S, Lower;
 }
 
-pub(crate) static METRICS: &[Observed] = &[
+pub(crate) static METRICS: &[ResultMetric] = &[
     count(
         "achieved_depth",
         "blocks under way, mean over the elapsed time",
         |of| Some(of.achieved_depth),
     ),
     bytes("buffer_bytes", "bytes of a buffer", |of| {
-        whole(of.buffer_bytes as u64)
+        to_float(of.buffer_bytes as u64)
     }),
     count("buffers", "buffers that were filled", |of| {
-        whole(of.evidence.buffers as u64)
+        to_float(of.evidence.buffers as u64)
     }),
     bytes(
         "cached_bytes_after",
         "bytes of the file in the page cache afterwards",
-        |of| of.cached_bytes_after.and_then(whole),
+        |of| of.cached_bytes_after.and_then(to_float),
     ),
     bytes(
         "cached_bytes_before",
         "bytes of the replaced file in the page cache before writing",
-        |of| of.cached_bytes_before.and_then(whole),
+        |of| of.cached_bytes_before.and_then(to_float),
     ),
     count(
         "depth",
         "the most blocks that one thread may have under way",
-        |of| whole(of.depth as u64),
+        |of| to_float(of.depth as u64),
     ),
     seconds(
         "elapsed_s",
         "from the first contents to the last completion",
         |of| Some(of.elapsed_s),
     ),
-    count("files", "files written", |of| whole(of.files as u64)),
+    count("files", "files written", |of| to_float(of.files as u64)),
     bytes("filled_bytes", "bytes of contents produced", |of| {
-        whole(of.evidence.filled_bytes)
+        to_float(of.evidence.filled_bytes)
     }),
     seconds(
         "first_done_s",
@@ -96,17 +96,17 @@ pub(crate) static METRICS: &[Observed] = &[
         |of| Some(of.latency.p99),
     ),
     count("operations", "operations that completed", |of| {
-        whole(of.evidence.operations)
+        to_float(of.evidence.operations)
     }),
     events(
         "repeated",
         "completions that asked for a repetition",
-        |of| whole(of.evidence.repeated),
+        |of| to_float(of.evidence.repeated),
     ),
     events(
         "short",
         "completions with fewer bytes than asked for",
-        |of| whole(of.evidence.short),
+        |of| to_float(of.evidence.short),
     ),
     seconds(
         "synced_s",
@@ -120,6 +120,6 @@ pub(crate) static METRICS: &[Observed] = &[
     clippy::unnecessary_wraps,
     reason = "exact below 2^53; the shape of a metric"
 )]
-fn whole(number: u64) -> Option<f64> {
+fn to_float(number: u64) -> Option<f64> {
     Some(number as f64)
 }

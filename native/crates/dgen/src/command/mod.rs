@@ -17,7 +17,7 @@ use dgen::write::FileError;
 use worker::exit::Failure;
 
 /// The failure to write at `path`.
-pub(crate) fn unwritten(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
+pub(crate) fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Failure {
     move |error| Failure::Work(format!("cannot write {}: {error}", path.display()))
 }
 

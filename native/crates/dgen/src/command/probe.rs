@@ -10,7 +10,7 @@ use dgen::data::Settings;
 use dgen::probe::{Table, probe};
 use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability};
 use worker::command_line::named;
-use worker::exit::{Failure, say};
+use worker::exit::{Failure, print_line};
 
 /// Asks for whatever can be had: the table then says which it was.
 const AVAILABLE: (&str, &str) = (
@@ -74,9 +74,9 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         serde_json::to_string(&table)
             .map_err(|error| Failure::Work(format!("cannot print the table: {error}")))?
     } else {
-        shown(&table)
+        format_table(&table)
     };
-    say(&text)
+    print_line(&text)
 }
 
 /// The backends, and whatever can be had.
@@ -86,7 +86,7 @@ fn backends() -> PossibleValuesParser {
     PossibleValuesParser::new(values.map(|(name, about)| PossibleValue::new(name).help(about)))
 }
 
-fn shown(table: &Table) -> String {
+fn format_table(table: &Table) -> String {
     let ran: Vec<_> = table
         .effective
         .iter()

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use dgen::{KINDS, Kind, Text, write_file};
 use worker::command_line::one_of;
-use worker::exit::{Failure, say};
+use worker::exit::{Failure, print_line};
 use worker::size::parse as parse_size;
 
-use super::unwritten;
+use super::write_error;
 
 #[derive(Debug, Args)]
 pub(crate) struct Options {
@@ -29,5 +29,5 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let text = Text::new(options.kind, options.seed, options.size);
     let written = write_file(&text, &options.output, &mut |_| Ok(()));
-    say(&written.map_err(unwritten(&options.output))?.sha256)
+    print_line(&written.map_err(write_error(&options.output))?.sha256)
 }

@@ -10,7 +10,7 @@ use dgen::data::Differences;
 use dgen::validate::{Validation, read_and_validate};
 use dgen::write::Expected;
 use dgen::write::strategy::Driver;
-use worker::exit::{Failure, say};
+use worker::exit::{Failure, print_line};
 use worker::hex;
 use worker::size::parse as parse_size;
 
@@ -38,7 +38,7 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let strategy = options.contents.strategy;
     if !strategy.writes {
-        return nothing_written(options);
+        return check_no_file(options);
     }
     if strategy.driver != Driver::Own && options.files.get() > 1 {
         return Err(Failure::Usage(format!("{} writes one file", strategy.name)));
@@ -55,17 +55,17 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     };
     let expected = Expected::repeated(&options.contents.settings(), period)
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let mut whole = Found::default();
+    let mut whole = Summary::default();
     for index in 0..options.files.get() {
         whole.add(compare(options, &expected, index)?);
     }
-    say(&line(&whole, options, &expected))?;
-    whole.wrong.map_or(Ok(()), |why| Err(Failure::Work(why)))
+    print_line(&line(&whole, options, &expected))?;
+    whole.failure.map_or(Ok(()), |why| Err(Failure::Work(why)))
 }
 
 /// Combined result of all files.
 #[derive(Default)]
-struct Found {
+struct Summary {
     bytes: u64,
     size_expected: u64,
     size_actual: u64,
@@ -73,20 +73,20 @@ struct Found {
     /// The first file with a byte that is not what it must be.
     first: Option<(PathBuf, Differences)>,
     /// Error of the first invalid file.
-    wrong: Option<String>,
+    failure: Option<String>,
 }
 
-impl Found {
-    fn add(&mut self, (path, found): (PathBuf, Validation)) {
-        self.bytes += found.bytes;
-        self.size_expected += found.size_expected;
-        self.size_actual += found.size_actual;
-        self.bad_bytes += found.differences.count;
-        if !found.is_right() && self.wrong.is_none() {
-            self.wrong = Some(wrong(&path, &found));
+impl Summary {
+    fn add(&mut self, (path, validation): (PathBuf, Validation)) {
+        self.bytes += validation.bytes;
+        self.size_expected += validation.size_expected;
+        self.size_actual += validation.size_actual;
+        self.bad_bytes += validation.differences.count;
+        if !validation.is_right() && self.failure.is_none() {
+            self.failure = Some(describe_difference(&path, &validation));
         }
-        if found.differences.first.is_some() && self.first.is_none() {
-            self.first = Some((path, found.differences));
+        if validation.differences.first.is_some() && self.first.is_none() {
+            self.first = Some((path, validation.differences));
         }
     }
 }
@@ -104,26 +104,26 @@ fn compare(
     read_and_validate(&path, &expected.of_file(index), size, readers, &mut |_| {
         ControlFlow::Continue(())
     })
-    .map(|found| (path, found))
+    .map(|validation| (path, validation))
     .map_err(|error| Failure::Work(error.to_string()))
 }
 
-fn wrong(path: &Path, found: &Validation) -> String {
+fn describe_difference(path: &Path, validation: &Validation) -> String {
     let path = path.display();
-    match found.differences.first {
+    match validation.differences.first {
         Some(first) => format!(
             "{path} differs from its data in {} bytes, first at offset {first}",
-            found.differences.count
+            validation.differences.count
         ),
         None => format!(
             "{path} has {} bytes instead of {}",
-            found.size_actual, found.size_expected
+            validation.size_actual, validation.size_expected
         ),
     }
 }
 
 /// For a strategy that only fills buffers: right if there is no file.
-fn nothing_written(options: &Options) -> Result<(), Failure> {
+fn check_no_file(options: &Options) -> Result<(), Failure> {
     for index in 0..options.files.get() {
         let path = sink::path_of(&options.file, options.files, index);
         match path.symlink_metadata() {
@@ -137,22 +137,22 @@ fn nothing_written(options: &Options) -> Result<(), Failure> {
             }
         }
     }
-    say(&serde_json::json!({"bytes": 0, "file": null}))
+    print_line(&serde_json::json!({"bytes": 0, "file": null}))
 }
 
-fn line(found: &Found, options: &Options, expected: &Expected) -> serde_json::Value {
+fn line(summary: &Summary, options: &Options, expected: &Expected) -> serde_json::Value {
     let none = Differences::default();
-    let (file, differences) = match &found.first {
+    let (file, differences) = match &summary.first {
         Some((path, differences)) => (Some(path.to_string_lossy()), differences),
         None => (None, &none),
     };
-    let size = options.size.unwrap_or(found.size_actual);
+    let size = options.size.unwrap_or(summary.size_actual);
     serde_json::json!({
         "files": options.files,
-        "bytes": found.bytes,
-        "size_expected": found.size_expected,
-        "size_actual": found.size_actual,
-        "bad_bytes": found.bad_bytes,
+        "bytes": summary.bytes,
+        "size_expected": summary.size_expected,
+        "size_actual": summary.size_actual,
+        "bad_bytes": summary.bad_bytes,
         "first_bad_file": file,
         "first_bad_offset": differences.first,
         "expected": hex(&differences.expected),

@@ -28,7 +28,7 @@ impl Granules {
         }
         let granule = u64::from(compress.granule);
         let target = granule * 1000 / u64::from(compress.ratio.thousandths());
-        let smallest = compressed(granule, 0);
+        let smallest = compressed_bytes(granule, 0);
         if target < smallest {
             return Err(SettingsError(format!(
                 "a granule of {granule} bytes compresses by {} at most, not by {}: ask for less or for larger granules",
@@ -40,7 +40,7 @@ impl Granules {
         let (mut fits, mut exceeds) = (0, granule);
         while exceeds - fits > 1 {
             let middle = fits.midpoint(exceeds);
-            if compressed(granule, middle) <= target {
+            if compressed_bytes(granule, middle) <= target {
                 fits = middle;
             } else {
                 exceeds = middle;
@@ -103,7 +103,7 @@ const LEAST_FILL: u64 = PERIOD as u64 + 4 + 12;
 
 /// Bytes of a granule that starts with `random` bytes, as one LZ4 block: literals up to the end of the first period, one
 /// match over the others, the last 5 bytes as literals (LZ4 block format).
-fn compressed(granule: u64, random: u64) -> u64 {
+fn compressed_bytes(granule: u64, random: u64) -> u64 {
     let literals = random + PERIOD as u64;
     let matched = granule.saturating_sub(literals + 5);
     // Lengths that a token's 4 bits cannot hold go on in bytes of up to 255 each.

@@ -49,7 +49,7 @@ impl Units {
     }
 
     /// Hands the parts of `buffer` that lie in one unit to `fill`, each with its offset in the source.
-    pub(super) fn visit(
+    pub(super) fn for_each_piece(
         &self,
         offset: u64,
         buffer: &mut [u8],
@@ -69,23 +69,23 @@ impl Units {
 
     /// Returns the unit of the source for unit `index`, which is never a later one.
     fn source(&self, index: u64) -> u64 {
-        let latest = self.introduced(index);
-        let fresh = index == 0 || self.introduced(index - 1) < latest;
+        let latest = self.newest_source(index);
+        let fresh = index == 0 || self.newest_source(index - 1) < latest;
         if fresh || self.distance == Distance::Adjacent {
             return latest;
         }
-        let earliest = self.introduced(index - index % WINDOW);
-        let seen = latest - earliest + 1;
+        let earliest = self.newest_source(index - index % WINDOW);
+        let known_units = latest - earliest + 1;
         let choices = match self.distance {
-            Distance::Set(size) => seen.min(u64::from(size)),
-            _ => seen,
+            Distance::Set(size) => known_units.min(u64::from(size)),
+            _ => known_units,
         };
         let choices = u32::try_from(choices).unwrap_or(u32::MAX);
         earliest + u64::from(Random::new(self.pick_key, STREAM, index).below(choices))
     }
 
     /// ⌊index ÷ ratio⌋, without a product that could overflow.
-    fn introduced(&self, index: u64) -> u64 {
+    fn newest_source(&self, index: u64) -> u64 {
         let (whole, rest) = (index / self.thousandths, index % self.thousandths);
         whole * 1000 + rest * 1000 / self.thousandths
     }

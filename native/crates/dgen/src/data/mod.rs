@@ -112,7 +112,7 @@ impl Data {
         match &self.units {
             None => self.fill_source(offset, buffer, stores),
             // Pieces as short as a unit gain nothing from streaming stores.
-            Some(units) => units.visit(offset, buffer, |source, piece| {
+            Some(units) => units.for_each_piece(offset, buffer, |source, piece| {
                 self.fill_source(source, piece, Stores::Cached);
             }),
         }

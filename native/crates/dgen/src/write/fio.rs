@@ -77,7 +77,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     // Attempts that registered nothing and wrote nothing belong to what came before.
     let opening = start.elapsed().saturating_sub(process);
     if account.bytes != options.size {
-        return Err(not_whole(account.bytes, options.size));
+        return Err(incomplete(account.bytes, options.size));
     }
     let named = Instant::now();
     fs::rename(&partial.0, &path).map_err(io_fault("rename"))?;
@@ -90,7 +90,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     if bytes != options.size {
         // A file that looks complete would be a lie.
         let _ = fs::remove_file(&path);
-        return Err(not_whole(bytes, options.size));
+        return Err(incomplete(bytes, options.size));
     }
     Ok(Report {
         account,
@@ -140,7 +140,7 @@ fn write(
         let process = begun.elapsed();
         match account::read(&output) {
             // Without a ring at all the last attempt says so.
-            Err(account::Failed::Setup(reason)) if index + 1 < attempts.len() => {
+            Err(account::ReportError::Setup(reason)) if index + 1 < attempts.len() => {
                 refused = Some(reason);
                 // One of several threads may have begun to write.
                 partial.empty()?;
@@ -174,22 +174,22 @@ fn check(options: &Options) -> Result<&'static str, Fault> {
             options.size
         ));
     }
-    for (asked, option) in [
+    for (requested, option) in [
         (options.dontcache, "--dontcache on"),
         (!options.processors.is_empty(), "--cpus"),
         (options.rate.is_some(), "--rate"),
         (options.settings.dedup.is_some(), "--dedup"),
         (options.settings.compress.is_some(), "--compress"),
     ] {
-        if asked {
+        if requested {
             return refuse(format!("has no {option}"));
         }
     }
     Ok(engine)
 }
 
-fn is_direct(asked: Direct, folder: &Path, notes: &mut Vec<String>) -> Result<bool, Fault> {
-    match (asked, sink::why_not_direct(folder)) {
+fn is_direct(requested: Direct, folder: &Path, notes: &mut Vec<String>) -> Result<bool, Fault> {
+    match (requested, sink::why_not_direct(folder)) {
         (Direct::Off, _) => Ok(false),
         (Direct::Try | Direct::Require, None) => Ok(true),
         (Direct::Try, Some(reason)) => {
@@ -284,7 +284,7 @@ fn start_and_wait<'word>(
     output
 }
 
-fn not_whole(written: u64, size: u64) -> Fault {
+fn incomplete(written: u64, size: u64) -> Fault {
     Fault::NotWhole {
         written,
         twice: 0,
@@ -292,9 +292,9 @@ fn not_whole(written: u64, size: u64) -> Fault {
     }
 }
 
-fn io_fault(doing: &'static str) -> impl FnOnce(io::Error) -> Fault {
+fn io_fault(action: &'static str) -> impl FnOnce(io::Error) -> Fault {
     move |source| Fault::Io {
-        doing,
+        action,
         offset: None,
         source,
     }

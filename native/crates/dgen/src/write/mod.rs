@@ -113,14 +113,14 @@ pub fn write_file(
             pace.wait(start, room.len());
         }
     };
-    let cached_before = cached_in_all(path, options.files);
+    let cached_before = cached_bytes_of_all(path, options.files);
     let done = if options.strategy.writes {
         sink::write(path, options.backend, &job, &fill, progress)
     } else {
         sink::discard(&job, &fill, progress)
     }
     .map_err(failed)?;
-    let cached_after = cached_in_all(path, options.files);
+    let cached_after = cached_bytes_of_all(path, options.files);
     let cached = (cached_before, cached_after);
     let mut stats = Stats::new(options, &job, &expected, done, cached);
     stats.evidence.notes.extend(options.rate.map(|rate| {
@@ -129,7 +129,7 @@ pub fn write_file(
     Ok(stats)
 }
 
-fn cached_in_all(path: &Path, files: NonZeroUsize) -> Option<u64> {
+fn cached_bytes_of_all(path: &Path, files: NonZeroUsize) -> Option<u64> {
     (0..files.get())
         .map(|index| cached_bytes(&sink::path_of(path, files, index)))
         .sum()

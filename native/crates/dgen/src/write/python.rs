@@ -22,7 +22,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
         fault,
     };
     let name = options.strategy.name;
-    if let Some(option) = unsupported(options) {
+    if let Some(option) = unsupported_option(options) {
         let message = format!("{name} does not support {option}");
         return Err(failed(Fault::Contradiction(message)));
     }
@@ -59,7 +59,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
     Ok(command)
 }
 
-fn unsupported(options: &Options) -> Option<String> {
+fn unsupported_option(options: &Options) -> Option<String> {
     if options.backend.name != "pwrite" {
         return Some(format!("--backend {}", options.backend.name));
     }

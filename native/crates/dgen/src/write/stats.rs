@@ -180,18 +180,18 @@ fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<Stri
 }
 
 /// The value of the axis `direct` that fits what the descriptor was.
-fn direct(asked: Direct, evidence: &Evidence) -> &'static str {
-    name_of_direct(match (evidence.direct, asked) {
+fn direct(requested: Direct, evidence: &Evidence) -> &'static str {
+    name_of_direct(match (evidence.direct, requested) {
         (false, _) => Direct::Off,
         (true, Direct::Off) => Direct::Require,
-        (true, asked) => asked,
+        (true, requested) => requested,
     })
 }
 
 /// The value of the axis `durability` that fits the syncs that were counted.
-fn durability(asked: Durability, files: usize, evidence: &Evidence) -> String {
+fn durability(requested: Durability, files: usize, evidence: &Evidence) -> String {
     let (between, after) = (evidence.syncs_between > 0, evidence.syncs_after > 0);
-    let fits = match asked {
+    let fits = match requested {
         Durability::None => !between && !after && !evidence.dsync,
         Durability::EndFsync => after && !between && !evidence.dsync,
         Durability::Fdatasync(every) => {
@@ -203,11 +203,11 @@ fn durability(asked: Durability, files: usize, evidence: &Evidence) -> String {
         Durability::Dsync => evidence.dsync || evidence.blocks == 0,
     };
     if fits {
-        return name_of_durability(asked);
+        return name_of_durability(requested);
     }
     name_of_durability(match (evidence.dsync, between, after) {
         (true, ..) => Durability::Dsync,
-        (false, true, _) => Durability::Fdatasync(mean_between(asked, evidence)),
+        (false, true, _) => Durability::Fdatasync(mean_between(requested, evidence)),
         (false, false, true) => Durability::EndFsync,
         (false, false, false) => Durability::None,
     })
@@ -225,9 +225,9 @@ fn syncs(every: u64, files: usize, evidence: &Evidence) -> RangeInclusive<u64> {
 
 /// Blocks between two syncs, on average, rounded away from the number that was requested and not
 /// kept.
-fn mean_between(asked: Durability, evidence: &Evidence) -> u64 {
+fn mean_between(requested: Durability, evidence: &Evidence) -> u64 {
     let (blocks, syncs) = (evidence.blocks, evidence.syncs_between.max(1));
-    match asked {
+    match requested {
         Durability::Fdatasync(every) if syncs > blocks / every.max(1) => blocks / syncs,
         _ => blocks.div_ceil(syncs),
     }
@@ -273,13 +273,16 @@ mod tests {
             writers: 1,
             ..Evidence::default()
         };
-        let asked = Durability::EndFsync;
-        assert_eq!(durability(asked, 1, &evidence(0, 1, false)), "end-fsync");
-        assert_eq!(durability(asked, 1, &evidence(0, 0, false)), "none");
-        assert_eq!(durability(asked, 1, &evidence(0, 0, true)), "dsync");
+        let requested = Durability::EndFsync;
+        assert_eq!(
+            durability(requested, 1, &evidence(0, 1, false)),
+            "end-fsync"
+        );
+        assert_eq!(durability(requested, 1, &evidence(0, 0, false)), "none");
+        assert_eq!(durability(requested, 1, &evidence(0, 0, true)), "dsync");
         let effective = |every, between, after, dsync| {
-            let asked = Durability::Fdatasync(every);
-            durability(asked, 1, &evidence(between, after, dsync))
+            let requested = Durability::Fdatasync(every);
+            durability(requested, 1, &evidence(between, after, dsync))
         };
         assert_eq!(effective(10, 10, 1, false), "fdatasync:10");
         assert_eq!(effective(10, 0, 1, false), "end-fsync");
@@ -303,9 +306,9 @@ mod tests {
                         writers: 1,
                         ..Evidence::default()
                     };
-                    let asked = Durability::Fdatasync(every);
+                    let requested = Durability::Fdatasync(every);
                     assert_eq!(
-                        durability(asked, 1, &evidence) == name_of_durability(asked),
+                        durability(requested, 1, &evidence) == name_of_durability(requested),
                         between == blocks / every,
                         "{between} syncs of {blocks} blocks, asked for after every {every}"
                     );

@@ -50,7 +50,7 @@ pub const STREAMING: Strategy = Strategy {
     backend: "uring",
     refuses: |_| None,
     shape: |_| Ok(()),
-    matches: |evidence, job| produced_between(evidence, job) && first_batch(evidence) <= 1,
+    matches: |evidence, job| generates_between(evidence, job) && first_batch(evidence) <= 1,
 };
 
 /// No thread of this process can run what another program does.
@@ -108,7 +108,7 @@ pub static STRATEGIES: &[&Strategy] = &[
         },
         // `write(2)` stops at 2 147 479 552 bytes, so it is a loop.
         shape: |job| {
-            of_one_file(job)?;
+            check_one_file(job)?;
             let whole = usize::try_from(job.size).map_err(|_| too_large(job))?;
             // A direct write has whole multiples of the alignment, and no alignment is more than a page.
             let whole = whole
@@ -121,7 +121,7 @@ pub static STRATEGIES: &[&Strategy] = &[
             Ok(())
         },
         matches: |evidence, job| {
-            produced_first(evidence, job) && evidence.buffers <= 1 && evidence.blocks <= 1
+            generates_first(evidence, job) && evidence.buffers <= 1 && evidence.blocks <= 1
         },
         ..STREAMING
     },
@@ -135,7 +135,7 @@ pub static STRATEGIES: &[&Strategy] = &[
             Ok(())
         },
         matches: |evidence, job| {
-            produced_first(evidence, job) && evidence.ring_bytes >= evidence.written_bytes
+            generates_first(evidence, job) && evidence.ring_bytes >= evidence.written_bytes
         },
         ..STREAMING
     },
@@ -162,7 +162,7 @@ pub static STRATEGIES: &[&Strategy] = &[
             let turns = evidence.writers.max(job.files.get());
             let share = evidence.blocks / turns.max(1) as u64;
             let at_once = evidence.blocks <= (queue * turns) as u64;
-            (produced_between(evidence, job) || at_once)
+            (generates_between(evidence, job) || at_once)
                 && evidence.filled_bytes >= job.size
                 && first_batch(evidence) as u64 >= share.min(batch as u64)
         },
@@ -178,7 +178,7 @@ pub static STRATEGIES: &[&Strategy] = &[
             Ok(())
         },
         matches: |evidence, job| {
-            produced_between(evidence, job) && first_batch(evidence) <= 1 && evidence.jumps == 0
+            generates_between(evidence, job) && first_batch(evidence) <= 1 && evidence.jumps == 0
         },
         ..STREAMING
     },
@@ -244,10 +244,10 @@ impl Strategy {
     }
 }
 
-/// The name of the strategy that left `evidence`: `asked`, if it can be, else the first of the registry that can.
-pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'static str {
-    if (asked.matches)(evidence, job) {
-        return asked.name;
+/// The name of the strategy that left `evidence`: `requested`, if it can be, else the first of the registry that can.
+pub(super) fn judge(requested: &Strategy, evidence: &Evidence, job: &Job) -> &'static str {
+    if (requested.matches)(evidence, job) {
+        return requested.name;
     }
     STRATEGIES
         .iter()
@@ -256,7 +256,7 @@ pub(super) fn judge(asked: &Strategy, evidence: &Evidence, job: &Job) -> &'stati
 }
 
 /// Refuses several files, for strategies that keep the whole contents in memory.
-fn of_one_file(job: &Job) -> Result<(), Fault> {
+fn check_one_file(job: &Job) -> Result<(), Fault> {
     if job.files.get() > 1 {
         return Err(Fault::Contradiction(
             "this strategy keeps the whole file in memory and can write only one file".to_owned(),
@@ -267,7 +267,7 @@ fn of_one_file(job: &Job) -> Result<(), Fault> {
 
 /// Blocks of the file, and at least one.
 fn blocks(job: &Job) -> Result<NonZeroUsize, Fault> {
-    of_one_file(job)?;
+    check_one_file(job)?;
     let blocks = job.size.div_ceil(job.block_bytes.get() as u64);
     usize::try_from(blocks)
         .map(|blocks| NonZeroUsize::new(blocks).unwrap_or(NonZeroUsize::MIN))
@@ -279,12 +279,12 @@ fn too_large(job: &Job) -> Fault {
 }
 
 /// Returns whether all contents were produced once and before the first write.
-fn produced_first(evidence: &Evidence, job: &Job) -> bool {
+fn generates_first(evidence: &Evidence, job: &Job) -> bool {
     evidence.generated_first() && evidence.filled_bytes >= job.size
 }
 
 /// Whether contents were produced while others were written. A file of no more blocks than threads shows nothing else.
-fn produced_between(evidence: &Evidence, job: &Job) -> bool {
+fn generates_between(evidence: &Evidence, job: &Job) -> bool {
     evidence.filled_bytes >= job.size
         && (!evidence.generated_first() || evidence.blocks <= evidence.writers as u64)
 }

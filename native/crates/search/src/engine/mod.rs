@@ -10,9 +10,9 @@ use std::sync::Arc;
 use async_channel::{Receiver, Sender};
 use worker::exit::Failure;
 
-use crate::found::Found;
 use crate::job::{CHANNEL, Search};
-use crate::scanner::Stand;
+use crate::results::SearchResults;
+use crate::scanner::WorkerContext;
 use crate::threads::Host;
 
 /// A way of sharing out the work.
@@ -31,8 +31,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    fn stand(&self) -> Stand {
-        Stand {
+    fn context(&self) -> WorkerContext {
+        WorkerContext {
             engine: self.name,
             host: self.host,
         }
@@ -99,7 +99,7 @@ pub fn engine(name: &str) -> Option<&'static Engine> {
 }
 
 /// Result of a task, and of an engine.
-pub type Part = Result<Found, Failure>;
+pub type Part = Result<SearchResults, Failure>;
 
 /// The channel that the job asks for.
 fn channel(search: &Search) -> (Sender<Part>, Receiver<Part>) {
@@ -112,15 +112,15 @@ fn channel(search: &Search) -> (Sender<Part>, Receiver<Part>) {
 
 /// Merges parts until every sender is gone. A task that panicked sends nothing, and its files are missed.
 async fn merge(search: &Search, parts: Receiver<Part>) -> Part {
-    let mut found = Found::new(search.job.limit);
+    let mut results = SearchResults::new(search.job.limit);
     while let Ok(part) = parts.recv().await {
-        found.merge(part?);
+        results.merge(part?);
     }
     let files = search.job.sessions.len() as u64;
-    if found.seen.files != files {
+    if results.observations.files != files {
         return Err(Failure::Work(format!(
             "{} of {files} files were searched: a task ended early",
-            found.seen.files
+            results.observations.files
         )));
     }
     let bounded = if parts.capacity().is_some() {
@@ -128,7 +128,7 @@ async fn merge(search: &Search, parts: Receiver<Part>) -> Part {
     } else {
         "unbounded"
     };
-    found.seen.channels.insert(bounded);
-    found.seen.at_end(search);
-    Ok(found)
+    results.observations.channels.insert(bounded);
+    results.observations.at_end(search);
+    Ok(results)
 }

@@ -8,10 +8,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use worker::exit::Failure;
 
 use super::{Engine, Knob, Part, by_parser};
-use crate::found::Found;
 use crate::job::Search;
 use crate::parser::Parser;
-use crate::scanner::{Scanner, Stand};
+use crate::results::SearchResults;
+use crate::scanner::{Scanner, WorkerContext};
 use crate::threads::{Host, RAYON};
 
 pub(super) const FILES: Engine = Engine {
@@ -32,8 +32,8 @@ pub(super) const CHUNKED: Engine = Engine {
 
 fn files<P: Parser>(search: &Arc<Search>) -> Part {
     let files: Vec<usize> = (0..search.job.sessions.len()).collect();
-    share_out::<P, _>(search, FILES.stand(), &files, |scanner, file| {
-        scanner.file(*file)
+    share_out::<P, _>(search, FILES.context(), &files, |scanner, file| {
+        scanner.search_file(*file)
     })
 }
 
@@ -62,15 +62,15 @@ fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
             from = to;
         }
     }
-    share_out::<P, _>(search, CHUNKED.stand(), &chunks, |scanner, chunk| {
-        scanner.chunk(chunk.file, chunk.from, chunk.to)
+    share_out::<P, _>(search, CHUNKED.context(), &chunks, |scanner, chunk| {
+        scanner.search_chunk(chunk.file, chunk.from, chunk.to)
     })
 }
 
 /// Does every piece of work on a pool, each thread with its own scanner.
 fn share_out<P: Parser, T: Sync>(
     search: &Arc<Search>,
-    stand: Stand,
+    context: WorkerContext,
     pieces: &[T],
     work: impl Fn(&mut Scanner<P>, &T) -> Result<(), Failure> + Sync,
 ) -> Part {
@@ -81,7 +81,7 @@ fn share_out<P: Parser, T: Sync>(
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
-        .map(|_| Mutex::new(Scanner::new(search, stand)))
+        .map(|_| Mutex::new(Scanner::new(search, context)))
         .collect();
     pool.install(|| {
         pieces.par_iter().with_max_len(1).try_for_each(|piece| {
@@ -92,11 +92,11 @@ fn share_out<P: Parser, T: Sync>(
             work(&mut scanner, piece)
         })
     })?;
-    let mut found = Found::new(search.job.limit);
+    let mut results = SearchResults::new(search.job.limit);
     for scanner in scanners {
         let scanner = scanner.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.merge(scanner.finish());
+        results.merge(scanner.finish());
     }
-    found.seen.at_end(search);
-    Ok(found)
+    results.observations.at_end(search);
+    Ok(results)
 }

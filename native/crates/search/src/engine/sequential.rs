@@ -17,11 +17,11 @@ pub(super) const ENGINE: Engine = Engine {
 };
 
 fn run<P: Parser>(search: &Arc<Search>) -> Part {
-    let mut scanner = Scanner::<P>::new(search, ENGINE.stand());
+    let mut scanner = Scanner::<P>::new(search, ENGINE.context());
     for file in 0..search.job.sessions.len() {
-        scanner.file(file)?;
+        scanner.search_file(file)?;
     }
-    let mut found = scanner.finish();
-    found.seen.at_end(search);
-    Ok(found)
+    let mut results = scanner.finish();
+    results.observations.at_end(search);
+    Ok(results)
 }

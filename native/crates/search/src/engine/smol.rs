@@ -10,11 +10,11 @@ use smol::{Executor, Task};
 use worker::exit::Failure;
 
 use super::{Engine, Knob, Part, by_parser};
-use crate::found::Found;
 use crate::job::Search;
 use crate::parser::Parser;
-use crate::scanner::{Scanner, Stand};
-use crate::threads::{Host, OWN};
+use crate::results::SearchResults;
+use crate::scanner::{Scanner, WorkerContext};
+use crate::threads::{EXECUTOR_PREFIX, Host};
 
 pub(super) const GLOBAL: Engine = Engine {
     name: "smol-global",
@@ -48,20 +48,20 @@ static EXECUTOR: Executor<'static> = Executor::new();
 static THREADS: Mutex<usize> = Mutex::new(0);
 
 fn global<P: Parser>(search: &Arc<Search>) -> Part {
-    run::<P>(search, GLOBAL.stand(), Host::Smol, smol::spawn)
+    run::<P>(search, GLOBAL.context(), Host::Smol, smol::spawn)
 }
 
 fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
     let mut started = THREADS.lock().unwrap_or_else(PoisonError::into_inner);
     while *started < search.job.threads {
         Builder::new()
-            .name(format!("{OWN}{started}"))
+            .name(format!("{EXECUTOR_PREFIX}{started}"))
             .spawn(|| smol::block_on(EXECUTOR.run(smol::future::pending::<()>())))
             .map_err(|error| Failure::Work(format!("cannot start a thread: {error}")))?;
         *started += 1;
     }
     drop(started);
-    run::<P>(search, OWN_EXECUTOR.stand(), Host::Own, |task| {
+    run::<P>(search, OWN_EXECUTOR.context(), Host::Own, |task| {
         EXECUTOR.spawn(task)
     })
 }
@@ -72,7 +72,7 @@ type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Searches every file in a task of the executor that `spawn` belongs to; `executor` is what its threads must be.
 fn run<P: Parser>(
     search: &Arc<Search>,
-    stand: Stand,
+    context: WorkerContext,
     executor: Host,
     spawn: impl Fn(Sending) -> Task<()> + Clone + Send + 'static,
 ) -> Part {
@@ -93,15 +93,15 @@ fn run<P: Parser>(
             let task = spawn_file(Box::pin(async move {
                 let on = Host::observe();
                 let part = blocking::unblock(move || {
-                    let mut scanner = Scanner::<P>::new(&search, stand);
-                    scanner.file(file)?;
+                    let mut scanner = Scanner::<P>::new(&search, context);
+                    scanner.search_file(file)?;
                     Ok(scanner.finish())
                 })
                 .await;
                 drop(permit);
                 // The receiver is gone once another part has failed.
                 let _ = sender
-                    .send(part.map(|part| seen_on(part, on, executor)))
+                    .send(part.map(|part| label_executor(part, on, executor)))
                     .await;
             }));
             task.detach();
@@ -112,10 +112,10 @@ fn run<P: Parser>(
 }
 
 /// Says so if the task ran on another executor than its engine's.
-fn seen_on(mut part: Found, on: Host, executor: Host) -> Found {
+fn label_executor(mut part: SearchResults, on: Host, executor: Host) -> SearchResults {
     if on != executor {
-        part.seen.engines = part
-            .seen
+        part.observations.engines = part
+            .observations
             .engines
             .into_iter()
             .map(|engine| format!("{engine} with tasks on a thread of kind {on:?}"))

@@ -12,7 +12,7 @@ use worker::exit::Failure;
 use super::{Engine, Knob, Part, by_parser};
 use crate::job::{Reading, Search};
 use crate::parser::Parser;
-use crate::scanner::{Scanner, Stand, unreadable};
+use crate::scanner::{Scanner, WorkerContext, unreadable};
 use crate::threads::Host;
 
 pub(super) const TASK_PER_FILE: Engine = Engine {
@@ -60,27 +60,27 @@ fn task_for_each<P: Parser>(search: &Arc<Search>) -> Part {
         search_file(&mut scanner, &search, file).await?;
         Ok(scanner.finish())
     };
-    task_per_file(search, TASK_PER_FILE.stand(), one)
+    task_per_file(search, TASK_PER_FILE.context(), one)
 }
 
 fn hybrid<P: Parser>(search: &Arc<Search>) -> Part {
     let one = |mut scanner: Scanner<P>, search: Arc<Search>, file: usize| async move {
         let job = &search.job;
         if job.reading == Reading::Read && job.sessions[file].size <= job.whole_bytes {
-            let _entered = search.in_flight.enter();
+            let _in_flight = search.in_flight.enter();
             let path = job.sessions[file].path.clone();
             let contents = tokio::task::spawn_blocking(move || std::fs::read(path))
                 .await
                 .map_err(|error| Failure::Work(format!("a reading thread failed: {error}")))?
                 .map_err(|error| unreadable(&search, file, &error))?;
-            scanner.whole(file, &contents);
-            scanner.file_done();
+            scanner.search_contents(file, &contents);
+            scanner.count_file();
         } else {
             search_file(&mut scanner, &search, file).await?;
         }
         Ok(scanner.finish())
     };
-    task_per_file(search, HYBRID.stand(), one)
+    task_per_file(search, HYBRID.context(), one)
 }
 
 fn worker_pool<P: Parser>(search: &Arc<Search>) -> Part {
@@ -104,7 +104,7 @@ fn worker_pool<P: Parser>(search: &Arc<Search>) -> Part {
 }
 
 async fn take_files<P: Parser>(search: &Arc<Search>, next: &AtomicUsize) -> Part {
-    let mut scanner = Scanner::<P>::new(search, WORKER_POOL.stand());
+    let mut scanner = Scanner::<P>::new(search, WORKER_POOL.context());
     loop {
         let file = next.fetch_add(1, Ordering::Relaxed);
         if file >= search.job.sessions.len() {
@@ -134,17 +134,17 @@ async fn search_file<P: Parser>(
     search: &Search,
     file: usize,
 ) -> Result<(), Failure> {
-    let _entered = search.in_flight.enter();
+    let _in_flight = search.in_flight.enter();
     match search.job.reading {
         Reading::Read => scanner.stream(file).await?,
-        Reading::Mmap => scanner.mapped(file)?,
+        Reading::Mmap => scanner.search_mapping(file)?,
     }
-    scanner.file_done();
+    scanner.count_file();
     Ok(())
 }
 
 /// Searches every file in its own task; no more of them at one time than the job allows.
-fn task_per_file<P, S, F>(search: &Arc<Search>, stand: Stand, one: S) -> Part
+fn task_per_file<P, S, F>(search: &Arc<Search>, context: WorkerContext, one: S) -> Part
 where
     P: Parser,
     S: Fn(Scanner<P>, Arc<Search>, usize) -> F + Send + 'static,
@@ -164,7 +164,7 @@ where
                 Some(limit) => Arc::clone(limit).acquire_owned().await.ok(),
                 None => None,
             };
-            let part = one(Scanner::new(&shared, stand), Arc::clone(&shared), file);
+            let part = one(Scanner::new(&shared, context), Arc::clone(&shared), file);
             let sender = sender.clone();
             tokio::spawn(async move {
                 let part = part.await;

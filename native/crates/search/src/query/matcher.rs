@@ -63,9 +63,9 @@ impl Matcher {
     pub fn matches(&mut self, message: &Message<'_>) -> bool {
         self.fresh = false;
         let mut root = std::mem::replace(&mut self.root, Node::Any(Vec::new()));
-        let found = self.evaluate(&mut root, message);
+        let result = self.evaluate(&mut root, message);
         self.root = root;
-        found
+        result
     }
 
     fn evaluate(&mut self, node: &mut Node, message: &Message<'_>) -> bool {

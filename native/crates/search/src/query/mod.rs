@@ -6,7 +6,7 @@ mod parse;
 use std::fmt;
 
 pub use matcher::Matcher;
-pub use parse::{DEEPEST, Wrong};
+pub use parse::{DEEPEST, ParseError};
 
 /// A query. What it finds is defined message by message: a leaf is true of a message if one piece of its text has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Query {
     ///
     /// # Errors
     /// The text is not a query. The error contains the column.
-    pub fn parse(text: &str) -> Result<Self, Wrong> {
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
         parse::parse(text)
     }
 

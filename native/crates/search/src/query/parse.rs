@@ -9,20 +9,20 @@ pub const DEEPEST: usize = 64;
 
 /// Error in a query, with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct ParseError {
     /// Counted in characters, from 1.
     pub column: usize,
     /// In one line.
     pub reason: String,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for ParseError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "column {}: {}", self.column, self.reason)
     }
 }
 
-impl std::error::Error for Wrong {}
+impl std::error::Error for ParseError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token {
@@ -34,7 +34,7 @@ enum Token {
     Leaf(Query),
 }
 
-pub(super) fn parse(text: &str) -> Result<Query, Wrong> {
+pub(super) fn parse(text: &str) -> Result<Query, ParseError> {
     let letters: Vec<char> = text.chars().collect();
     let mut reader = Reader {
         tokens: tokens(&letters)?,
@@ -42,22 +42,22 @@ pub(super) fn parse(text: &str) -> Result<Query, Wrong> {
         end: letters.len() + 1,
         depth: 0,
     };
-    let query = reader.any()?;
+    let query = reader.parse_or()?;
     match reader.tokens.get(reader.at) {
         None => Ok(query),
-        Some((column, _)) => Err(wrong(*column, "this `)` closes nothing")),
+        Some((column, _)) => Err(error(*column, "this `)` closes nothing")),
     }
 }
 
-fn wrong(column: usize, reason: impl Into<String>) -> Wrong {
-    Wrong {
+fn error(column: usize, reason: impl Into<String>) -> ParseError {
+    ParseError {
         column,
         reason: reason.into(),
     }
 }
 
 /// Tokens with their columns.
-fn tokens(letters: &[char]) -> Result<Vec<(usize, Token)>, Wrong> {
+fn tokens(letters: &[char]) -> Result<Vec<(usize, Token)>, ParseError> {
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(&letter) = letters.get(at) {
@@ -75,9 +75,9 @@ fn tokens(letters: &[char]) -> Result<Vec<(usize, Token)>, Wrong> {
                     Token::Close
                 }
             }
-            '"' => quoted(letters, &mut at)?,
-            '/' => regex(letters, &mut at)?,
-            _ => bare(letters, &mut at)?,
+            '"' => parse_quoted(letters, &mut at)?,
+            '/' => parse_regex(letters, &mut at)?,
+            _ => parse_word(letters, &mut at)?,
         };
         tokens.push((column, token));
     }
@@ -85,13 +85,13 @@ fn tokens(letters: &[char]) -> Result<Vec<(usize, Token)>, Wrong> {
 }
 
 /// `"…"` with `\"` and `\\`; a backslash before anything else is itself.
-fn quoted(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
+fn parse_quoted(letters: &[char], at: &mut usize) -> Result<Token, ParseError> {
     let column = *at + 1;
     *at += 1;
     let mut text = String::new();
     loop {
         match letters.get(*at) {
-            None => return Err(wrong(column, "this quote is not closed")),
+            None => return Err(error(column, "this quote is not closed")),
             Some('"') => break,
             Some('\\') if matches!(letters.get(*at + 1), Some('"' | '\\')) => {
                 text.push(letters[*at + 1]);
@@ -104,18 +104,18 @@ fn quoted(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
         }
     }
     *at += 1;
-    literal(text, column)
+    parse_literal(text, column)
 }
 
 /// `/…/flags`; a backslash takes the next character along.
-fn regex(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
+fn parse_regex(letters: &[char], at: &mut usize) -> Result<Token, ParseError> {
     let column = *at + 1;
     *at += 1;
     let start = *at;
     loop {
         match letters.get(*at) {
             None => {
-                return Err(wrong(
+                return Err(error(
                     column,
                     "this regular expression is not closed by `/`; a word that begins with a slash is written in quotes",
                 ));
@@ -128,7 +128,7 @@ fn regex(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
     let text: String = letters[start..*at].iter().collect();
     *at += 1;
     if text.is_empty() {
-        return Err(wrong(
+        return Err(error(
             column,
             "an empty regular expression matches everything",
         ));
@@ -137,28 +137,31 @@ fn regex(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
     while letters.get(*at).is_some_and(char::is_ascii_alphanumeric) {
         *at += 1;
     }
-    let given = &letters[from..*at];
-    for (index, flag) in given.iter().enumerate() {
-        if !"imsx".contains(*flag) || given[..index].contains(flag) {
-            return Err(wrong(
+    let flags_text = &letters[from..*at];
+    for (index, flag) in flags_text.iter().enumerate() {
+        if !"imsx".contains(*flag) || flags_text[..index].contains(flag) {
+            return Err(error(
                 from + index + 1,
                 format!("`{flag}` is no flag, or given twice; flags are i, m, s, x"),
             ));
         }
     }
-    let flags = "imsx".chars().filter(|flag| given.contains(flag)).collect();
+    let flags = "imsx"
+        .chars()
+        .filter(|flag| flags_text.contains(flag))
+        .collect();
     let pattern = Pattern { text, flags };
-    if let Err(error) = pattern.compile() {
+    if let Err(cause) = pattern.compile() {
         // The first line of its message says that there is an error, the last one which.
-        let text = error.to_string();
+        let text = cause.to_string();
         let reason = text.lines().last().unwrap_or_default();
         let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-        return Err(wrong(column, format!("not a regular expression: {reason}")));
+        return Err(error(column, format!("not a regular expression: {reason}")));
     }
     Ok(Token::Leaf(Query::Regex(pattern)))
 }
 
-fn bare(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
+fn parse_word(letters: &[char], at: &mut usize) -> Result<Token, ParseError> {
     let start = *at;
     while letters
         .get(*at)
@@ -171,16 +174,16 @@ fn bare(letters: &[char], at: &mut usize) -> Result<Token, Wrong> {
         "and" => Token::And,
         "or" => Token::Or,
         "not" => Token::Not,
-        _ => return literal(word, start + 1),
+        _ => return parse_literal(word, start + 1),
     })
 }
 
-fn literal(text: String, column: usize) -> Result<Token, Wrong> {
+fn parse_literal(text: String, column: usize) -> Result<Token, ParseError> {
     if text.is_empty() {
-        return Err(wrong(column, "an empty text is found everywhere"));
+        return Err(error(column, "an empty text is found everywhere"));
     }
     if text.contains('\0') {
-        return Err(wrong(column, "a text cannot hold the character NUL"));
+        return Err(error(column, "a text cannot hold the character NUL"));
     }
     Ok(Token::Leaf(Query::Literal(text)))
 }
@@ -200,50 +203,50 @@ impl Reader {
             .is_some_and(|(_, next)| next == token)
     }
 
-    fn any(&mut self) -> Result<Query, Wrong> {
-        let mut items = vec![self.all()?];
+    fn parse_or(&mut self) -> Result<Query, ParseError> {
+        let mut items = vec![self.parse_and()?];
         while self.next_is(&Token::Or) {
             self.at += 1;
-            items.push(self.all()?);
+            items.push(self.parse_and()?);
         }
-        Ok(joined(items, false))
+        Ok(combine(items, false))
     }
 
-    fn all(&mut self) -> Result<Query, Wrong> {
-        let mut items = vec![self.one()?];
+    fn parse_and(&mut self) -> Result<Query, ParseError> {
+        let mut items = vec![self.parse_term()?];
         loop {
             match self.tokens.get(self.at) {
-                None | Some((_, Token::Or | Token::Close)) => return Ok(joined(items, true)),
+                None | Some((_, Token::Or | Token::Close)) => return Ok(combine(items, true)),
                 Some((_, Token::And)) => self.at += 1,
                 Some(_) => {}
             }
-            items.push(self.one()?);
+            items.push(self.parse_term()?);
         }
     }
 
-    fn one(&mut self) -> Result<Query, Wrong> {
+    fn parse_term(&mut self) -> Result<Query, ParseError> {
         let Some((column, token)) = self.tokens.get(self.at).cloned() else {
             let reason = if self.at == 0 {
                 "the query is empty"
             } else {
                 "a text, a regular expression or `(` is missing here"
             };
-            return Err(wrong(self.end, reason));
+            return Err(error(self.end, reason));
         };
         self.at += 1;
         match token {
             Token::Leaf(query) => Ok(query),
             Token::Not | Token::Open => {
                 if self.depth == DEEPEST {
-                    return Err(wrong(column, format!("nested deeper than {DEEPEST}")));
+                    return Err(error(column, format!("nested deeper than {DEEPEST}")));
                 }
                 self.depth += 1;
                 let query = if token == Token::Not {
-                    Query::Not(Box::new(self.one()?))
+                    Query::Not(Box::new(self.parse_term()?))
                 } else {
-                    let query = self.any()?;
+                    let query = self.parse_or()?;
                     if !self.next_is(&Token::Close) {
-                        return Err(wrong(column, "this `(` is not closed"));
+                        return Err(error(column, "this `(` is not closed"));
                     }
                     self.at += 1;
                     query
@@ -257,7 +260,7 @@ impl Reader {
                     Token::Or => "or",
                     _ => ")",
                 };
-                Err(wrong(
+                Err(error(
                     column,
                     format!(
                         "nothing to search for before `{word}`; the word itself is written in quotes"
@@ -269,7 +272,7 @@ impl Reader {
 }
 
 /// One query of several: a list in a list of its own kind is one list.
-fn joined(mut items: Vec<Query>, all: bool) -> Query {
+fn combine(mut items: Vec<Query>, all: bool) -> Query {
     if items.len() == 1
         && let Some(only) = items.pop()
     {

@@ -10,8 +10,8 @@ use std::os::unix::fs::FileExt;
 use std::sync::Mutex;
 
 use crate::positioned::positioned;
-use crate::ring::{Operations, Patience};
-use crate::tests::{contents, expected, job, on, some};
+use crate::ring::{Operations, RetryLimit};
+use crate::tests::{contents, expected, job, nonzero, write_file};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
 
 /// Alignment of direct writes in the tests.
@@ -19,12 +19,12 @@ const SECTOR: usize = 512;
 
 thread_local! {
     /// Writes that this thread tried; each test has its own threads.
-    static TRIED: Cell<u64> = const { Cell::new(0) };
+    static ATTEMPTS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The outcomes in turn. A short direct write reports an end inside a sector, whose bytes it did not write.
 fn faulty_write(file: &File, bytes: &[u8], offset: u64, flags: libc::c_int) -> io::Result<usize> {
-    let tried = TRIED.replace(TRIED.get() + 1);
+    let tried = ATTEMPTS.replace(ATTEMPTS.get() + 1);
     let half = bytes.len() / 2;
     match tried % 5 {
         0 => Err(io::Error::from_raw_os_error(libc::EINTR)),
@@ -95,14 +95,14 @@ impl Operations for FaultyRing {
         Ok(())
     }
 
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
+    fn enter(&mut self, completions: usize) -> Result<bool, Fault> {
         self.entered += 1;
         if self.entered.is_multiple_of(3) {
             return Ok(false);
         }
         self.submitted.append(&mut self.pushed);
         assert!(
-            wanted <= self.submitted.len(),
+            completions <= self.submitted.len(),
             "waits for what never completes"
         );
         Ok(true)
@@ -163,25 +163,25 @@ fn every_byte_is_written_once_despite_interrupted_and_short_writes() {
                 for direct in [Direct::Off, Direct::Try] {
                     for size in [1, 8193, 40 * 8192 + 4321] {
                         let job = Job {
-                            writers: some(writers),
+                            writers: nonzero(writers),
                             split,
                             submit,
                             direct,
                             ..job(size)
                         };
-                        let done = on(&path, mode, &job).unwrap();
+                        let done = write_file(&path, mode, &job).unwrap();
                         let what = format!("{} {job:?}", mode.name);
                         assert!(
                             fs::read(&path).unwrap() == expected(size, u64::MAX),
                             "{what}"
                         );
                         assert!(done.extents[0].are_whole(size), "{what}");
-                        let seen = &done.evidence;
-                        assert!(seen.repeated > 0, "{what}");
-                        assert!(seen.short > 0 || size < 40 * 8192, "{what}");
+                        let evidence = &done.evidence;
+                        assert!(evidence.repeated > 0, "{what}");
+                        assert!(evidence.short > 0 || size < 40 * 8192, "{what}");
                         assert_eq!(
-                            seen.operations,
-                            seen.blocks + seen.repeated + seen.short,
+                            evidence.operations,
+                            evidence.blocks + evidence.repeated + evidence.short,
                             "{what}"
                         );
                     }
@@ -215,9 +215,9 @@ fn an_error_after_short_writes_names_its_offset_and_leaves_no_file() {
 }
 
 /// A ring on which every completion is an error.
-struct Broken(FaultyRing);
+struct FailingRing(FaultyRing);
 
-impl Operations for Broken {
+impl Operations for FailingRing {
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
         FaultyRing::open(writer, depth, notes).map(Self)
     }
@@ -243,8 +243,8 @@ impl Operations for Broken {
         unsafe { self.0.push(file, bytes, index, offset, flags, key) }
     }
 
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
-        self.0.enter(wanted)
+    fn enter(&mut self, completions: usize) -> Result<bool, Fault> {
+        self.0.enter(completions)
     }
 
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
@@ -265,34 +265,34 @@ impl Operations for Broken {
 fn a_failed_completion_ends_the_queue_with_nothing_in_flight() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = with_faults(&uring::MODE, uring::write::<Broken>);
+    let mode = with_faults(&uring::MODE, uring::write::<FailingRing>);
     let full = Job {
         submit: Submit::WhenFull,
         ..job(40 * 8192)
     };
-    let error = on(&path, mode, &full).unwrap_err().to_string();
+    let error = write_file(&path, mode, &full).unwrap_err().to_string();
     assert!(error.contains("at offset "), "{error}");
     assert!(error.contains("No space left"), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 /// A ring that takes a few operations, and then neither takes nor completes anything any more.
-struct Stuck {
+struct StuckRing {
     ring: FaultyRing,
-    patience: Patience,
+    retries: RetryLimit,
 }
 
-/// Address, length and place in the file of what `Stuck` was given last.
-static LEFT_UNDER_WAY: Mutex<Option<(usize, usize, u64)>> = Mutex::new(None);
+/// Address, length and place in the file of what `StuckRing` was given last.
+static LAST_PUSH: Mutex<Option<(usize, usize, u64)>> = Mutex::new(None);
 
-/// Submissions that `Stuck` takes.
-const TAKEN: u64 = 4;
+/// Submissions that `StuckRing` takes.
+const ACCEPTED_SUBMISSIONS: u64 = 4;
 
-impl Operations for Stuck {
+impl Operations for StuckRing {
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
         Ok(Self {
             ring: FaultyRing::open(writer, depth, notes)?,
-            patience: Patience::default(),
+            retries: RetryLimit::default(),
         })
     }
 
@@ -313,28 +313,29 @@ impl Operations for Stuck {
         flags: i32,
         key: u64,
     ) -> Result<(), Fault> {
-        *LEFT_UNDER_WAY.lock().unwrap() = Some((bytes.as_ptr() as usize, bytes.len(), offset));
+        *LAST_PUSH.lock().unwrap() = Some((bytes.as_ptr() as usize, bytes.len(), offset));
         // SAFETY: as the caller promises.
         unsafe { self.ring.push(file, bytes, index, offset, flags, key) }
     }
 
-    fn enter(&mut self, wanted: usize) -> Result<bool, Fault> {
-        if self.ring.entered < TAKEN {
-            return self.ring.enter(wanted);
+    fn enter(&mut self, completions: usize) -> Result<bool, Fault> {
+        if self.ring.entered < ACCEPTED_SUBMISSIONS {
+            return self.ring.enter(completions);
         }
-        self.patience
-            .bears(Err(io::Error::from_raw_os_error(libc::EAGAIN)))
+        self.retries
+            .should_retry(Err(io::Error::from_raw_os_error(libc::EAGAIN)))
+            .map(|retry| !retry)
     }
 
     fn reap(&mut self) -> Option<(u64, io::Result<usize>)> {
-        if self.ring.entered < TAKEN {
+        if self.ring.entered < ACCEPTED_SUBMISSIONS {
             return self.ring.reap();
         }
         None
     }
 }
 
-impl Drop for Stuck {
+impl Drop for StuckRing {
     fn drop(&mut self) {
         assert!(self.in_flight() > 0, "nothing was left under way");
         self.ring.drain();
@@ -346,17 +347,17 @@ impl Drop for Stuck {
 fn a_queue_that_is_stuck_ends_with_the_refusal_and_keeps_its_buffers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let mode = with_faults(&uring::MODE, uring::write::<Stuck>);
+    let mode = with_faults(&uring::MODE, uring::write::<StuckRing>);
     for submit in [Submit::Each, Submit::WhenFull] {
         let stuck = Job {
             submit,
             ..job(40 * 8192)
         };
-        let error = on(&path, mode, &stuck).unwrap_err().to_string();
+        let error = write_file(&path, mode, &stuck).unwrap_err().to_string();
         assert!(error.contains("cannot submit to io_uring"), "{error}");
         assert!(error.contains("os error 11"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-        let (address, length, offset) = LEFT_UNDER_WAY.lock().unwrap().take().unwrap();
+        let (address, length, offset) = LAST_PUSH.lock().unwrap().take().unwrap();
         let (mut kept, mut right) = (vec![0; length], vec![0; length]);
         // Read as another process would: memory that was freed is an error, not a signal.
         let memory = File::open("/proc/self/mem").unwrap();

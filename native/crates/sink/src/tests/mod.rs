@@ -10,19 +10,19 @@ use super::*;
 mod fault_injection;
 mod syncs;
 
-pub(crate) fn some(count: usize) -> NonZeroUsize {
+pub(crate) fn nonzero(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
 pub(crate) fn job(size: u64) -> Job {
     Job {
         size,
-        files: some(1),
+        files: nonzero(1),
         stride: 0,
-        block_bytes: some(8192),
-        buffers: some(4),
-        depth: some(3),
-        writers: some(1),
+        block_bytes: nonzero(8192),
+        buffers: nonzero(4),
+        depth: nonzero(3),
+        writers: nonzero(1),
         split: Split::Next,
         contents: Contents::PerBlock,
         submit: Submit::Each,
@@ -42,7 +42,7 @@ pub(crate) fn contents(offset: u64, room: &mut [u8]) {
     }
 }
 
-pub(crate) fn on(path: &Path, mode: &'static Mode, job: &Job) -> Result<Done, Fault> {
+pub(crate) fn write_file(path: &Path, mode: &'static Mode, job: &Job) -> Result<Done, Fault> {
     write(path, mode, job, &contents, &mut |_| {
         ControlFlow::Continue(())
     })
@@ -64,7 +64,7 @@ fn can_run(mode: &Mode) -> bool {
     needs::can_have("io_uring", (mode.probe)())
 }
 
-pub(crate) fn here() -> impl Iterator<Item = &'static Mode> {
+pub(crate) fn available_modes() -> impl Iterator<Item = &'static Mode> {
     MODES.iter().copied().filter(|mode| can_run(mode))
 }
 
@@ -86,20 +86,20 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for size in [0, 1, 4095, 8192, 8193, 100_000, 20 * 8192] {
-        for mode in here() {
+        for mode in available_modes() {
             for (writers, split) in [(1, Split::Next), (3, Split::Next), (3, Split::Parts)] {
                 for contents in [Contents::PerBlock, Contents::Before] {
                     for submit in [Submit::Each, Submit::WhenFull] {
                         for direct in [Direct::Off, Direct::Try] {
                             let job = Job {
-                                writers: some(writers),
+                                writers: nonzero(writers),
                                 split,
                                 contents,
                                 submit,
                                 direct,
                                 ..job(size)
                             };
-                            let done = on(&path, mode, &job).unwrap();
+                            let done = write_file(&path, mode, &job).unwrap();
                             let modulus = match contents {
                                 Contents::PerBlock => u64::MAX,
                                 Contents::Before => 4 * 8192,
@@ -132,8 +132,8 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
 fn a_swapped_mode_is_reported_as_the_actual_mode() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for named in here() {
-        for doer in here().filter(|doer| doer.name != named.name) {
+    for named in available_modes() {
+        for doer in available_modes().filter(|doer| doer.name != named.name) {
             let swapped: &'static Mode = Box::leak(Box::new(Mode {
                 name: named.name,
                 about: named.about,
@@ -144,7 +144,7 @@ fn a_swapped_mode_is_reported_as_the_actual_mode() {
                 matches: named.matches,
                 write: doer.write,
             }));
-            let done = on(&path, swapped, &job(100_000)).unwrap();
+            let done = write_file(&path, swapped, &job(100_000)).unwrap();
             assert_eq!(judge(swapped, &done.evidence), doer.name);
         }
     }
@@ -161,10 +161,10 @@ fn the_queue_is_as_deep_as_asked() {
         submit: Submit::WhenFull,
         ..job(40 * 8192)
     };
-    let done = on(&path, &uring::MODE, &full).unwrap();
+    let done = write_file(&path, &uring::MODE, &full).unwrap();
     assert_eq!(done.evidence.first_batch, Some((3, 3)));
     assert_eq!(done.evidence.most_in_flight, 3);
-    let done = on(&path, &uring::MODE, &job(40 * 8192)).unwrap();
+    let done = write_file(&path, &uring::MODE, &job(40 * 8192)).unwrap();
     assert_eq!(done.evidence.first_batch, Some((1, 1)));
 }
 
@@ -172,7 +172,7 @@ fn the_queue_is_as_deep_as_asked() {
 fn stopping_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for mode in here() {
+    for mode in available_modes() {
         fs::write(&path, "the previous file").unwrap();
         let slow = |offset: u64, room: &mut [u8]| {
             std::thread::sleep(std::time::Duration::from_millis(5));
@@ -195,14 +195,14 @@ fn stopping_leaves_no_file() {
 fn only_a_regular_file_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path(), Path::new("/dev/null")] {
-        let refused = on(path, &pwrite::MODE, &job(1)).unwrap_err();
+        let refused = write_file(path, &pwrite::MODE, &job(1)).unwrap_err();
         assert!(matches!(refused, Fault::Contradiction(_)), "{refused}");
     }
     let target = folder.path().join("target");
     fs::write(&target, "old").unwrap();
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(&target, &link).unwrap();
-    on(&link, &pwrite::MODE, &job(9)).unwrap();
+    write_file(&link, &pwrite::MODE, &job(9)).unwrap();
     assert_eq!(fs::read(&target).unwrap().len(), 9);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }
@@ -213,11 +213,11 @@ fn a_link_that_leads_to_no_file_yet_is_followed() {
     let at = |name: &str| folder.path().join(name);
     std::os::unix::fs::symlink("second", at("first")).unwrap();
     std::os::unix::fs::symlink(at("target"), at("second")).unwrap();
-    on(&at("first"), &pwrite::MODE, &job(9)).unwrap();
+    write_file(&at("first"), &pwrite::MODE, &job(9)).unwrap();
     assert_eq!(fs::read(at("target")).unwrap(), expected(9, u64::MAX));
     assert!(fs::symlink_metadata(at("first")).unwrap().is_symlink());
     std::os::unix::fs::symlink("loop", at("loop")).unwrap();
-    let refused = on(&at("loop"), &pwrite::MODE, &job(9)).unwrap_err();
+    let refused = write_file(&at("loop"), &pwrite::MODE, &job(9)).unwrap_err();
     assert!(refused.to_string().contains("levels of symbolic links"));
 }
 
@@ -245,17 +245,17 @@ fn the_previous_file_remains_if_the_requested_mode_is_unavailable() {
     let impossible = [
         Job {
             direct: Direct::Require,
-            block_bytes: some(1000),
+            block_bytes: nonzero(1000),
             ..job(5000)
         },
         Job {
-            writers: some(5000),
+            writers: nonzero(5000),
             ..job(5000)
         },
         job(u64::MAX),
     ];
     for job in impossible {
-        on(&path, &pwrite::MODE, &job).unwrap_err();
+        write_file(&path, &pwrite::MODE, &job).unwrap_err();
         assert_eq!(fs::read(&path).unwrap(), b"stays", "{job:?}");
     }
 }
@@ -268,15 +268,15 @@ fn contradictory_options_are_refused() {
         direct: Direct::Require,
         ..job(1)
     };
-    assert!(on(&path, &mmap::MODE, &require).is_err());
+    assert!(write_file(&path, &mmap::MODE, &require).is_err());
     let odd = Job {
-        block_bytes: some(1000),
+        block_bytes: nonzero(1000),
         ..job(5000)
     };
-    assert!(on(&path, &mmap::MODE, &odd).is_err());
+    assert!(write_file(&path, &mmap::MODE, &odd).is_err());
     for mode in [&pwrite::MODE, &uring::MODE] {
         if can_run(mode) {
-            on(&path, mode, &odd).unwrap();
+            write_file(&path, mode, &odd).unwrap();
             assert_eq!(fs::read(&path).unwrap(), expected(5000, u64::MAX));
         }
     }
@@ -300,14 +300,14 @@ fn several_files_are_written_by_any_number_of_writers() {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         contents(offset, room);
     };
-    for mode in here() {
+    for mode in available_modes() {
         for (files, writers) in [(1, 3), (2, 1), (3, 2), (3, 3), (3, 8), (7, 2)] {
             for split in [Split::Next, Split::Parts] {
                 for size in [0, 4097, 40 * 8192 + 4321] {
                     let job = Job {
-                        files: some(files),
+                        files: nonzero(files),
                         stride: STRIDE,
-                        writers: some(writers),
+                        writers: nonzero(writers),
                         split,
                         durability: Durability::EndFsync,
                         direct: Direct::Try,
@@ -346,14 +346,14 @@ fn all_files_get_names_or_none_does_and_a_fault_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     let three = Job {
-        files: some(3),
+        files: nonzero(3),
         ..job(100_000)
     };
     let at = |index| path_of(&path, three.files, index);
     // Found before the others are touched.
     fs::write(at(0), "stays").unwrap();
     fs::create_dir(at(2)).unwrap();
-    let refused = on(&path, &pwrite::MODE, &three).unwrap_err();
+    let refused = write_file(&path, &pwrite::MODE, &three).unwrap_err();
     assert!(
         refused.to_string().contains("file.2: only a regular file"),
         "{refused}"

@@ -1,20 +1,20 @@
 //! Every mode syncs when it was asked to: not once less, and with no block begun that the sync would come too late for.
 
 use super::fault_injection;
-use crate::tests::{here, job, on, some};
+use crate::tests::{available_modes, job, nonzero, write_file};
 use crate::{Durability, Job, Submit};
 
 #[test]
 fn syncs_are_counted_where_they_happen() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for mode in here() {
+    for mode in available_modes() {
         let with = |durability| {
             let job = Job {
                 durability,
                 ..job(10 * 8192)
             };
-            let evidence = on(&path, mode, &job).unwrap().evidence;
+            let evidence = write_file(&path, mode, &job).unwrap().evidence;
             (evidence.syncs_between, evidence.syncs_after, evidence.dsync)
         };
         assert_eq!(with(Durability::None), (0, 0, false), "{}", mode.name);
@@ -34,22 +34,22 @@ fn a_deep_queue_syncs_as_often_as_one_write_at_a_time() {
     const BLOCKS: u64 = 64;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    for mode in here().chain(fault_injection::modes()) {
+    for mode in available_modes().chain(fault_injection::modes()) {
         for submit in [Submit::Each, Submit::WhenFull] {
             for every in [1, 3, 16, 17, 64, 65] {
                 let deep = Job {
-                    buffers: some(16),
-                    depth: some(16),
+                    buffers: nonzero(16),
+                    depth: nonzero(16),
                     submit,
                     durability: Durability::Fdatasync(every),
                     ..job(BLOCKS * 8192)
                 };
-                let seen = on(&path, mode, &deep).unwrap().evidence;
+                let evidence = write_file(&path, mode, &deep).unwrap().evidence;
                 let what = format!("{} {deep:?}", mode.name);
-                assert_eq!(seen.blocks, BLOCKS, "{what}");
-                assert_eq!(seen.syncs_between, BLOCKS / every, "{what}");
-                assert_eq!(seen.syncs_after, 1, "{what}");
-                assert!(seen.most_in_flight as u64 <= every, "{what}");
+                assert_eq!(evidence.blocks, BLOCKS, "{what}");
+                assert_eq!(evidence.syncs_between, BLOCKS / every, "{what}");
+                assert_eq!(evidence.syncs_after, 1, "{what}");
+                assert!(evidence.most_in_flight as u64 <= every, "{what}");
             }
         }
     }

@@ -8,12 +8,12 @@ mod sequential;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use source::{Input, Opened};
+use source::{Input, Reader};
 use worker::exit::Failure;
 
-use crate::crew::Crew;
 use crate::cut;
 use crate::job::{Count, Job, unreadable};
+use crate::workers::Workers;
 
 /// Bounds of the pieces that an input in memory is split into: small enough that the threads end together, large
 /// enough that handing out does not show.
@@ -48,18 +48,18 @@ pub fn runtime(name: &str) -> Option<&'static Runtime> {
 /// Reads the inputs in turn by `one`, which returns the time that belongs to `phase`; the rest is reading.
 fn each_input(
     job: &Job,
-    crew: &Crew,
+    workers: &Workers,
     count: &mut Count,
     phase: &str,
-    mut one: impl FnMut(&Input, Opened, &mut Count) -> Result<Duration, Failure>,
+    mut one: impl FnMut(&Input, Reader, &mut Count) -> Result<Duration, Failure>,
 ) -> Result<(), Failure> {
     for input in &job.inputs {
         let message = format!("tally: cannot read {input}: it became shorter while it was mapped");
-        worker::mapped::end_where_files_are_cut(&message);
+        worker::mapped::exit_on_truncation(&message);
         let start = Instant::now();
-        let opened = source::open(job.mode, input).map_err(unreadable(input))?;
-        let spent = one(input, opened, count)?;
-        if let Some(bad) = crew.bad() {
+        let reader = source::open(job.mode, input).map_err(unreadable(input))?;
+        let spent = one(input, reader, count)?;
+        if let Some(bad) = workers.first_bad_byte() {
             let (what, offset) = (bad.what, bad.offset);
             return Err(Failure::Work(format!(
                 "{input}: {what} at byte offset {offset}"
@@ -73,8 +73,8 @@ fn each_input(
 }
 
 /// Continues until a byte was found that is no text.
-fn go_on(crew: &Crew) -> ControlFlow<()> {
-    if crew.failed() {
+fn continue_unless_bad(workers: &Workers) -> ControlFlow<()> {
+    if workers.has_bad_byte() {
         ControlFlow::Break(())
     } else {
         ControlFlow::Continue(())

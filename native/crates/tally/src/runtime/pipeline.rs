@@ -14,14 +14,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Builder, Scope};
 use std::time::{Duration, Instant};
 
-use source::{Input, Opened};
+use source::{Input, Reader};
 use worker::exit::Failure;
 
 use super::queue::{Batch, Queue};
-use super::{Runtime, each_input, go_on, split};
-use crate::crew::Crew;
+use super::{Runtime, continue_unless_bad, each_input, split};
 use crate::cut::Stitcher;
 use crate::job::{Count, Job, unreadable};
+use crate::workers::Workers;
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "pipeline",
@@ -34,21 +34,22 @@ pub(super) static RUNTIME: Runtime = Runtime {
 const BUFFERS_PER_THREAD: usize = 4;
 
 fn run(job: &Job) -> Result<Count, Failure> {
-    let crew = Crew::new(job, job.threads);
+    let workers = Workers::new(job, job.threads);
     let busy: Vec<_> = (0..job.threads).map(|_| Mutex::default()).collect();
     let mut count = Count::default();
     // The counting threads live until the inputs are read.
     thread::scope(|scope| {
-        let mut belt = None;
-        each_input(job, &crew, &mut count, "wait", |input, opened, count| {
-            if opened.is_whole() {
-                return whole(input, opened, job, &crew, &busy, count);
+        let mut counting_threads = None;
+        each_input(job, &workers, &mut count, "wait", |input, reader, count| {
+            if reader.is_whole() {
+                return count_whole(input, reader, job, &workers, &busy, count);
             }
-            let belt = match &mut belt {
-                Some(belt) => belt,
-                none => none.insert(Belt::start(scope, &crew, &busy).map_err(unstarted)?),
+            let counting_threads = match &mut counting_threads {
+                Some(counting_threads) => counting_threads,
+                none => none
+                    .insert(CountingThreads::start(scope, &workers, &busy).map_err(cannot_start)?),
             };
-            belt.blocks(input, opened, job, &crew, count)
+            counting_threads.count_blocks(input, reader, job, &workers, count)
         })
     })?;
     let busiest = busy
@@ -57,13 +58,13 @@ fn run(job: &Job) -> Result<Count, Failure> {
         .max();
     count.phases.add("count", busiest.unwrap_or_default());
     let start = Instant::now();
-    crew.finish(&mut count);
+    workers.finish(&mut count);
     count.phases.add("merge", start.elapsed());
     Ok(count)
 }
 
 /// Adds the time of `work` to the account of a thread.
-fn timed(busy: &Mutex<Duration>, work: impl FnOnce()) {
+fn add_time_of(busy: &Mutex<Duration>, work: impl FnOnce()) {
     let start = Instant::now();
     work();
     *busy.lock().unwrap_or_else(PoisonError::into_inner) += start.elapsed();
@@ -73,32 +74,32 @@ fn timed(busy: &Mutex<Duration>, work: impl FnOnce()) {
     clippy::needless_pass_by_value,
     reason = "the shape of a closure for map_err"
 )]
-fn unstarted(error: io::Error) -> Failure {
+fn cannot_start(error: io::Error) -> Failure {
     Failure::Work(format!("cannot start a thread: {error}"))
 }
 
 /// Counts one block that is the whole input, and returns the time that the calling thread waited for it.
-fn whole(
+fn count_whole(
     input: &Input,
-    opened: Opened,
+    reader: Reader,
     job: &Job,
-    crew: &Crew,
+    workers: &Workers,
     busy: &[Mutex<Duration>],
     count: &mut Count,
 ) -> Result<Duration, Failure> {
     let mut counting = Ok(Duration::ZERO);
-    let observed = opened.visit_blocks(&job.options(), &mut |block| {
+    let observation = reader.for_each_block(&job.options(), &mut |block| {
         let start = Instant::now();
         let pieces = split(block, busy.len());
         let next = AtomicUsize::new(0);
         let (pieces, next) = (&pieces, &next);
         let started: io::Result<()> = thread::scope(|scope| {
-            for (hand, busy) in busy.iter().enumerate().take(pieces.len()) {
+            for (worker, busy) in busy.iter().enumerate().take(pieces.len()) {
                 Builder::new().spawn_scoped(scope, move || {
                     while let Some(&(offset, piece)) =
                         pieces.get(next.fetch_add(1, Ordering::Relaxed))
                     {
-                        timed(busy, || crew.count_as(hand, piece, offset as u64));
+                        add_time_of(busy, || workers.count_as(worker, piece, offset as u64));
                     }
                 })?;
             }
@@ -107,64 +108,64 @@ fn whole(
         counting = started.map(|()| start.elapsed());
         ControlFlow::Continue(())
     });
-    count.note(observed.map_err(unreadable(input))?);
-    counting.map_err(unstarted)
+    count.note(observation.map_err(unreadable(input))?);
+    counting.map_err(cannot_start)
 }
 
 /// Guard of a counting thread: if it panics, no thread waits for its result.
-struct Counting(Arc<Queue<Batch>>);
+struct QueueGuard(Arc<Queue<Batch>>);
 
-impl Drop for Counting {
+impl Drop for QueueGuard {
     fn drop(&mut self) {
         self.0.abandon();
     }
 }
 
 /// The counting threads, and the buffers that go to them and come back.
-struct Belt {
+struct CountingThreads {
     work: Arc<Queue<Batch>>,
     home: Arc<Queue<Vec<u8>>>,
     buffers: usize,
-    waited: Duration,
+    wait_time: Duration,
 }
 
-impl Drop for Belt {
+impl Drop for CountingThreads {
     fn drop(&mut self) {
         self.work.close();
     }
 }
 
-impl Belt {
+impl CountingThreads {
     fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        crew: &'scope Crew,
+        workers: &'scope Workers,
         busy: &'scope [Mutex<Duration>],
     ) -> io::Result<Self> {
-        let belt = Self {
+        let counting_threads = Self {
             work: Arc::default(),
             home: Arc::default(),
             buffers: busy.len() * BUFFERS_PER_THREAD + 1,
-            waited: Duration::ZERO,
+            wait_time: Duration::ZERO,
         };
-        for (hand, busy) in busy.iter().enumerate() {
-            let work = Counting(Arc::clone(&belt.work));
+        for (worker, busy) in busy.iter().enumerate() {
+            let work = QueueGuard(Arc::clone(&counting_threads.work));
             Builder::new().spawn_scoped(scope, move || {
                 while let Some(batch) = work.0.pop() {
-                    timed(busy, || crew.count_as(hand, &batch.text, batch.offset));
+                    add_time_of(busy, || workers.count_as(worker, &batch.text, batch.offset));
                 }
             })?;
         }
-        for _ in 0..belt.buffers {
-            let _ = belt.home.push(Vec::new());
+        for _ in 0..counting_threads.buffers {
+            let _ = counting_threads.home.push(Vec::new());
         }
-        Ok(belt)
+        Ok(counting_threads)
     }
 
     /// Waits for a free buffer.
     fn take(&mut self) -> Batch {
         let start = Instant::now();
         let batch = Batch::take(&self.home);
-        self.waited += start.elapsed();
+        self.wait_time += start.elapsed();
         batch
     }
 
@@ -176,30 +177,30 @@ impl Belt {
     }
 
     /// Hands on the blocks of one input, and returns the time that the calling thread waited, all of it for counting.
-    fn blocks(
+    fn count_blocks(
         &mut self,
         input: &Input,
-        opened: Opened,
+        reader: Reader,
         job: &Job,
-        crew: &Crew,
+        workers: &Workers,
         count: &mut Count,
     ) -> Result<Duration, Failure> {
-        self.waited = Duration::ZERO;
+        self.wait_time = Duration::ZERO;
         let mut stitcher = Stitcher::default();
-        let observed = opened.visit_blocks(&job.options(), &mut |block| {
-            let passed = self.pass(|hand_on| stitcher.feed(block, hand_on));
+        let observation = reader.for_each_block(&job.options(), &mut |block| {
+            let passed = self.pass(|on_piece| stitcher.feed(block, on_piece));
             if passed {
-                go_on(crew)
+                continue_unless_bad(workers)
             } else {
                 ControlFlow::Break(())
             }
         });
-        self.pass(|hand_on| stitcher.finish(hand_on));
+        self.pass(|on_piece| stitcher.finish(on_piece));
         // All buffers are home: everything is counted.
         let idle: Vec<_> = (0..self.buffers).map(|_| self.take()).collect();
         drop(idle);
-        count.note(observed.map_err(unreadable(input))?);
+        count.note(observation.map_err(unreadable(input))?);
         count.carry_peak = count.carry_peak.max(stitcher.peak);
-        Ok(self.waited)
+        Ok(self.wait_time)
     }
 }

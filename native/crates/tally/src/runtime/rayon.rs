@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
-use source::Opened;
+use source::Reader;
 use worker::exit::Failure;
 
 use super::queue::{Batch, Queue};
-use super::{Runtime, each_input, go_on, split};
-use crate::crew::Crew;
+use super::{Runtime, continue_unless_bad, each_input, split};
 use crate::cut::Stitcher;
 use crate::job::{Count, Job, unreadable};
+use crate::workers::Workers;
 
 pub(super) static RUNTIME: Runtime = Runtime {
     name: "rayon",
@@ -34,49 +34,59 @@ fn run(job: &Job) -> Result<Count, Failure> {
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {} threads: {error}", job.threads)))?;
     let mut count = Count::default();
-    let crew = Crew::new(job, job.threads);
-    each_input(job, &crew, &mut count, "count", |input, opened, count| {
-        let visit = if opened.is_whole() { whole } else { blocks };
-        visit(opened, job, &pool, &crew, count).map_err(unreadable(input))
-    })?;
+    let workers = Workers::new(job, job.threads);
+    each_input(
+        job,
+        &workers,
+        &mut count,
+        "count",
+        |input, reader, count| {
+            let count_input = if reader.is_whole() {
+                count_whole
+            } else {
+                count_blocks
+            };
+            count_input(reader, job, &pool, &workers, count).map_err(unreadable(input))
+        },
+    )?;
     let start = Instant::now();
-    crew.finish(&mut count);
+    workers.finish(&mut count);
     count.phases.add("merge", start.elapsed());
     count.pool = Some(pool);
     Ok(count)
 }
 
 /// Counts one block that is the whole input, and returns the time that counting took.
-fn whole(
-    opened: Opened,
+fn count_whole(
+    reader: Reader,
     job: &Job,
     pool: &ThreadPool,
-    crew: &Crew,
+    workers: &Workers,
     count: &mut Count,
 ) -> io::Result<Duration> {
     let mut counting = Duration::ZERO;
-    let observed = opened.visit_blocks(&job.options(), &mut |block| {
+    let observation = reader.for_each_block(&job.options(), &mut |block| {
         let start = Instant::now();
         let pieces = split(block, pool.current_num_threads());
         pool.install(|| {
             pieces
                 .par_iter()
                 .with_max_len(1)
-                .for_each(|&(offset, piece)| crew.count(piece, offset as u64));
+                .for_each(|&(offset, piece)| workers.count(piece, offset as u64));
         });
         counting += start.elapsed();
         ControlFlow::Continue(())
     })?;
-    count.note(observed);
+    count.note(observation);
     Ok(counting)
 }
 
 /// Counts blocks while the next ones are read. Returns the time in which the reading thread did not read.
-fn blocks(
-    opened: Opened,
+fn count_blocks(
+    reader: Reader,
     job: &Job,
     pool: &ThreadPool,
-    crew: &Crew,
+    workers: &Workers,
     count: &mut Count,
 ) -> io::Result<Duration> {
     let mut stitcher = Stitcher::default();
@@ -87,29 +97,29 @@ fn blocks(
         // That queue is never closed.
         let _ = home.push(Vec::new());
     }
-    let observed = pool.in_place_scope(|scope| {
-        let observed = opened.visit_blocks(&job.options(), &mut |block| {
+    let observation = pool.in_place_scope(|scope| {
+        let observation = reader.for_each_block(&job.options(), &mut |block| {
             let start = Instant::now();
             let mut batch = Batch::take(&home);
             stitcher.feed(block, &mut |piece, offset| batch.push(piece, offset));
-            hand_on(batch, scope, crew);
+            spawn_count(batch, scope, workers);
             counting += start.elapsed();
-            go_on(crew)
+            continue_unless_bad(workers)
         });
         rest = Instant::now();
         let mut batch = Batch::take(&home);
         stitcher.finish(&mut |piece, offset| batch.push(piece, offset));
-        hand_on(batch, scope, crew);
-        observed
+        spawn_count(batch, scope, workers);
+        observation
     });
     counting += rest.elapsed();
-    count.note(observed?);
+    count.note(observation?);
     count.carry_peak = count.carry_peak.max(stitcher.peak);
     Ok(counting)
 }
 
-fn hand_on<'scope>(batch: Batch, scope: &Scope<'scope>, crew: &'scope Crew) {
+fn spawn_count<'scope>(batch: Batch, scope: &Scope<'scope>, workers: &'scope Workers) {
     if !batch.text.is_empty() {
-        scope.spawn(move |_| crew.count(&batch.text, batch.offset));
+        scope.spawn(move |_| workers.count(&batch.text, batch.offset));
     }
 }

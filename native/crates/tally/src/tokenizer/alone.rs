@@ -5,7 +5,7 @@
 
 /// Known property of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
+enum Property {
     /// Class Other, a letter: a word.
     Word,
     /// Class Other, no letter: no word.
@@ -17,7 +17,7 @@ enum Known {
     Nothing,
 }
 
-fn known(letter: char) -> Known {
+fn property_of(letter: char) -> Property {
     match letter {
         // Hiragana, Han, Thai.
         '\u{3041}'..='\u{3096}'
@@ -25,37 +25,37 @@ fn known(letter: char) -> Known {
         | '\u{4E00}'..='\u{9FFF}'
         | '\u{0E01}'..='\u{0E30}'
         | '\u{0E32}'..='\u{0E33}'
-        | '\u{0E40}'..='\u{0E46}' => Known::Word,
+        | '\u{0E40}'..='\u{0E46}' => Property::Word,
         // Ideographic comma and full stop, brackets.
-        '\u{3001}'..='\u{3002}' | '\u{300A}'..='\u{3011}' => Known::Mark,
+        '\u{3001}'..='\u{3002}' | '\u{300A}'..='\u{3011}' => Property::Mark,
         // Thai vowel signs and tone marks.
-        '\u{0E31}' | '\u{0E34}'..='\u{0E3A}' | '\u{0E47}'..='\u{0E4E}' => Known::Extends,
+        '\u{0E31}' | '\u{0E34}'..='\u{0E3A}' | '\u{0E47}'..='\u{0E4E}' => Property::Extends,
         // ASCII, Katakana, fullwidth ASCII.
-        '\0'..='\u{7F}' | '\u{30A1}'..='\u{30FA}' | '\u{FF01}'..='\u{FF5E}' => Known::Starts,
-        _ => Known::Nothing,
+        '\0'..='\u{7F}' | '\u{30A1}'..='\u{30FA}' | '\u{FF01}'..='\u{FF5E}' => Property::Starts,
+        _ => Property::Nothing,
     }
 }
 
 /// Returns whether a segment starts before `letter`, whatever the preceding text.
 pub(super) fn starts_segment(letter: char) -> bool {
-    matches!(known(letter), Known::Word | Known::Mark)
+    matches!(property_of(letter), Property::Word | Property::Mark)
 }
 
 /// Returns the end of the segment at the start of `text`, and whether it is a word, if `letter`,
 /// its first character, is a segment by itself and the next character is known.
 pub(super) fn segment(text: &str, letter: char) -> Option<(usize, bool)> {
-    let is_word = match known(letter) {
-        Known::Word => true,
-        Known::Mark => false,
-        Known::Extends | Known::Starts | Known::Nothing => return None,
+    let is_word = match property_of(letter) {
+        Property::Word => true,
+        Property::Mark => false,
+        Property::Extends | Property::Starts | Property::Nothing => return None,
     };
     let mut end = letter.len_utf8();
     for next in text[end..].chars() {
-        match known(next) {
+        match property_of(next) {
             // A sign on punctuation may be a letter by itself: leave that to the segmenter.
-            Known::Extends if is_word => end += next.len_utf8(),
-            Known::Extends | Known::Nothing => return None,
-            Known::Word | Known::Mark | Known::Starts => break,
+            Property::Extends if is_word => end += next.len_utf8(),
+            Property::Extends | Property::Nothing => return None,
+            Property::Word | Property::Mark | Property::Starts => break,
         }
     }
     Some((end, is_word))
@@ -71,16 +71,20 @@ mod tests {
     const NEIGHBOURS: &str =
         "aא1_.':,\" \u{3000}ア\u{301}\u{200d}\u{ad}🇩👩❤\u{1f3fd}漢ก\u{e31}(\n\r\u{2028}ㄱ한";
 
-    fn all() -> impl Iterator<Item = (char, Known)> {
+    fn all() -> impl Iterator<Item = (char, Property)> {
         ('\0'..=char::MAX)
-            .map(|letter| (letter, known(letter)))
-            .filter(|(_, known)| *known != Known::Nothing)
+            .map(|letter| (letter, property_of(letter)))
+            .filter(|(_, property)| *property != Property::Nothing)
     }
 
     #[test]
     fn a_segment_starts_before_every_character_that_starts_one() {
-        for (letter, known) in all().filter(|(letter, _)| starts_segment(*letter)) {
-            assert_eq!(letter.is_alphanumeric(), known == Known::Word, "{letter:?}");
+        for (letter, property) in all().filter(|(letter, _)| starts_segment(*letter)) {
+            assert_eq!(
+                letter.is_alphanumeric(),
+                property == Property::Word,
+                "{letter:?}"
+            );
             assert!(
                 letter
                     .to_lowercase()
@@ -107,11 +111,11 @@ mod tests {
 
     #[test]
     fn extending_and_starting_characters_match_the_segmenter() {
-        for (letter, known) in all() {
+        for (letter, property) in all() {
             let behind = format!("漢{letter}");
             let segments: Vec<_> = behind.split_word_bounds().collect();
-            match known {
-                Known::Extends => assert_eq!(segments, [&behind], "{letter:?}"),
+            match property {
+                Property::Extends => assert_eq!(segments, [&behind], "{letter:?}"),
                 _ => assert_eq!(segments[0], "漢", "{letter:?}"),
             }
         }

@@ -11,7 +11,7 @@ use ascii::Ascii;
 use unicode::Unicode;
 
 use crate::case::Case;
-use crate::hasher::{Table, Work};
+use crate::hasher::{Table, TableWork};
 use crate::table::{Hash, Words};
 
 /// Bytes that are not text in the tokenizer's sense.
@@ -54,13 +54,13 @@ trait Tokenize {
 }
 
 /// A call of [`Tokenizer::count`].
-struct Counting<'text, T> {
+struct CountCall<'text, T> {
     text: &'text [u8],
     case: Case,
     tokenizer: PhantomData<T>,
 }
 
-impl<T: Tokenize> Work for Counting<'_, T> {
+impl<T: Tokenize> TableWork for CountCall<'_, T> {
     type Done = Result<Signature, BadByte>;
 
     fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
@@ -77,7 +77,7 @@ const fn value<T: Tokenize>() -> Tokenizer {
         name: T::NAME,
         about: T::ABOUT,
         count: |text, case, table| {
-            table.work(Counting {
+            table.run(CountCall {
                 text,
                 case,
                 tokenizer: PhantomData::<T>,
@@ -108,13 +108,13 @@ struct Runs {
 impl Runs {
     /// Takes the bits of the chunk at `base`; a run that reaches the chunk's end stays open.
     #[inline]
-    fn feed(&mut self, bits: u64, base: usize, mut hand_on: impl FnMut(usize, usize)) {
+    fn feed(&mut self, bits: u64, base: usize, mut on_piece: impl FnMut(usize, usize)) {
         let mut edges = bits ^ (bits << 1 | u64::from(self.inside));
         while edges != 0 {
             let at = base + edges.trailing_zeros() as usize;
             edges &= edges - 1;
             if self.inside {
-                hand_on(self.start, at);
+                on_piece(self.start, at);
             } else {
                 self.start = at;
             }

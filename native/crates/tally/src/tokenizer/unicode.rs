@@ -100,7 +100,7 @@ fn count_segments<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Res
 /// Counts the words of a text that is all ASCII.
 fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
     let mut runs = Runs::default();
-    let mut before = Before::default();
+    let mut before = PreviousByte::default();
     let mut base = 0;
     while base < text.len() {
         let mut last = [b' '; CHUNK];
@@ -112,7 +112,7 @@ fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
         let after = rest.get(CHUNK).copied().unwrap_or(b' ');
         let classes = classify(chunk);
         let bits = word_bits(&classes, before, after);
-        before = Before {
+        before = PreviousByte {
             letter: classes.letters >> 63,
             digit: classes.digits >> 63,
         };
@@ -128,7 +128,7 @@ fn count_ascii<H: Hash>(text: &[u8], table: &mut Words<H>) {
 
 /// Class of the byte before a chunk: 1 for a letter or a digit, else 0.
 #[derive(Clone, Copy, Debug, Default)]
-struct Before {
+struct PreviousByte {
     letter: u64,
     digit: u64,
 }
@@ -138,7 +138,7 @@ struct Before {
 /// `WB5`, `WB8` to `WB10`, `WB13a` and `WB13b` join letters, digits and `_` in any order. `WB6` and `WB7` join a letter, one of
 /// `'` `.` `:`, and a letter; `WB11` and `WB12` join a digit, one of `'` `.` `,` `;`, and a digit.
 #[inline]
-fn word_bits(classes: &Classes, before: Before, after: u8) -> u64 {
+fn word_bits(classes: &Classes, before: PreviousByte, after: u8) -> u64 {
     let Classes {
         letters,
         digits,

@@ -45,24 +45,24 @@ impl Account {
 }
 
 /// Reason why fio's report is unavailable.
-pub(super) enum Failed {
+pub(super) enum ReportError {
     /// fio could not set its ring up; no thread that met this wrote anything.
     Setup(io::Error),
     Other(Fault),
 }
 
-impl From<Failed> for Fault {
-    fn from(failed: Failed) -> Self {
+impl From<ReportError> for Fault {
+    fn from(failed: ReportError) -> Self {
         match failed {
-            Failed::Setup(source) => in_fio(source),
-            Failed::Other(fault) => fault,
+            ReportError::Setup(source) => fio_fault(source),
+            ReportError::Other(fault) => fault,
         }
     }
 }
 
-fn in_fio(source: io::Error) -> Fault {
+fn fio_fault(source: io::Error) -> Fault {
     Fault::Io {
-        doing: "write with fio",
+        action: "write with fio",
         offset: None,
         source,
     }
@@ -81,11 +81,11 @@ struct Job {
     /// Thousandths of a second, the last sync included.
     #[serde(rename = "job_runtime")]
     runtime: f64,
-    write: Written,
+    write: WriteFigures,
 }
 
 #[derive(Deserialize)]
-struct Written {
+struct WriteFigures {
     io_bytes: u64,
     total_ios: u64,
     short_ios: u64,
@@ -106,12 +106,12 @@ struct Latency {
 }
 
 /// The account of an fio that has ended, if all its threads did so without error.
-pub(super) fn read(output: &Output) -> Result<Account, Failed> {
+pub(super) fn read(output: &Output) -> Result<Account, ReportError> {
     let stderr = String::from_utf8_lossy(&output.stderr);
     let failed = || {
         let last = stderr.lines().rfind(|line| !line.trim().is_empty());
         let words = last.map_or_else(|| output.status.to_string(), |line| line.trim().to_owned());
-        Failed::Other(Fault::Unavailable(format!("fio failed: {words}")))
+        ReportError::Other(Fault::Unavailable(format!("fio failed: {words}")))
     };
     // Warnings may precede the object, and so may the failed call with its function.
     let start = output
@@ -120,7 +120,7 @@ pub(super) fn read(output: &Output) -> Result<Account, Failed> {
         .position(|&byte| byte == b'{')
         .ok_or_else(failed)?;
     let report: Report = serde_json::from_slice(&output.stdout[start..]).map_err(|error| {
-        Failed::Other(Fault::Unavailable(format!(
+        ReportError::Other(Fault::Unavailable(format!(
             "what fio printed cannot be read: {error}"
         )))
     })?;
@@ -128,18 +128,18 @@ pub(super) fn read(output: &Output) -> Result<Account, Failed> {
         let source = io::Error::from_raw_os_error(job.error);
         let before = String::from_utf8_lossy(&output.stdout[..start]);
         return Err(if before.contains("func=io_queue_init") {
-            Failed::Setup(source)
+            ReportError::Setup(source)
         } else {
-            Failed::Other(in_fio(source))
+            ReportError::Other(fio_fault(source))
         });
     }
     if !output.status.success() {
         return Err(failed());
     }
-    Ok(together(report))
+    Ok(combine(report))
 }
 
-fn together(report: Report) -> Account {
+fn combine(report: Report) -> Account {
     let writes = || report.jobs.iter().map(|job| &job.write);
     let longest = |taken: &mut dyn Iterator<Item = f64>| taken.fold(0.0, f64::max) / 1e3;
     let elapsed_s = longest(&mut writes().map(|write| write.runtime));
@@ -240,8 +240,10 @@ mod tests {
             &jobs,
             "fio: pid=1, err=12/file:engines/io_uring.c:998, func=io_queue_init, error=x",
         ));
-        assert!(matches!(setup, Err(Failed::Setup(error)) if error.raw_os_error() == Some(12)));
+        assert!(
+            matches!(setup, Err(ReportError::Setup(error)) if error.raw_os_error() == Some(12))
+        );
         let other = read(&output(&jobs, "fio: pid=1, err=12, func=xfer, error=x"));
-        assert!(matches!(other, Err(Failed::Other(Fault::Io { .. }))));
+        assert!(matches!(other, Err(ReportError::Other(Fault::Io { .. }))));
     }
 }

@@ -9,7 +9,7 @@ use worker::hex;
 
 use crate::job::Search;
 use crate::record::Message;
-use crate::threads::Alive;
+use crate::threads::ThreadCounts;
 use crate::timestamp::Timestamp;
 
 /// Bad lines that are named; all are counted.
@@ -37,7 +37,7 @@ pub struct Hit {
     /// SHA-256 over everything that was found of it.
     pub digest: [u8; 32],
     /// Displayed excerpt of the message.
-    pub shown: String,
+    pub excerpt: String,
 }
 
 /// Older is less. Of two of one time, the one in the later file, or later in its file, is less: it is listed later.
@@ -55,7 +55,7 @@ impl PartialOrd for Hit {
 
 /// The result of a search, or of a part of it.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// Messages that match.
     pub total: u64,
     /// The digests of all of them, combined by exclusive or.
@@ -67,14 +67,14 @@ pub struct Found {
     /// Invalid lines.
     pub bad: u64,
     /// The first invalid line and its error.
-    pub bad_named: BTreeMap<Place, String>,
+    pub named_bad_lines: BTreeMap<Place, String>,
     /// Observations of the search.
-    pub seen: Seen,
+    pub observations: Observations,
 }
 
 /// Observations during a search.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct Observations {
     /// Engines, as reported by the executed code and by the thread that ran it.
     pub engines: BTreeSet<String>,
     /// Parsers that parsed a line, as reported by their own code.
@@ -123,7 +123,7 @@ pub struct Seen {
     pub threads_blocking: usize,
 }
 
-impl Found {
+impl SearchResults {
     /// Creates an empty result that keeps the newest `limit` messages.
     #[must_use]
     pub fn new(limit: usize) -> Self {
@@ -142,14 +142,14 @@ impl Found {
             time: message.time,
             place,
             digest,
-            shown: String::new(),
+            excerpt: String::new(),
         };
         let full = self.newest.len() >= self.limit;
         if full && self.newest.peek().is_none_or(|oldest| hit < oldest.0) {
             return;
         }
-        let shown = shown(message);
-        self.keep(Hit { shown, ..hit });
+        let excerpt = excerpt(message);
+        self.keep(Hit { excerpt, ..hit });
     }
 
     fn keep(&mut self, hit: Hit) {
@@ -162,11 +162,14 @@ impl Found {
     /// Takes a bad line.
     pub fn reject(&mut self, place: Place, why: impl FnOnce() -> String) {
         self.bad += 1;
-        let last = self.bad_named.last_key_value().map(|(place, _)| *place);
-        if self.bad_named.len() < BAD_LINES_NAMED || last.is_some_and(|last| place < last) {
-            self.bad_named.insert(place, why());
-            while self.bad_named.len() > BAD_LINES_NAMED {
-                self.bad_named.pop_last();
+        let last = self
+            .named_bad_lines
+            .last_key_value()
+            .map(|(place, _)| *place);
+        if self.named_bad_lines.len() < BAD_LINES_NAMED || last.is_some_and(|last| place < last) {
+            self.named_bad_lines.insert(place, why());
+            while self.named_bad_lines.len() > BAD_LINES_NAMED {
+                self.named_bad_lines.pop_last();
             }
         }
     }
@@ -180,11 +183,11 @@ impl Found {
             .into_iter()
             .for_each(|Reverse(hit)| self.keep(hit));
         self.bad += other.bad;
-        self.bad_named.extend(other.bad_named);
-        while self.bad_named.len() > BAD_LINES_NAMED {
-            self.bad_named.pop_last();
+        self.named_bad_lines.extend(other.named_bad_lines);
+        while self.named_bad_lines.len() > BAD_LINES_NAMED {
+            self.named_bad_lines.pop_last();
         }
-        self.seen.merge(other.seen);
+        self.observations.merge(other.observations);
     }
 
     /// The newest messages, the newest first.
@@ -207,7 +210,7 @@ impl Found {
     }
 }
 
-impl Seen {
+impl Observations {
     fn merge(&mut self, other: Self) {
         self.engines.extend(other.engines);
         self.parsers.extend(other.parsers);
@@ -236,10 +239,10 @@ impl Seen {
 
     /// Records the state at the end of the search. Must be called while its pools still exist.
     pub(crate) fn at_end(&mut self, search: &Search) {
-        let alive = Alive::count();
-        self.threads_alive = alive.all;
-        self.threads_executor = alive.executor;
-        self.threads_blocking = alive.blocking;
+        let threads = ThreadCounts::count();
+        self.threads_alive = threads.all;
+        self.threads_executor = threads.executor;
+        self.threads_blocking = threads.blocking;
         self.in_flight_peak = search.in_flight.peak();
     }
 }
@@ -281,7 +284,7 @@ fn digest(message: &Message<'_>, offset: u64, name: &str) -> [u8; 32] {
 }
 
 /// The beginning of the message in one line.
-fn shown(message: &Message<'_>) -> String {
+fn excerpt(message: &Message<'_>) -> String {
     let text = message.pieces.first().map_or("", |piece| &*piece.0);
     let letters = text
         .chars()

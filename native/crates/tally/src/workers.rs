@@ -17,9 +17,9 @@ use crate::tokenizer::{BadByte, Tokenizer};
 const PIECE: usize = 128 << 10;
 
 #[derive(Debug)]
-struct Hand {
+struct WorkerState {
     table: Table,
-    seen: HashSet<ThreadId>,
+    threads: HashSet<ThreadId>,
     runtimes: BTreeSet<&'static str>,
     tokenizers: BTreeSet<&'static str>,
     hashers: BTreeSet<&'static str>,
@@ -27,31 +27,31 @@ struct Hand {
 
 /// Counts pieces on whatever thread asks, and remembers which threads those were.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub(crate) struct Workers {
     tokenizer: &'static Tokenizer,
     case: Case,
-    /// The thread that made the crew: the one that reads.
+    /// The thread that created the workers: the one that reads.
     reader: ThreadId,
     /// One for each thread of the pool, and the last for a thread outside.
-    hands: Vec<Mutex<Hand>>,
+    states: Vec<Mutex<WorkerState>>,
     /// Offset of the first bad byte found so far: pieces after it need not be counted.
     first_bad: AtomicU64,
     bad: Mutex<Option<BadByte>>,
 }
 
-impl Crew {
-    /// Creates a crew of `threads` threads in addition to the calling one; 0 for the calling thread
+impl Workers {
+    /// Creates the state of `threads` threads in addition to the calling one; 0 for the calling thread
     /// alone.
     pub(crate) fn new(job: &Job, threads: usize) -> Self {
         Self {
             tokenizer: job.tokenizer,
             case: job.case,
             reader: thread::current().id(),
-            hands: (0..=threads)
+            states: (0..=threads)
                 .map(|_| {
-                    Mutex::new(Hand {
+                    Mutex::new(WorkerState {
                         table: (job.hasher.table)(),
-                        seen: HashSet::new(),
+                        threads: HashSet::new(),
                         runtimes: BTreeSet::new(),
                         tokenizers: BTreeSet::new(),
                         hashers: BTreeSet::new(),
@@ -63,10 +63,10 @@ impl Crew {
         }
     }
 
-    /// Counts a piece at `offset` of the current input, by the hand of the current thread of a
-    /// pool, or by the last for any other thread.
+    /// Counts a piece at `offset` of the current input, in the state of the current thread of a
+    /// pool, or in the last for any other thread.
     pub(crate) fn count(&self, text: &[u8], offset: u64) {
-        let outside = self.hands.len() - 1;
+        let outside = self.states.len() - 1;
         let index = rayon::current_thread_index()
             .filter(|&index| index < outside)
             .unwrap_or(outside);
@@ -84,24 +84,24 @@ impl Crew {
         }
     }
 
-    /// Counts a piece at `offset` of the current input, by the hand numbered `index`.
+    /// Counts a piece at `offset` of the current input, in the state numbered `index`.
     pub(crate) fn count_as(&self, index: usize, text: &[u8], offset: u64) {
-        let mut hand = self.hands[index]
+        let mut worker = self.states[index]
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        hand.seen.insert(thread::current().id());
-        hand.runtimes.insert(self.runtime());
+        worker.threads.insert(thread::current().id());
+        worker.runtimes.insert(self.runtime());
         for (start, piece) in cut::pieces(text, PIECE) {
             let offset = offset + start as u64;
             if offset > self.first_bad.load(Ordering::Relaxed) {
                 return;
             }
-            match (self.tokenizer.count)(piece, self.case, &mut hand.table) {
+            match (self.tokenizer.count)(piece, self.case, &mut worker.table) {
                 Ok(signature) => {
-                    hand.tokenizers.insert(signature.tokenizer);
-                    hand.hashers.insert(signature.hasher);
+                    worker.tokenizers.insert(signature.tokenizer);
+                    worker.hashers.insert(signature.hasher);
                 }
-                Err(bad) => self.found(BadByte {
+                Err(bad) => self.record_bad_byte(BadByte {
                     offset: offset + bad.offset,
                     ..bad
                 }),
@@ -110,7 +110,7 @@ impl Crew {
     }
 
     /// The first of all bad bytes is the one to report, in whatever order the pieces are counted.
-    fn found(&self, bad: BadByte) {
+    fn record_bad_byte(&self, bad: BadByte) {
         self.first_bad.fetch_min(bad.offset, Ordering::Relaxed);
         let mut first = self.bad.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none_or(|known| bad.offset < known.offset) {
@@ -119,12 +119,12 @@ impl Crew {
     }
 
     /// Returns whether an invalid byte was found; bytes after it need not be read.
-    pub(crate) fn failed(&self) -> bool {
+    pub(crate) fn has_bad_byte(&self) -> bool {
         self.first_bad.load(Ordering::Relaxed) != u64::MAX
     }
 
     /// The first bad byte of the current input, once all its pieces are counted.
-    pub(crate) fn bad(&self) -> Option<BadByte> {
+    pub(crate) fn first_bad_byte(&self) -> Option<BadByte> {
         *self.bad.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -132,13 +132,13 @@ impl Crew {
     pub(crate) fn finish(self, count: &mut Count) {
         let mut threads = HashSet::new();
         let mut tables = Vec::new();
-        for hand in self.hands {
-            let hand = hand.into_inner().unwrap_or_else(PoisonError::into_inner);
-            count.runtimes.extend(hand.runtimes);
-            count.hashers.extend(hand.hashers);
-            count.tokenizers.extend(hand.tokenizers);
-            threads.extend(hand.seen);
-            tables.push(hand.table);
+        for worker in self.states {
+            let worker = worker.into_inner().unwrap_or_else(PoisonError::into_inner);
+            count.runtimes.extend(worker.runtimes);
+            count.hashers.extend(worker.hashers);
+            count.tokenizers.extend(worker.tokenizers);
+            threads.extend(worker.threads);
+            tables.push(worker.table);
         }
         count.threads = threads.len();
         tables.sort_by_key(|table| Reverse(table.distinct()));
