@@ -34,7 +34,7 @@ DURATION_UNITS: Final[dict[str, float]] = {
 }
 PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
 """Number of each unit in a second. µ is the micro sign or the Greek letter."""
-_NUMBER: Final = r"(\d+(?:\.\d+)?)"
+_NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?)"
 _SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(SIZE_UNITS)})$")
 _DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(DURATION_UNITS)})$")
 _PERCENT: Final = re.compile(rf"^{_NUMBER}\s*%$")

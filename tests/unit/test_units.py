@@ -1,5 +1,8 @@
 """Tests of sizes, durations and percentages."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,22 +10,18 @@ from hypothesis import strategies as st
 from bench_framework import units
 from bench_framework.text.numbers import format_clock, format_duration, format_size
 
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("10MiB", 10 * 1024**2),
-        ("200MB", 200_000_000),
-        ("1.5KiB", 1536),
-        ("17B", 17),
-        ("64 KiB", 65536),
-    ],
+SIZES = json.loads(
+    (Path(__file__).parents[1] / "fixtures" / "sizes.json").read_text(encoding="utf-8")
 )
+"""Sizes and their bytes, and texts that are no sizes. The Rust parser of the workers reads the same examples."""
+
+
+@pytest.mark.parametrize(("text", "expected"), SIZES["bytes"].items())
 def test_a_size_is_bytes(text: str, expected: int) -> None:
     assert units.parse_size(text) == expected
 
 
-@pytest.mark.parametrize("text", ["200", "10 mib", "MiB", "-1MiB", "1e3MiB", "0.3B", ""])
+@pytest.mark.parametrize("text", [*SIZES["refused"], "200"])
 def test_a_size_without_a_known_unit_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"size|whole number"):
         units.parse_size(text)
