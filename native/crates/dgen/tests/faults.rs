@@ -282,7 +282,7 @@ fn without_io_uring_uring_is_unavailable_and_no_other_mode_replaces_it() {
     fails(
         command,
         1,
-        &["io_uring_setup failed", "os error 1"],
+        &["io_uring cannot be set up", "os error 1"],
         folder.path(),
     );
     let mut describe = Command::new(DGEN);

@@ -2,7 +2,6 @@
 //! themselves.
 
 use std::env;
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::ArgAction::Set;
@@ -14,6 +13,7 @@ use search::parser::{Choice, PARSERS};
 use search::record::{ROLES, Role};
 use search::timestamp::Timestamp;
 use worker::command_line::{Named, named, one_of};
+use worker::size::parse_within;
 
 /// Searches JSONL sessions.
 #[derive(Debug, Parser)]
@@ -183,25 +183,18 @@ fn threads(text: &str, most: usize) -> Result<Threads, String> {
 
 fn parse_size(text: &str) -> Result<usize, String> {
     let bounds = "at least 1 byte and below 4096MiB";
-    size(text, 1..=u32::MAX as usize, bounds)
+    parse_within(text, 1..=u32::MAX as usize, bounds)
 }
 
 /// Up to 200 files have a buffer at one time, and memory for it is asked for before anything is read.
 fn parse_buffer(text: &str) -> Result<usize, String> {
-    size(text, 1..=256 << 20, "at least 1 byte and at most 256MiB")
+    parse_within(text, 1..=256 << 20, "at least 1 byte and at most 256MiB")
 }
 
 /// A file is opened for each piece, and all pieces are listed beforehand.
 fn parse_chunk(text: &str) -> Result<usize, String> {
     let bounds = "at least 4KiB and below 4096MiB";
-    size(text, 4 << 10..=u32::MAX as usize, bounds)
-}
-
-fn size(text: &str, range: RangeInclusive<usize>, bounds: &str) -> Result<usize, String> {
-    usize::try_from(worker::size::parse(text)?)
-        .ok()
-        .filter(|size| range.contains(size))
-        .ok_or_else(|| bounds.to_owned())
+    parse_within(text, 4 << 10..=u32::MAX as usize, bounds)
 }
 
 /// A variable of a runtime.

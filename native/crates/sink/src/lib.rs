@@ -39,6 +39,8 @@ mod writer;
 
 use std::num::NonZeroUsize;
 
+use worker::recognition;
+
 pub use blocks::Block;
 pub use direct::{alignment as direct_alignment, why_not_direct, why_not_dontcache};
 pub use done::Done;
@@ -98,13 +100,12 @@ pub fn mode(name: &str) -> Option<&'static Mode> {
 /// The name of the mode that left `evidence`: `requested`, if it can be, else the first of the registry that can.
 #[must_use]
 pub fn judge(requested: &Mode, evidence: &Evidence) -> &'static str {
-    if (requested.matches)(evidence) {
-        return requested.name;
-    }
-    MODES
-        .iter()
-        .find(|mode| (mode.matches)(evidence))
-        .map_or("unknown", |mode| mode.name)
+    recognition::actual(
+        requested,
+        MODES,
+        |mode| (mode.matches)(evidence),
+        |mode| mode.name,
+    )
 }
 
 /// Distribution of the blocks of a file among writers.

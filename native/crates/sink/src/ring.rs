@@ -16,7 +16,7 @@ use crate::{Fault, Writer};
 pub fn why_unavailable() -> Option<String> {
     IoUring::new(2)
         .err()
-        .map(|error| format!("io_uring_setup failed: {error}"))
+        .map(|error| worker::io_uring::unavailable(&error))
 }
 
 /// Refusals in a row, with nothing taken and nothing completed between them, after which a ring counts as stuck.
@@ -141,8 +141,7 @@ fn degrades(error: &io::Error) -> bool {
 
 impl Operations for Ring {
     fn open(writer: &Writer<'_>, depth: usize, notes: &mut Vec<String>) -> Result<Self, Fault> {
-        let unavailable =
-            |error| Fault::Unavailable(format!("io_uring cannot be had here: {error}"));
+        let unavailable = |error| Fault::Unavailable(worker::io_uring::unavailable(&error));
         let entries = u32::try_from(depth).unwrap_or(u32::MAX).max(1);
         let tuned = IoUring::builder()
             .setup_clamp()

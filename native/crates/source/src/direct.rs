@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 
-use crate::{BlockCallback, Evidence, Mode, Options, memory_for, size_changed};
+use crate::{BlockCallback, Evidence, Mode, Options, memory_for, wrong_size};
 
 pub(crate) static MODE: Mode = Mode {
     name: "direct",
@@ -71,14 +71,11 @@ fn probe_folder(folder: &Path) -> FolderProbe {
 }
 
 fn matches(evidence: &Evidence) -> bool {
-    let fact = |name| evidence.facts.get(name).copied().unwrap_or(0);
-    evidence.facts.keys().all(|name| FACTS.contains(name))
-        && fact(FLAG) == 1
-        && fact(READS) > 0
-        && fact(BYTES) >= evidence.bytes
-        && evidence.read_calls == 0
-        && evidence.mapped_bytes == 0
-        && evidence.largest_block_bytes <= evidence.block_bytes
+    evidence.has_only(&FACTS)
+        && evidence.fact(FLAG) == 1
+        && evidence.fact(READS) > 0
+        && evidence.fact(BYTES) >= evidence.bytes
+        && evidence.blocks_are_bounded()
 }
 
 fn read(
@@ -103,7 +100,7 @@ fn read(
     })?;
     let size = file.metadata()?.len();
     if offset % alignment as u64 != 0 && offset != size {
-        return Err(size_changed());
+        return Err(wrong_size(size));
     }
     let flags = rustix::fs::fcntl_getfl(file)?;
     evidence

@@ -5,6 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
+use worker::recognition;
+
 use crate::{MODES, Mode, Options, ring};
 
 /// Traces of reading one input. Counts of calls come from [`CountingReader`]; the rest is seen from the delivered blocks.
@@ -39,21 +41,34 @@ impl Evidence {
     /// Returns the operations that an `io_uring` completed: 0 in modes without a ring.
     #[must_use]
     pub fn ring_completions(&self) -> u64 {
-        [ring::URING_COMPLETIONS, ring::MONOIO_COMPLETIONS]
-            .iter()
-            .filter_map(|name| self.facts.get(name))
-            .sum()
+        self.fact(ring::URING_COMPLETIONS) + self.fact(ring::MONOIO_COMPLETIONS)
+    }
+
+    /// Returns a fact, 0 if it was not left.
+    pub(crate) fn fact(&self, name: &str) -> u64 {
+        self.facts.get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns whether all facts are among `known`, and the input was neither read by `read` calls nor mapped.
+    pub(crate) fn has_only(&self, known: &[&str]) -> bool {
+        self.facts.keys().all(|name| known.contains(name))
+            && self.read_calls == 0
+            && self.mapped_bytes == 0
+    }
+
+    /// Returns whether every delivered block is at most as large as requested.
+    pub(crate) fn blocks_are_bounded(&self) -> bool {
+        self.largest_block_bytes <= self.block_bytes
     }
 
     /// The name of the mode that left this evidence: `requested`, if it can be, else the first of the registry that can.
     pub(crate) fn judge(&self, requested: &Mode) -> &'static str {
-        if (requested.matches)(self) {
-            return requested.name;
-        }
-        MODES
-            .iter()
-            .find(|mode| (mode.matches)(self))
-            .map_or("unknown", |mode| mode.name)
+        recognition::actual(
+            requested,
+            MODES,
+            |mode| (mode.matches)(self),
+            |mode| mode.name,
+        )
     }
 }
 

@@ -190,17 +190,14 @@ pub fn open(mode: &'static Mode, input: &Input) -> io::Result<Reader> {
     })
 }
 
-/// Returns the error for an input that changed while it was read.
-fn size_changed() -> io::Error {
-    io::Error::other("the file changed its size while it was read")
-}
-
-/// Returns the error for a file that reports a size of 0 but has contents, such as the files of
-/// `/proc`.
-fn no_size() -> io::Error {
-    io::Error::other(
-        "the file has contents but says that its size is 0: only modes that read in blocks can read it",
-    )
+/// Returns the error for a file whose contents are not as long as the `size` that it had at first. Files such as those
+/// of `/proc` have contents and report a size of 0.
+fn wrong_size(size: u64) -> io::Error {
+    io::Error::other(if size == 0 {
+        "the file has contents but says that its size is 0: only modes that read in blocks can read it"
+    } else {
+        "the file changed its size while it was read"
+    })
 }
 
 /// Fails if there is no memory of so many bytes. Tried first: running out of memory must be an error with a path, not

@@ -4,8 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 
 use memmap2::{Mmap, MmapOptions};
+use worker::recognition;
 
-use crate::{BlockCallback, Evidence, Mode, Options, no_size, size_changed};
+use crate::{BlockCallback, Evidence, Mode, Options, wrong_size};
 
 pub(crate) static MODE: Mode = Mode {
     name: "mmap",
@@ -97,7 +98,7 @@ fn read(
     if file.metadata()?.len() == 0 {
         // An empty answer would be wrong.
         if (&mut &*file).read(&mut [0])? > 0 {
-            return Err(no_size());
+            return Err(wrong_size(0));
         }
         return Ok(());
     }
@@ -107,7 +108,7 @@ fn read(
     // Bytes that were truncated inside the last page, or truncated and rewritten, were read as
     // zeros without a signal.
     if file.metadata()?.len() != map.len() as u64 {
-        return Err(size_changed());
+        return Err(wrong_size(map.len() as u64));
     }
     Ok(())
 }
@@ -135,11 +136,12 @@ impl MappingState {
 /// The advice that the fresh mapping at `address` shows: `requested`, if it can be, else the first that fits.
 fn actual_advice(address: usize, requested: &'static Advice) -> Option<&'static str> {
     let state = mapping_state(address)?;
-    if (requested.matches)(&state) {
-        return Some(requested.name);
-    }
-    let shown = ADVICE.iter().find(|advice| (advice.matches)(&state));
-    Some(shown.map_or("unknown", |advice| advice.name))
+    Some(recognition::actual(
+        requested,
+        ADVICE,
+        |advice| (advice.matches)(&state),
+        |advice| advice.name,
+    ))
 }
 
 fn mapping_state(address: usize) -> Option<MappingState> {

@@ -12,8 +12,7 @@ use monoio::{IoUringDriver, Runtime, RuntimeBuilder};
 
 use crate::ring::MONOIO_COMPLETIONS;
 use crate::{
-    BlockCallback, Evidence, Mode, Options, check_memory, memory_for, no_size, ring, size_changed,
-    size_of,
+    BlockCallback, Evidence, Mode, Options, check_memory, memory_for, ring, size_of, wrong_size,
 };
 
 pub(crate) static SLURP: Mode = Mode {
@@ -37,8 +36,7 @@ pub(crate) static CHUNKED: Mode = Mode {
     probe,
     matches: |evidence| {
         // Each block is a completion at least, and the read that returns nothing or the close is one more.
-        read_by_ring(evidence, evidence.blocks + 1)
-            && evidence.largest_block_bytes <= evidence.block_bytes
+        read_by_ring(evidence, evidence.blocks + 1) && evidence.blocks_are_bounded()
     },
     read: read_chunks,
 };
@@ -62,7 +60,7 @@ fn slurp(
         let behind = behind?;
         again.close().await?;
         if contents.len() < size || behind > 0 {
-            return Err(if size == 0 { no_size() } else { size_changed() });
+            return Err(wrong_size(size as u64));
         }
         Ok(contents)
     })?;
@@ -144,7 +142,7 @@ fn probe() -> Option<String> {
             ring::close(runtime);
             None
         }
-        Err(error) => Some(ring::unavailable_reason(&error)),
+        Err(error) => Some(worker::io_uring::unavailable(&error)),
     }
 }
 
@@ -157,7 +155,7 @@ fn block_on<T>(
     work: impl AsyncFnOnce(&mut Evidence) -> io::Result<T>,
 ) -> io::Result<T> {
     let (mut runtime, descriptor) = ring::create(build)
-        .map_err(|error| io::Error::new(error.kind(), ring::unavailable_reason(&error)))?;
+        .map_err(|error| io::Error::new(error.kind(), worker::io_uring::unavailable(&error)))?;
     let result = runtime.block_on(work(evidence));
     if let Some(count) = descriptor.and_then(ring::completions) {
         evidence.facts.insert(MONOIO_COMPLETIONS, count);
@@ -180,15 +178,10 @@ async fn count_read_calls<T>(evidence: &mut Evidence, reading: impl Future<Outpu
 /// Returns whether `evidence` contains only facts of `monoio`, at least `least` completions, and no
 /// bytes read by another call.
 fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
-    let fact = |name| evidence.facts.get(name).copied();
-    evidence
-        .facts
-        .keys()
-        .all(|name| [MONOIO_COMPLETIONS, READ_CALL_BYTES].contains(name))
-        && fact(MONOIO_COMPLETIONS).is_some_and(|count| count >= least)
-        && fact(READ_CALL_BYTES).unwrap_or(0) == 0
-        && evidence.read_calls == 0
-        && evidence.mapped_bytes == 0
+    evidence.has_only(&[MONOIO_COMPLETIONS, READ_CALL_BYTES])
+        && evidence.facts.contains_key(MONOIO_COMPLETIONS)
+        && evidence.fact(MONOIO_COMPLETIONS) >= least
+        && evidence.fact(READ_CALL_BYTES) == 0
 }
 
 #[cfg(test)]

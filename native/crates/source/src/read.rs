@@ -36,5 +36,5 @@ fn matches(evidence: &Evidence) -> bool {
         && evidence.mapped_bytes == 0
         && evidence.read_bytes >= evidence.bytes
         && evidence.largest_request_bytes <= evidence.block_bytes
-        && evidence.largest_block_bytes <= evidence.block_bytes
+        && evidence.blocks_are_bounded()
 }

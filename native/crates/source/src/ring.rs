@@ -1,5 +1,4 @@
-//! The kernel's account of the `io_uring` instances of this process, for modes that cannot count
-//! completions themselves, and the reason why an instance is unavailable.
+//! The kernel's account of the `io_uring` instances of this process, for modes that cannot count completions themselves.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,24 +14,6 @@ pub(crate) const MONOIO_COMPLETIONS: &str = "monoio_ring_completions";
 /// Lock for creating and closing an instance, which distinguishes a new descriptor from those of
 /// other threads.
 static INSTANCES: Mutex<()> = Mutex::new(());
-
-/// Returns the reason why `io_uring` is unavailable: the error of its set-up, with the meaning of
-/// the errno.
-pub(crate) fn unavailable_reason(error: &io::Error) -> String {
-    let hint = match error.raw_os_error() {
-        Some(errno) if errno == rustix::io::Errno::NOSYS.raw_os_error() => {
-            "; the kernel has none, or a seccomp filter hides it"
-        }
-        Some(errno) if errno == rustix::io::Errno::PERM.raw_os_error() => {
-            "; a seccomp filter or kernel.io_uring_disabled forbids it"
-        }
-        Some(errno) if errno == rustix::io::Errno::NOMEM.raw_os_error() => {
-            "; the limit of locked memory (ulimit -l) may be too small"
-        }
-        _ => "",
-    };
-    format!("io_uring cannot be set up: {error}{hint}")
-}
 
 /// Builds a value that owns one `io_uring` instance, and returns it with the descriptor of that
 /// instance.
@@ -101,16 +82,5 @@ mod tests {
         zeros.read_exact(&mut buffer).unwrap();
         let (after, _) = bytes_of_read_calls().unwrap();
         assert_eq!(after - before - own, 1234);
-    }
-
-    #[test]
-    fn the_errno_is_named() {
-        for errno in [1, 12, 38] {
-            let message = unavailable_reason(&io::Error::from_raw_os_error(errno));
-            assert!(
-                message.contains(&format!("(os error {errno}); ")),
-                "{message}"
-            );
-        }
     }
 }

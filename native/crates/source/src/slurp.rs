@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io;
 
 use crate::{
-    BlockCallback, CountingReader, Evidence, Mode, Options, memory_for, no_size, size_changed,
-    size_of,
+    BlockCallback, CountingReader, Evidence, Mode, Options, memory_for, size_of, wrong_size,
 };
 
 pub(crate) static MODE: Mode = Mode {
@@ -29,7 +28,7 @@ fn read(
     let mut reader = CountingReader::new(file, evidence);
     let count = reader.fill(&mut buffer)?;
     if count < size || reader.fill(&mut [0])? > 0 {
-        return Err(if size == 0 { no_size() } else { size_changed() });
+        return Err(wrong_size(size as u64));
     }
     if count > 0 {
         let _ = on_block(&buffer[..count]);

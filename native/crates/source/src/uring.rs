@@ -40,18 +40,15 @@ fn probe() -> Option<String> {
             ring::close(ring);
             None
         }
-        Err(error) => Some(ring::unavailable_reason(&error)),
+        Err(error) => Some(worker::io_uring::unavailable(&error)),
     }
 }
 
 fn matches(evidence: &Evidence) -> bool {
-    let fact = |name| evidence.facts.get(name).copied().unwrap_or(0);
-    evidence.facts.keys().all(|name| FACTS.contains(name))
-        && fact(URING_COMPLETIONS) > 0
-        && fact(BYTES) >= evidence.bytes
-        && evidence.read_calls == 0
-        && evidence.mapped_bytes == 0
-        && evidence.largest_block_bytes <= evidence.block_bytes
+    evidence.has_only(&FACTS)
+        && evidence.fact(URING_COMPLETIONS) > 0
+        && evidence.fact(BYTES) >= evidence.bytes
+        && evidence.blocks_are_bounded()
 }
 
 fn read(

@@ -60,7 +60,7 @@ impl UringRequests {
     ) -> io::Result<Self> {
         let entries = u32::try_from(buffers.len()).unwrap_or(u32::MAX);
         let ((ring, degraded), _) = ring::create(|| set_up(entries))
-            .map_err(|error| io::Error::new(error.kind(), ring::unavailable_reason(&error)))?;
+            .map_err(|error| io::Error::new(error.kind(), worker::io_uring::unavailable(&error)))?;
         notes.extend(degraded);
         let vectors: Vec<_> = buffers
             .map(|buffer| libc::iovec {

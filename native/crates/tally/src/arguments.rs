@@ -74,10 +74,7 @@ pub(crate) struct Options {
 
 /// `4096`, `64KiB`, `1MiB`, `1GiB`; at least 1 byte.
 fn parse_size(text: &str) -> Result<usize, String> {
-    usize::try_from(worker::size::parse(text)?)
-        .ok()
-        .filter(|size| *size > 0)
-        .ok_or_else(|| "at least 1 byte".to_owned())
+    worker::size::parse_within(text, 1..=usize::MAX, "at least 1 byte")
 }
 
 #[cfg(test)]

@@ -42,8 +42,10 @@ pub mod answer;
 pub mod command_line;
 pub mod describe;
 pub mod exit;
+pub mod io_uring;
 pub mod mapped;
 pub mod phases;
+pub mod recognition;
 pub mod size;
 pub mod usage;
 

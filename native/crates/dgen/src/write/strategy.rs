@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 
 use sink::{Contents, Durability, Evidence, Fault, Job, Mode, Split, Submit};
+use worker::recognition;
 
 use super::programs::{fio_engine, why_no_fio, why_no_python};
 
@@ -246,13 +247,12 @@ impl Strategy {
 
 /// The name of the strategy that left `evidence`: `requested`, if it can be, else the first of the registry that can.
 pub(super) fn judge(requested: &Strategy, evidence: &Evidence, job: &Job) -> &'static str {
-    if (requested.matches)(evidence, job) {
-        return requested.name;
-    }
-    STRATEGIES
-        .iter()
-        .find(|strategy| (strategy.matches)(evidence, job))
-        .map_or("unknown", |strategy| strategy.name)
+    recognition::actual(
+        requested,
+        STRATEGIES,
+        |strategy| (strategy.matches)(evidence, job),
+        |strategy| strategy.name,
+    )
 }
 
 /// Refuses several files, for strategies that keep the whole contents in memory.

@@ -38,8 +38,8 @@ pub(super) const OWN_EXECUTOR: Engine = Engine {
         Knob::Threads,
         Knob::BlockingMaxThreads,
     ],
-    host: Host::Blocking,
     run: by_parser!(own_executor),
+    ..GLOBAL
 };
 
 static EXECUTOR: Executor<'static> = Executor::new();

@@ -31,14 +31,8 @@ pub(super) const TASK_PER_FILE: Engine = Engine {
 pub(super) const WORKER_POOL: Engine = Engine {
     name: "tokio-worker-pool",
     about: "as many tokio tasks as --concurrency says (without a limit one per worker thread), buffers reused",
-    knobs: &[
-        Knob::Channel,
-        Knob::Concurrency,
-        Knob::TokioBlocking,
-        Knob::TokioWorkers,
-    ],
-    host: Host::Tokio,
     run: by_parser!(worker_pool),
+    ..TASK_PER_FILE
 };
 
 pub(super) const HYBRID: Engine = Engine {
@@ -51,8 +45,8 @@ pub(super) const HYBRID: Engine = Engine {
         Knob::TokioWorkers,
         Knob::WholeFile,
     ],
-    host: Host::Tokio,
     run: by_parser!(hybrid),
+    ..TASK_PER_FILE
 };
 
 fn task_for_each<P: Parser>(search: &Arc<Search>) -> Part {
