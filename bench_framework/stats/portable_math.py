@@ -3,8 +3,8 @@
 numpy, the C library and BLAS choose their code by the features of the processor, and the last
 digit of a logarithm, an exponential or a matrix product depends on that choice. A record that was
 judged on one machine must verify on another. Everything that is stored, compared or judged
-therefore uses the functions of this module. They use only +, −, × and ÷ on doubles, which IEEE 754
-defines to the last bit.
+therefore uses the functions of this module. `log`, `log1p`, `exp` and `expm1` are those of the Rust
+crate `libm`, which use only +, −, × and ÷ on doubles. IEEE 754 defines these to the last bit.
 
 Portable without them: sorting, ranks, medians, counts, comparisons, elementwise numpy arithmetic,
 `math.sqrt`, `math.fsum`, and the functions of `statistics`, which sum exactly. Not portable:
@@ -18,69 +18,26 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
-SQRT_HALF: Final = 0.7071067811865476
-LN_2: Final = 0.6931471805599453
-LN_2_HIGH: Final = 6.93147180369123816490e-01
-"""The first 33 bits of ln 2: its product with an exponent is exact."""
-LN_2_LOW: Final = 1.90821492927058770002e-10
-ATANH_TERMS: Final = tuple(2 / k for k in range(25, 1, -2))
-"""Coefficients of s², s⁴, … in 2·atanh(s) ÷ s − 2, highest first; |s| < 0.172."""
-EXP_TERMS: Final = 15
-"""Terms of the exponential series; enough for |r| < 0.35."""
+from bench_framework._native import exp, expm1, log, log1p
+
+__all__ = [
+    "PORTABLE_DIGITS",
+    "ROOT_PRECISION",
+    "drop_unstable_digits",
+    "exp",
+    "expm1",
+    "find_root",
+    "log",
+    "log1p",
+    "normal_quantile",
+    "t_quantile",
+    "t_tails",
+]
+
 PORTABLE_DIGITS: Final = 10
 """Significant digits in which results of scipy are equal on all machines."""
 ROOT_PRECISION: Final = 8.881784197001252e-16
 """Relative precision of a root: four times the distance from 1 to the next double."""
-
-
-@lru_cache(maxsize=1 << 16)
-def log(x: float) -> float:
-    """Return the natural logarithm of a positive number, within one ulp.
-
-    Results are cached, because a measured value is part of many pairs.
-
-    Raises `ValueError`: `x` is not positive or not finite.
-    """
-    if not 0 < x < math.inf:
-        raise ValueError(f"no logarithm of {x}")
-    mantissa, exponent = math.frexp(x)
-    if mantissa < SQRT_HALF:
-        mantissa, exponent = 2 * mantissa, exponent - 1
-    return _log1p(mantissa - 1, exponent)
-
-
-def log1p(x: float) -> float:
-    """Return ln(1 + x), accurate for small x."""
-    in_range = -0.29 < x < 0.41  # noqa: PLR2004 -- the range of the series
-    return _log1p(x, 0) if in_range else log(1 + x)
-
-
-def _log1p(f: float, exponent: int) -> float:
-    """Return ln(1 + f) + exponent·ln 2 by the series of atanh, arranged as in fdlibm's e_log.c."""
-    s = f / (2 + f)
-    square, rest = s * s, 0.0
-    for term in ATANH_TERMS:
-        rest = (rest + term) * square
-    half = f * f / 2
-    return exponent * LN_2_HIGH - ((half - (s * (half + rest) + exponent * LN_2_LOW)) - f)
-
-
-def exp(x: float) -> float:
-    """Return e to the power of a finite number, within two ulps."""
-    exponent = round(x / LN_2)
-    return math.ldexp(1 + _expm1((x - exponent * LN_2_HIGH) - exponent * LN_2_LOW), exponent)
-
-
-def expm1(x: float) -> float:
-    """Return e to the power of x, minus 1, accurate for small x."""
-    return _expm1(x) if abs(x) < LN_2 / 2 else exp(x) - 1
-
-
-def _expm1(r: float) -> float:
-    total = 1.0
-    for k in range(EXP_TERMS, 1, -1):
-        total = 1 + r / k * total
-    return r * total
 
 
 def drop_unstable_digits(value: float) -> float:

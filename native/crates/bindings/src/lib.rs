@@ -1,4 +1,4 @@
-//! `bench_framework._native`: conversions between Python and the crates `dgen`, `labels` and
+//! `bench_framework._native`: conversions between Python and the crates `dgen`, `labels`, `libm` and
 //! `rustc-demangle`.
 //!
 //! Its stub is `bench_framework/_native.pyi`; a test compares the two.
@@ -13,6 +13,7 @@
 mod data;
 mod files;
 mod labels;
+mod math;
 
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,8 @@ mod _native {
     use crate::files::{cached_bytes, direct_alignment, read_and_validate, write_file};
     #[pymodule_export]
     use crate::labels::{label_tail, main_score, rank_score, shifted, signed_ranks};
+    #[pymodule_export]
+    use crate::math::{exp, expm1, log, log1p};
 
     /// Write a text corpus of exactly `size` bytes to exactly `path`; return its SHA-256, hexadecimal.
     ///
