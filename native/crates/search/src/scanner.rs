@@ -1,4 +1,9 @@
 //! Searches bytes, wherever they come from; one scanner for each thread or task.
+//!
+//! Files are opened, read and mapped here, not by the crate `source`. That crate copies nothing into a buffer of whole
+//! lines, and reads `/proc/self/maps` or `smaps` for each input to prove how it was read. Ratio of the CPU time with `source`
+//! to that without, `search run --query zyzzyva --output none --engine sequential` on 64 MiB in 1364 files, 40 interleaved
+//! pairs: 1.19 [1.15, 1.27] with `--reading read`, 1.87 [1.81, 1.89] with `--reading mmap`.
 
 use std::fs::File;
 use std::io::{self, Read};
