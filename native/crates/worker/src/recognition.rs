@@ -1,4 +1,4 @@
-//! Recognition of what really ran, by the traces that it left.
+//! Recognition of the actual mode, by the traces that it left.
 
 /// Returns the name of the value that left the traces: `requested` if it `matches`, else the first of `all` that does,
 /// else `unknown`.
