@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Settings;
 use crate::random::Random;
-use crate::write::{FileError, Options, write_file};
+use crate::write::{Fault, FileError, Options, write_file};
 
 /// Best settings of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,10 +140,7 @@ pub fn probe(
             row.bytes_per_s = Some(bytes as f64 / median(&row.seconds));
             made += 1;
             if progress(made) == ControlFlow::Break(()) {
-                return Err(FileError::Fault {
-                    path: folder.to_owned(),
-                    fault: crate::write::Fault::Stopped,
-                });
+                return Err(FileError::new(folder, Fault::Stopped));
             }
         }
     }

@@ -15,24 +15,9 @@ use sink::{Fault, Progress};
 use crate::data::Differences;
 use crate::write::{self, Expected, FileError};
 
-/// Returns the error of a file that was not compared.
-fn fault_of_file(path: &Path, fault: Fault) -> FileError {
-    FileError::Fault {
-        path: path.to_owned(),
-        fault,
-    }
-}
-
-/// Returns the error of a failed read, at an offset if there is one.
-fn read_error(path: &Path, offset: Option<u64>) -> impl FnOnce(io::Error) -> FileError {
-    move |source| {
-        let fault = Fault::Io {
-            action: "read",
-            offset,
-            source,
-        };
-        fault_of_file(path, fault)
-    }
+/// Returns the error of a failed read.
+fn read_error(path: &Path) -> impl FnOnce(io::Error) -> FileError {
+    move |source| FileError::new(path, Fault::during("read")(source))
 }
 
 /// Bytes that a thread compares at a time.
@@ -74,13 +59,15 @@ pub fn read_and_validate(
 ) -> Result<Validation, FileError> {
     if threads.get() > MAX_THREADS {
         let reason = format!("{threads} threads are more than {MAX_THREADS}");
-        return Err(fault_of_file(path, Fault::Contradiction(reason)));
+        return Err(FileError::new(path, Fault::Contradiction(reason)));
     }
     let file = write::open_regular(path).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => fault_of_file(path, Fault::Contradiction(error.to_string())),
-        _ => read_error(path, None)(error),
+        io::ErrorKind::InvalidInput => {
+            FileError::new(path, Fault::Contradiction(error.to_string()))
+        }
+        _ => read_error(path)(error),
     })?;
-    let metadata = file.metadata().map_err(read_error(path, None))?;
+    let metadata = file.metadata().map_err(read_error(path))?;
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
     let task = Task {
@@ -106,9 +93,9 @@ pub fn read_and_validate(
 fn check_unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), FileError> {
     let changed = |how| {
         let reason = format!("changed while it was read: {how}");
-        Err(fault_of_file(path, Fault::Unavailable(reason)))
+        Err(FileError::new(path, Fault::Unavailable(reason)))
     };
-    let after = file.metadata().map_err(read_error(path, None))?;
+    let after = file.metadata().map_err(read_error(path))?;
     if after.len() != before.len() {
         return changed("it has another size now");
     }
@@ -172,7 +159,7 @@ fn compare(
         }
         match failure {
             Some(failure) => Err(failure),
-            None if stopped => Err(fault_of_file(task.path, Fault::Stopped)),
+            None if stopped => Err(FileError::new(task.path, Fault::Stopped)),
             None => Ok(whole),
         }
     })
@@ -204,11 +191,11 @@ impl Task<'_> {
                 Ok(0) => {
                     let reason =
                         format!("ends at offset {at}, before its size: it was changed meanwhile");
-                    return Err(fault_of_file(self.path, Fault::Unavailable(reason)));
+                    return Err(FileError::new(self.path, Fault::Unavailable(reason)));
                 }
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(read_error(self.path, Some(at))(error)),
+                Err(error) => return Err(FileError::new(self.path, Fault::at("read", at)(error))),
             }
         }
         Ok(())

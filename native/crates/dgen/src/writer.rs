@@ -8,9 +8,6 @@ use sha2::{Digest, Sha256};
 
 use crate::{BLOCK_BYTES, Text};
 
-/// Bytes between two calls of the progress function.
-const PROGRESS_BYTES: usize = 8 << 20;
-
 /// Bytes per write.
 const BATCH: usize = 1 << 20;
 
@@ -21,6 +18,44 @@ pub struct Written {
     pub bytes: u64,
     /// SHA-256 of its contents, hexadecimal.
     pub sha256: String,
+}
+
+/// Bytes between two calls of the progress function.
+const PROGRESS_BYTES: u64 = 8 << 20;
+
+/// Counter of written bytes, which reports them about every 8 MiB and at the end.
+pub(crate) struct ProgressReport<'run, E> {
+    bytes: u64,
+    reported: u64,
+    progress: &'run mut dyn FnMut(u64) -> Result<(), E>,
+}
+
+impl<'run, E> ProgressReport<'run, E> {
+    pub(crate) fn new(progress: &'run mut dyn FnMut(u64) -> Result<(), E>) -> Self {
+        Self {
+            bytes: 0,
+            reported: 0,
+            progress,
+        }
+    }
+
+    pub(crate) fn add(&mut self, bytes: usize) -> Result<(), E> {
+        self.bytes += bytes as u64;
+        if self.bytes - self.reported >= PROGRESS_BYTES {
+            self.reported = self.bytes;
+            (self.progress)(self.bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the result of the whole write.
+    pub(crate) fn finish(self, hash: Sha256) -> Result<Written, E> {
+        (self.progress)(self.bytes)?;
+        Ok(Written {
+            bytes: self.bytes,
+            sha256: worker::hex(&hash.finalize()),
+        })
+    }
 }
 
 /// Writes `text` to `path`, replacing an existing file. `progress` gets the bytes written so far
@@ -50,7 +85,7 @@ fn write<E: From<io::Error>>(
 ) -> Result<Written, E> {
     let mut hash = Sha256::new();
     let mut batch = Vec::with_capacity(BATCH + BLOCK_BYTES);
-    let (mut bytes, mut since) = (0, 0);
+    let mut report = ProgressReport::new(progress);
     let mut index = 0;
     loop {
         let filled = batch.len();
@@ -63,19 +98,10 @@ fn write<E: From<io::Error>>(
         }
         hash.update(&batch);
         file.write_all(&batch)?;
-        bytes += batch.len() as u64;
-        since += batch.len();
+        report.add(batch.len())?;
         batch.clear();
-        if length == 0 || since >= PROGRESS_BYTES {
-            since = 0;
-            progress(bytes)?;
-        }
         if length == 0 {
-            break;
+            return report.finish(hash);
         }
     }
-    Ok(Written {
-        bytes,
-        sha256: worker::hex(&hash.finalize()),
-    })
 }

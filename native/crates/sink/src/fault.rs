@@ -47,7 +47,7 @@ pub enum Fault {
 
 impl Fault {
     /// A failed call, away from any offset.
-    pub(crate) fn during(action: &'static str) -> impl FnOnce(io::Error) -> Self {
+    pub fn during(action: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             action,
             offset: None,
@@ -56,7 +56,7 @@ impl Fault {
     }
 
     /// A failed call at `offset`.
-    pub(crate) fn at(action: &'static str, offset: u64) -> impl FnOnce(io::Error) -> Self {
+    pub fn at(action: &'static str, offset: u64) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io {
             action,
             offset: Some(offset),

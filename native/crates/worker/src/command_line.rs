@@ -10,6 +10,20 @@ use crate::describe::{Axis, Value};
 /// A value with its name and its description in one line. An option whose values have no descriptions is not an axis.
 pub type Named<T> = (T, &'static str, &'static str);
 
+/// Returns the value that is called `name`.
+#[must_use]
+pub fn value_of<T: Copy>(values: &[Named<T>], name: &str) -> Option<T> {
+    let (value, ..) = values.iter().find(|(_, known, _)| *known == name)?;
+    Some(*value)
+}
+
+/// Returns the name of a value.
+#[must_use]
+pub fn name_of<T: PartialEq>(values: &[Named<T>], value: &T) -> Option<&'static str> {
+    let (_, name, _) = values.iter().find(|(known, ..)| known == value)?;
+    Some(name)
+}
+
 /// Takes the name of one of `values`.
 pub fn named<T>(values: &'static [Named<T>]) -> impl TypedValueParser<Value = T>
 where

@@ -1,12 +1,11 @@
 //! `dgen run write --strategy fio`, and the check of the file that fio writes.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use dgen::write::fio::{Report, write_file};
-use dgen::write::{Direct, Options, digest_of, name_of_direct};
+use dgen::write::{Direct, Options, digest_of, name_of_direct, open_regular};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::{Failure, print_line};
 use worker::phases::Phases;
@@ -118,32 +117,20 @@ pub(crate) fn validate(path: &Path, size: Option<u64>) -> Result<(), Failure> {
 
 /// Bytes of a regular file, and how many of its pages hold zeros alone.
 fn count(path: &Path) -> io::Result<(u64, u64)> {
-    if !path.metadata()?.is_file() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "it is no regular file",
-        ));
-    }
-    let mut file = File::open(path)?;
-    let mut buffer = vec![0; PAGE * 256];
+    let mut file = open_regular(path)?;
+    let mut buffer = Vec::new();
     let (mut bytes, mut zeros) = (0, 0);
-    loop {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match file.read(&mut buffer[filled..]) {
-                Ok(0) => break,
-                Ok(read) => filled += read,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if filled == 0 {
-            return Ok((bytes, zeros));
-        }
-        bytes += filled as u64;
-        let empty = buffer[..filled]
+    while (&mut file)
+        .take(PAGE as u64 * 256)
+        .read_to_end(&mut buffer)?
+        > 0
+    {
+        bytes += buffer.len() as u64;
+        let empty = buffer
             .chunks(PAGE)
             .filter(|page| page.iter().all(|&byte| byte == 0));
         zeros += empty.count() as u64;
+        buffer.clear();
     }
+    Ok((bytes, zeros))
 }

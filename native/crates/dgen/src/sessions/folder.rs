@@ -8,10 +8,7 @@ use sha2::{Digest, Sha256};
 use worker::hex;
 
 use super::Sessions;
-use crate::writer::Written;
-
-/// Bytes between two calls of the progress function.
-const PROGRESS_BYTES: u64 = 8 << 20;
+use crate::writer::{ProgressReport, Written};
 
 /// Writes the files below `folder`, which must not exist. The digest is SHA-256 over what
 /// `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum` prints. `progress` gets the bytes written so far about
@@ -38,7 +35,7 @@ fn write<E: From<io::Error>>(
     folder: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
 ) -> Result<Written, E> {
-    let (mut bytes, mut reported) = (0, 0);
+    let mut report = ProgressReport::new(progress);
     let mut files = sessions.files();
     files.sort_by(|left, right| left.name.cmp(&right.name));
     let mut all = Sha256::new();
@@ -52,18 +49,9 @@ fn write<E: From<io::Error>>(
         sessions.write::<E>(session, &mut |piece| {
             hash.update(piece);
             file.write_all(piece)?;
-            bytes += piece.len() as u64;
-            if bytes - reported >= PROGRESS_BYTES {
-                reported = bytes;
-                progress(bytes)?;
-            }
-            Ok(())
+            report.add(piece.len())
         })?;
         all.update(format!("{}  {}\n", hex(&hash.finalize()), session.name));
     }
-    progress(bytes)?;
-    Ok(Written {
-        bytes,
-        sha256: hex(&all.finalize()),
-    })
+    report.finish(all)
 }

@@ -44,10 +44,7 @@ pub struct Report {
 /// The options ask for what fio's job has not, or fio cannot run, or did not write the whole file. No file has the name
 /// then.
 pub fn write_file(path: &Path, options: &Options) -> Result<Report, FileError> {
-    run(path, options).map_err(|fault| FileError::Fault {
-        path: path.to_owned(),
-        fault,
-    })
+    run(path, options).map_err(|fault| FileError::new(path, fault))
 }
 
 fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
@@ -62,13 +59,13 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         _ => Path::new("."),
     };
     // fio itself makes folders that are missing.
-    fs::metadata(folder).map_err(io_fault("create"))?;
+    fs::metadata(folder).map_err(Fault::during("create"))?;
     let mut notes = Vec::new();
     let direct = is_direct(options.direct, folder, &mut notes)?;
     let partial = Partial::next_to(&path)?;
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(io_fault("replace")(error));
+            return Err(Fault::during("replace")(error));
         }
         _ => {}
     }
@@ -80,13 +77,13 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
         return Err(incomplete(account.bytes, options.size));
     }
     let named = Instant::now();
-    fs::rename(&partial.0, &path).map_err(io_fault("rename"))?;
+    fs::rename(&partial.0, &path).map_err(Fault::during("rename"))?;
     if options.durability != Durability::None {
         File::open(folder)
             .and_then(|folder| folder.sync_all())
-            .map_err(io_fault("sync the folder of"))?;
+            .map_err(Fault::during("sync the folder of"))?;
     }
-    let bytes = fs::metadata(&path).map_err(io_fault("look at"))?.len();
+    let bytes = fs::metadata(&path).map_err(Fault::during("look at"))?.len();
     if bytes != options.size {
         // A file that looks complete would be a lie.
         let _ = fs::remove_file(&path);
@@ -278,7 +275,7 @@ fn start_and_wait<'word>(
             Ok(())
         });
     }
-    let output = command.output().map_err(io_fault("start fio for"));
+    let output = command.output().map_err(Fault::during("start fio for"));
     // SAFETY: as it was before.
     unsafe { libc::signal(libc::SIGINT, before) };
     output
@@ -292,22 +289,14 @@ fn incomplete(written: u64, size: u64) -> Fault {
     }
 }
 
-fn io_fault(action: &'static str) -> impl FnOnce(io::Error) -> Fault {
-    move |source| Fault::Io {
-        action,
-        offset: None,
-        source,
-    }
-}
-
 /// A file that is not whole yet: removed, unless it was renamed.
 struct Partial(PathBuf);
 
 impl Partial {
     fn next_to(path: &Path) -> Result<Self, Fault> {
         // The name must be new. If the folder refuses new files, the error is that of the system.
-        let (_, partial) =
-            sink::create_partial(path, File::options().write(true)).map_err(io_fault("create"))?;
+        let (_, partial) = sink::create_partial(path, File::options().write(true))
+            .map_err(Fault::during("create"))?;
         Ok(Self(partial))
     }
 
@@ -317,7 +306,7 @@ impl Partial {
             .truncate(true)
             .open(&self.0)
             .map(drop)
-            .map_err(io_fault("empty"))
+            .map_err(Fault::during("empty"))
     }
 }
 

@@ -57,6 +57,21 @@ impl std::fmt::Display for FileError {
 impl std::error::Error for FileError {}
 
 impl FileError {
+    /// Returns the error of the file at `path`, or of the file that the fault names.
+    #[must_use]
+    pub fn new(path: &Path, fault: Fault) -> Self {
+        match fault {
+            Fault::In { path, fault } => Self::Fault {
+                path,
+                fault: *fault,
+            },
+            fault => Self::Fault {
+                path: path.to_owned(),
+                fault,
+            },
+        }
+    }
+
     /// The error of the operating system, if a system call failed.
     #[must_use]
     pub fn system(&self) -> Option<&io::Error> {
@@ -93,16 +108,7 @@ pub fn write_file(
     progress: &mut Progress<'_>,
 ) -> Result<Stats, FileError> {
     let expected = Expected::new(options).map_err(FileError::Settings)?;
-    let failed = |fault| match fault {
-        Fault::In { path, fault } => FileError::Fault {
-            path,
-            fault: *fault,
-        },
-        fault => FileError::Fault {
-            path: path.to_owned(),
-            fault,
-        },
-    };
+    let failed = |fault| FileError::new(path, fault);
     let stride = expected.data().stride();
     let job = options.job(stride).map_err(failed)?;
     let pace = options.rate.map(Pace::new);
@@ -146,8 +152,11 @@ pub fn cached_bytes(path: &Path) -> Option<u64> {
     }
 }
 
-/// The regular file at `path`, to be read. It is looked at first: to open a pipe is to wait for its other end.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+/// Opens the regular file at `path`. It is looked at first: to open a pipe is to wait for its other end.
+///
+/// # Errors
+/// The file cannot be opened, or is no regular file.
+pub fn open_regular(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         File::open(path)
     } else {

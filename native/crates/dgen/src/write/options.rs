@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use sink::{Contents, Direct, Durability, Fault, Job, Mode, Split, Submit};
-use worker::command_line::Named;
+use worker::command_line::{Named, name_of, value_of};
 
 use super::strategy::Strategy;
 use crate::data::Settings;
@@ -162,37 +162,29 @@ pub static DURABILITIES: &[Named<Durability>] = &[
 /// The value of the axis `direct` that is called `name`.
 #[must_use]
 pub fn direct_named(name: &str) -> Option<Direct> {
-    let (value, ..) = DIRECTS.iter().find(|(_, known, _)| *known == name)?;
-    Some(*value)
+    value_of(DIRECTS, name)
 }
 
 /// The name of a value of the axis `direct`.
 #[must_use]
 pub fn name_of_direct(direct: Direct) -> &'static str {
-    DIRECTS
-        .iter()
-        .find(|(value, ..)| *value == direct)
-        .map_or("unknown", |(_, name, _)| name)
+    name_of(DIRECTS, &direct).unwrap_or("unknown")
 }
 
 /// The value of the axis `durability` that is called `name`; `fdatasync:N` too.
 #[must_use]
 pub fn durability_named(name: &str) -> Option<Durability> {
-    let listed = DURABILITIES.iter().find(|(_, known, _)| *known == name);
-    let every = || name.strip_prefix("fdatasync:")?.parse().ok();
-    listed.map(|(value, ..)| *value).or_else(|| {
-        every()
-            .filter(|&every| every > 0)
-            .map(Durability::Fdatasync)
+    value_of(DURABILITIES, name).or_else(|| {
+        let every = name.strip_prefix("fdatasync:")?.parse().ok()?;
+        (every > 0).then_some(Durability::Fdatasync(every))
     })
 }
 
 /// The name of a value of the axis `durability`.
 #[must_use]
 pub fn name_of_durability(durability: Durability) -> String {
-    let listed = DURABILITIES.iter().find(|(value, ..)| *value == durability);
-    match (listed, durability) {
-        (Some((_, name, _)), _) => (*name).to_owned(),
+    match (name_of(DURABILITIES, &durability), durability) {
+        (Some(name), _) => name.to_owned(),
         (None, Durability::Fdatasync(every)) => format!("fdatasync:{every}"),
         (None, _) => "unknown".to_owned(),
     }

@@ -17,10 +17,7 @@ const SCRIPT: &str = include_str!("../../examples/python_writer.py");
 /// The strategies in Python do not support one of the options, no interpreter is named, or no file can
 /// be written there.
 pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
-    let failed = |fault| FileError::Fault {
-        path: path.to_owned(),
-        fault,
-    };
+    let failed = |fault| FileError::new(path, fault);
     let name = options.strategy.name;
     if let Some(option) = unsupported_option(options) {
         let message = format!("{name} does not support {option}");

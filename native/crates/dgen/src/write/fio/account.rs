@@ -54,17 +54,9 @@ pub(super) enum ReportError {
 impl From<ReportError> for Fault {
     fn from(failed: ReportError) -> Self {
         match failed {
-            ReportError::Setup(source) => fio_fault(source),
+            ReportError::Setup(source) => Fault::during("write with fio")(source),
             ReportError::Other(fault) => fault,
         }
-    }
-}
-
-fn fio_fault(source: io::Error) -> Fault {
-    Fault::Io {
-        action: "write with fio",
-        offset: None,
-        source,
     }
 }
 
@@ -130,7 +122,7 @@ pub(super) fn read(output: &Output) -> Result<Account, ReportError> {
         return Err(if before.contains("func=io_queue_init") {
             ReportError::Setup(source)
         } else {
-            ReportError::Other(fio_fault(source))
+            ReportError::Other(Fault::during("write with fio")(source))
         });
     }
     if !output.status.success() {
