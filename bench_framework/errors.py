@@ -3,8 +3,11 @@
 Any other exception is an internal error: exit 70, with a saved traceback.
 """
 
+import re
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Final, Self, cast
+
+from bench_framework.text.errors import error_text
 
 EXIT_DONE = 0
 EXIT_WORSE = 1
@@ -16,16 +19,18 @@ EXIT_STOPS_GIT = 128
 EXIT_INTERRUPTED = 130
 
 
+_KEY: Final = re.compile(r"B[CX][0-9]{3}(\.[a-z0-9-]+)?")
+
+
 class BenchError(Exception):
     """A failure with its message, details, effect and fix.
 
     Args:
-        message: what failed, on what; lower case, without a full stop.
-        code: stable code such as ``BX201``; ``docs/reference/codes.md`` lists all codes.
+        key: its entry in ``text/errors.toml``: a stable code, and a name if the code has several
+            messages, such as ``BX107.no-metric``.
         details: labelled lines, such as ``("command", "…")``, printed in order.
-        effect: what this means for the results.
-        fix: what to do.
         exit_code: exit code in place of the one of the class.
+        values: the values for the placeholders of the texts.
     """
 
     exit_code: int = EXIT_NOT_MEASURED
@@ -33,21 +38,52 @@ class BenchError(Exception):
 
     def __init__(
         self,
+        key: str,
+        /,
+        *,
+        details: tuple[tuple[str, str], ...] = (),
+        exit_code: int | None = None,
+        **values: object,
+    ) -> None:
+        if _KEY.fullmatch(key):
+            text = error_text(key, values)
+            self.code, self.message = text.code, text.message
+            self.effect, self.fix = text.effect, text.fix
+        else:
+            self.code, self.message = str(values.get("code") or self.default_code), key
+            self.effect = cast("str | None", values.get("effect"))
+            self.fix = cast("str | None", values.get("fix"))
+        super().__init__(self.message)
+        self.details = details
+        self.exit_code = self.exit_code if exit_code is None else exit_code
+
+    @classmethod
+    def from_texts(
+        cls,
+        code: str,
         message: str,
         *,
-        code: str | None = None,
         details: tuple[tuple[str, str], ...] = (),
         effect: str | None = None,
         fix: str | None = None,
         exit_code: int | None = None,
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code or self.default_code
-        self.details = details
-        self.effect = effect
-        self.fix = fix
-        self.exit_code = self.exit_code if exit_code is None else exit_code
+    ) -> Self:
+        """Return an error whose texts exist already, such as those of a stored event."""
+        error = cls.__new__(cls, message)
+        error.code, error.message, error.details = code, message, details
+        error.effect, error.fix = effect, fix
+        error.exit_code = cls.exit_code if exit_code is None else exit_code
+        return error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how a copy is made in another process: with its texts."""
+        return _copy, (type(self), self.message, vars(self))
+
+
+def _copy(kind: type[BenchError], message: str, state: dict[str, Any]) -> BenchError:
+    error = kind.__new__(kind, message)
+    vars(error).update(state)
+    return error
 
 
 class UsageError(BenchError):
@@ -80,6 +116,21 @@ class Problem:
     """Further positions, such as the first of two equal keys, with their labels."""
     fix: str | None = None
     note: str | None = None
+
+    @classmethod
+    def create(
+        cls,
+        key: str,
+        file: str | None = None,
+        at: Position | None = None,
+        /,
+        *,
+        also: tuple[tuple[Position, str], ...] = (),
+        **values: object,
+    ) -> Self:
+        """Return the problem of an entry in ``text/errors.toml``, with the values of its texts."""
+        text = error_text(key, values)
+        return cls(text.code, text.message, file, at, text.label, also, text.fix, text.note)
 
 
 class ScenarioError(UsageError):

@@ -16,12 +16,12 @@ import typer  # noqa: TID251 -- the reference of the command line follows from i
 
 from bench_framework import assets
 from bench_framework.cli.app import app
-from bench_framework.cli.commands.explain import texts_of_codes
 from bench_framework.features.document import SECTIONS
 from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
 from bench_framework.model.words import MEANINGS, WORDS, word
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
+from bench_framework.text.errors import explanations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -46,7 +46,7 @@ def _table(columns: str, rows: Iterable[tuple[str, ...]]) -> str:
 
 
 def _code_table() -> str:
-    texts = texts_of_codes().items()
+    texts = explanations().items()
     return _table("code, meaning", ((f"`{code}`", ". ".join(text[:2])) for code, text in texts))
 
 

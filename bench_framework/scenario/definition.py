@@ -137,24 +137,28 @@ class Scenario:
         """The values of the first baseline; empty if one is missing or unknown."""
         return dict(self.variant_values({}))
 
-    def key_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
-    ) -> Problem:
+    def key_problem(self, path: Path, key: str, /, **values: Any) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
-        return self.document.key_problem(path, code, message, fix, **more)
+        return self.document.key_problem(path, key, **values)
 
-    def value_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
-    ) -> Problem:
+    def value_problem(self, path: Path, key: str, /, **values: Any) -> Problem:
         """Return a problem that points at the value at `path`."""
-        return self.document.value_problem(path, code, message, fix, **more)
+        return self.document.value_problem(path, key, **values)
 
     def unknown(
-        self, path: Path, name: str, known: Sequence[str], what: str, message: str
+        self,
+        path: Path,
+        key: str,
+        name: str,
+        known: Sequence[str],
+        what: str,
+        /,
+        **values: object,
     ) -> Iterator[Problem]:
         """Yield a problem if a name is not known. `what` names the known ones in the fix."""
         if name not in known and name not in self.lost:
-            yield self.value_problem(path, "BC206", message, did_you_mean(name, known, what))
+            fix = did_you_mean(name, known, what)
+            yield self.value_problem(path, key, fix=fix, **values)
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""

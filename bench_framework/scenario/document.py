@@ -15,6 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
+from bench_framework.text.errors import ErrorText
 
 MAX_BYTES: Final = 1 << 20
 """Largest size of a scenario. Files written by hand are smaller."""
@@ -80,18 +81,36 @@ class Document:
     problems: list[Problem] = field(default_factory=list)
 
     def key_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+        self,
+        path: Path,
+        key: str,
+        /,
+        *,
+        also: tuple[tuple[Position, str], ...] = (),
+        **values: object,
     ) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
         place = self.place.at(path)
-        return Problem(code, message, place.file, place.key or place.value, fix=fix or None, **more)
+        return Problem.create(key, place.file, place.key or place.value, also=also, **values)
+
+    def text_problem(self, path: Path, text: ErrorText, *, of_key: bool = False) -> Problem:
+        """Return a problem whose text exists already, at the value or the key at `path`."""
+        place = self.place.at(path)
+        at = (of_key and place.key) or place.value
+        return Problem(text.code, text.message, place.file, at, text.label, fix=text.fix)
 
     def value_problem(
-        self, path: Path, code: str, message: str, fix: str | None = None, **more: Any
+        self,
+        path: Path,
+        key: str,
+        /,
+        *,
+        also: tuple[tuple[Position, str], ...] = (),
+        **values: object,
     ) -> Problem:
         """Return a problem that points at the value at `path`."""
         place = self.place.at(path)
-        return Problem(code, message, place.file, place.value, fix=fix or None, **more)
+        return Problem.create(key, place.file, place.value, also=also, **values)
 
 
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
@@ -113,8 +132,7 @@ def parse(text: str, file: str, before: int = 0) -> Document:
     try:
         data, place = builder.build(_composed(text, file, builder.lines))
     except RecursionError:
-        message = "the document is nested too deeply"
-        raise Unreadable(Problem("BC006", message, file, fix="use fewer levels")) from None
+        raise Unreadable(Problem.create("BC006.document-nested-too", file)) from None
     return Document(data, place, {file: text}, builder.problems)
 
 
@@ -131,10 +149,9 @@ def _composed(text: str, file: str, lines: LineStarts) -> Any:
         raise Unreadable(_broken(error, text, file, lines)) from None
     except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
         # The YAML reader raises these for some invalid texts.
-        raise Unreadable(Problem("BC001", f"this is not YAML: {error}", file)) from None
+        raise Unreadable(Problem.create("BC001.not-yaml", file, error=error)) from None
     if root is None:
-        fix = "write a scenario with `benchctl init`"
-        raise Unreadable(Problem("BC005", "the file is empty", file, fix=fix))
+        raise Unreadable(Problem.create("BC005", file))
     return root
 
 
@@ -151,16 +168,15 @@ class _Builder:
         self._nodes += 1
         place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
         if self._nodes > MAX_NODES:
-            msg = f"the document has more than {MAX_NODES} values after its aliases are expanded"
-            advice = "use fewer nested aliases"
-            raise Unreadable(Problem("BC006", msg, self.file, place.value, fix=advice))
+            raise Unreadable(
+                Problem.create(
+                    "BC006.document-more-than", self.file, place.value, max_nodes=MAX_NODES
+                )
+            )
         if id(node) in self._open:
-            msg = "an alias refers to a value that contains it"
-            raise Unreadable(Problem("BC001", msg, self.file, place.value))
+            raise Unreadable(Problem.create("BC001.alias-refers-value", self.file, place.value))
         if str(node.tag) not in _CORE_TAGS:
-            msg = f"the tag `{node.tag}` is not supported"
-            advice = "remove it; the key decides the type"
-            self._report("BC001", msg, place.value, fix=advice)
+            self._report("BC001.tag-not-supported", place.value, tag=node.tag)
         if isinstance(node, ScalarNode):
             return self._scalar(node, place.value), place
         self._open.add(id(node))
@@ -181,8 +197,7 @@ class _Builder:
             lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), str(node.value)
         )
         if _UNWRITABLE.search(text):
-            msg = "a NUL character or a surrogate is not allowed in a command line"
-            self._report("BC001", msg, at)
+            self._report("BC001.nul-character-surrogate", at)
             text = _UNWRITABLE.sub("?", text)
         # `!!str 5`: the tag for text has the effect of quotes.
         length = node.end_mark.index - node.start_mark.index
@@ -195,8 +210,7 @@ class _Builder:
         for key_node, value_node in node.value:
             at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
             if not isinstance(key_node, ScalarNode):
-                msg = "a key must be text, not a list or a mapping"
-                self._report("BC102", msg, at, label="expected text")
+                self._report("BC102.key-must-text", at)
                 continue
             key = str(self._scalar(key_node, at))
             value, child = self.build(value_node, f"{name}.{key}" if name else key)
@@ -221,23 +235,28 @@ class _Builder:
             parts = [(v, child.children[i]) for i, v in enumerate(value)]
         if all(isinstance(part, dict) for part, _ in parts):
             return parts
-        msg = "`<<` takes a mapping, or a list of mappings"
-        self._report("BC102", msg, child.value, label="expected a mapping")
+        self._report("BC102.takes-mapping-list", child.value)
         return []
 
     def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:
         self._report(
-            "BC104",
-            f"key `{key}` is given twice" + (f" in `{parent}`" if parent else ""),
+            "BC104.key-twice",
             second.key,
-            label="second definition",
             also=((first.key or first.value, "first definition"),),
-            fix="remove one of the two",
-            note="most YAML readers silently ignore the first one",
+            key=key,
+            place=f" in `{parent}`" if parent else "",
         )
 
-    def _report(self, code: str, message: str, at: Position | None, **more: Any) -> None:
-        self.problems.append(Problem(code, message, self.file, at, **more))
+    def _report(
+        self,
+        key: str,
+        at: Position | None,
+        /,
+        *,
+        also: tuple[tuple[Position, str], ...] = (),
+        **values: object,
+    ) -> None:
+        self.problems.append(Problem.create(key, self.file, at, also=also, **values))
 
 
 def suggest(word: str, known: Sequence[str]) -> str | None:
@@ -297,8 +316,7 @@ def split_lines(text: str) -> list[str]:
 
 def too_large(file: str) -> Unreadable:
     """Return the error for a text above the size limit."""
-    message = f"the file is larger than {MAX_BYTES // 1024} KiB"
-    return Unreadable(Problem("BC006", message, file, fix="move data out of the scenario"))
+    return Unreadable(Problem.create("BC006.file-larger-than", file, max_bytes=MAX_BYTES // 1024))
 
 
 def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
@@ -306,9 +324,7 @@ def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     character = error.character
     code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
-    message = f"the character U+{code:04X} is not allowed in YAML"
-    advice = "remove it, or write it as an escape in double quotes"
-    return Problem("BC001", message, file, at, fix=advice)
+    return Problem.create("BC001.character-u-not", file, at, code=code)
 
 
 def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
@@ -318,19 +334,19 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     if mark is None:
-        return Problem("BC001", message, file)
+        return Problem.create("BC001.broken-broken", file, message=message)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1].strip()
-        message = f"a tab is used {'between values' if before else 'for indentation'}"
-        return Problem("BC002", message, file, at, fix="use spaces")
+        return Problem.create(
+            "BC002", file, at, before="between values" if before else "for indentation"
+        )
     if (error.context or "").startswith("expected a single document"):
-        fix = "write one scenario per file"
-        return Problem("BC007", "a second document starts here", file, at, fix=fix)
+        return Problem.create("BC007", file, at)
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
         parts = (word for key, word in _PARTS.items() if key in (error.context or ""))
         opened = lines.position(context.index, context.index + 1)
         also = ((opened, f"the {next(parts, 'part')} starts here"),)
     advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Problem("BC001", message, file, at, also=also, fix=advice)
+    return Problem.create("BC001.broken", file, at, also=also, message=message, fix=advice)

@@ -22,10 +22,6 @@ from bench_framework.units import parse_duration, parse_percent, parse_size
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
 _ITEM: Final = re.compile(r"( *)- ")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.%-]*")
-_EXAMPLE: Final = (
-    'accepted: [{cell: "size=1GiB", metric: wall, level: 10%, reason: "checks its input", '
-    "until: 2026-12-31}]"
-)
 
 
 def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
@@ -83,11 +79,11 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
             limit = float(text.replace("_", ""))
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
-        message = f"`{text}` is not a limit for metric `{part.metric}`"
-        advice = f"write an amount such as {example}"
-        raise Refused("BC102", message, label="expected an amount", advice=advice) from None
+        raise Refused(
+            "BC102.not-limit-metric", text=text, metric=part.metric, example=example
+        ) from None
     if not 0 < limit < float("inf"):
-        raise Refused("BC102", f"`max` must be above zero, got {text}", label="expected an amount")
+        raise Refused("BC102.max-must-above", text=text)
     return limit
 
 
@@ -224,5 +220,4 @@ def _entry(path: Path, item: Any, line: int, plan: Plan) -> Accepted:
 
 def _fault(path: Path, message: str, line: int | None) -> UsageError:
     file = f"{path}:{line}" if line else str(path)
-    effect = "the gate has no result"
-    return UsageError(message, code="BX112", details=(("file", file),), effect=effect, fix=_EXAMPLE)
+    return UsageError("BX112", details=(("file", file),), message=message)

@@ -51,8 +51,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     try:
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
-            message = "the text starts with a byte order mark"
-            raise Unreadable(Problem("BC004", message, file, fix=_WITHOUT_MARK))  # noqa: TRY301 -- as `parse` does
+            raise Unreadable(Problem.create("BC004.text-starts-byte", file))  # noqa: TRY301 -- as `parse` does
         document = documents.parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
@@ -60,9 +59,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     _mask(document)  # a secret that an override replaces is in the stored text
     apply(document, overrides)
     if not isinstance(document.data, dict):
-        problem = document.value_problem(
-            (), "BC102", "a scenario must be a mapping of keys", label="expected a mapping"
-        )
+        problem = document.value_problem((), "BC102.scenario-must-mapping")
         raise ScenarioError((problem,), document.sources)
     outdated = check_version(document)
     if outdated is not None:
@@ -93,21 +90,22 @@ def _read(path: Path) -> str:
     if fault == "does not exist":
         near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         advice = near or "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable(Problem("BC003", f"there is no file `{file}`", file, fix=advice))
+        raise Unreadable(Problem.create("BC003.no-file", file, file=file, fix=advice))
     if fault:
         advice = "give the path of a file in it" if path.is_dir() else ""
-        raise Unreadable(Problem("BC003", f"`{file}` {fault}", file, fix=advice or None))
+        raise Unreadable(Problem.create("BC003.read", file, file=file, fault=fault, fix=advice))
     if len(raw) > documents.MAX_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable(Problem("BC004", f"the file is {name}", file, fix=_WITHOUT_MARK))
+            raise Unreadable(Problem.create("BC004.file", file, name=name))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        message = f"the file is not UTF-8: byte 0x{raw[error.start]:02x} in line {line}"
-        raise Unreadable(Problem("BC004", message, file, fix="save it as UTF-8")) from None
+        raise Unreadable(
+            Problem.create("BC004.file-not-utf", file, raw=raw[error.start], line=line)
+        ) from None
 
 
 def _validate(
@@ -188,10 +186,7 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
         path = name.strip().split(".")
         if not equals or not all(path) or not isinstance(document.data, dict):
             at = Position(1, 1, max(1, len(override)))
-            advice = "write KEY=VALUE, such as measure.rounds.max=5"
-            document.problems.append(
-                Problem("BC112", "this is not an override", file=file, at=at, fix=advice)
-            )
+            document.problems.append(Problem.create("BC112", file, at))
             continue
         try:
             value = parse(text, file, len(name) + 1) if text.strip() else _nothing(file, len(name))

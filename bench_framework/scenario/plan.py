@@ -100,9 +100,7 @@ def _select(
     selects = parse_selection(only, {name: axis.values for name, axis in expansion.axes.items()})
     chosen = {(v.id, given.id) for v, given in pairs if selects(words_of(v, given))}
     if not chosen:
-        message = "the selection matches no configuration of this plan"
-        fix = "remove a condition, or separate alternatives with |"
-        problem = Problem("BC207", message, file=OPTION, at=whole(only), fix=fix)
+        problem = Problem.create("BC207", OPTION, whole(only))
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
     required = (expansion.baseline, *expansion.further_baselines, expansion.anchor)

@@ -7,11 +7,11 @@ raises `Refused` with a code of docs/reference/codes.md, a message, a label and 
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from bench_framework.model.policies import is_label
 from bench_framework.scenario.document import Scalar, suggest
+from bench_framework.text.errors import error_text
 from bench_framework.units import parse_duration, parse_percent
 
 _VERSION: Final = re.compile(r"=?\s*(\d+\.\d+\.\d+[-+.0-9A-Za-z]*)")
@@ -43,14 +43,12 @@ def compiled_regex(text: str) -> re.Pattern[str] | str:
         return str(error)
 
 
-@dataclass(eq=False)
 class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a validation error
-    """A value that its key does not accept."""
+    """A value that its key does not accept, with an entry in ``text/errors.toml``."""
 
-    code: str
-    message: str
-    label: str = ""
-    advice: str = ""
+    def __init__(self, key: str, /, **values: object) -> None:
+        self.text = error_text(key, values)
+        super().__init__(self.text.message)
 
 
 def describe(value: Any) -> str:
@@ -71,7 +69,7 @@ def describe(value: Any) -> str:
 def text(value: Any) -> str:
     """Read any scalar as text."""
     if not isinstance(value, str) or (isinstance(value, Scalar) and value.is_null):
-        raise Refused("BC102", f"must be text, got {describe(value)}", label="expected text")
+        raise Refused("BC102.must-text-got", value=describe(value))
     return str(value)
 
 
@@ -80,15 +78,12 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
 
     def read(value: Any) -> int:
         if not (isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value)):
-            message = f"must be a whole number of at least {least}, got {describe(value)}"
-            raise Refused("BC102", message, label="expected an integer")
+            raise Refused("BC102.must-whole-number", least=least, value=describe(value))
         number = int(value)
         if most is not None and number > most:
-            message = f"must be a whole number of at most {most}, got {number}"
-            raise Refused("BC102", message, label=f"expected {least} to {most}")
+            raise Refused("BC102.must-whole-number-at", most=most, number=number, least=least)
         if number < least:
-            message = f"must be a whole number of at least {least}, got {number}"
-            raise Refused("BC102", message, label=f"expected {least} or more")
+            raise Refused("BC102.must-whole-number-at-least", least=least, number=number)
         return number
 
     return read
@@ -101,12 +96,8 @@ def flag(value: Any) -> bool:
             return value in _TRUE
         if value.lower() in _YES | _NO:
             boolean = "true" if value.lower() in _YES else "false"
-            message = f"`{value}` is text in YAML 1.2, not a boolean"
-            label = "expected true or false"
-            raise Refused("BC106", message, label=label, advice=f"write {boolean}")
-    raise Refused(
-        "BC102", f"must be true or false, got {describe(value)}", label="expected true or false"
-    )
+            raise Refused("BC106", value=value, boolean=boolean)
+    raise Refused("BC102.must-true-false", value=describe(value))
 
 
 def _amount(value: Any, parse: Callable[[str], float], below: float) -> float | None:
@@ -123,8 +114,7 @@ def percent(value: Any) -> float:
     if (fraction := _amount(value, parse_percent, below=10)) is not None:
         return fraction
     advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
-    message = f"must be a percentage such as 2%, got {describe(value)}"
-    raise Refused("BC102", message, label="expected a percentage", advice=advice)
+    raise Refused("BC102.must-percentage-such", value=describe(value), fix=advice)
 
 
 def fraction_of_all(value: Any) -> float:
@@ -132,7 +122,7 @@ def fraction_of_all(value: Any) -> float:
     fraction = percent(value)
     if 0 < fraction < 1:
         return fraction
-    raise Refused("BC102", f"must be between 0% and 100%, got {value}", label="out of range")
+    raise Refused("BC102.must-between-got", value=value)
 
 
 def tolerance(value: Any) -> float:
@@ -141,8 +131,7 @@ def tolerance(value: Any) -> float:
         return float(value)
     if isinstance(value, Scalar) and value.endswith("%"):
         return fraction_of_all(value)
-    message = f"must be a relative difference between 0 and 1, got {describe(value)}"
-    raise Refused("BC102", message, label="expected a number such as 1e-6")
+    raise Refused("BC102.must-relative-difference", value=describe(value))
 
 
 def differs(value: Any) -> str | float:
@@ -150,7 +139,7 @@ def differs(value: Any) -> str | float:
     if isinstance(value, Scalar) and value.startswith("<"):
         return fraction_of_all(Scalar(value[1:].strip()))
     if isinstance(value, Scalar) and value.endswith("%"):
-        raise Refused("BC102", f"cannot be {describe(value)}", advice=f'write "<{value}"')
+        raise Refused("BC102.cannot", value=describe(value), value_2=value)
     return choice("refuse", "warn")(value)
 
 
@@ -168,7 +157,7 @@ def duration(value: Any) -> float:
     if seconds == 0:
         message, advice = f"must be above 0, got {value}", "write a longer time, such as 30s"
     label = "expected a unit" if bare else "expected a duration"
-    raise Refused("BC102", message, label=label, advice=advice)
+    raise Refused("BC102.duration", message=message, fix=advice, label=label)
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
@@ -177,9 +166,12 @@ def choice(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if isinstance(value, str) and str(value) in allowed:
             return str(value)
-        message = f"cannot be {describe(value)}"
-        label = f"not one of: {', '.join(allowed)}"
-        raise Refused("BC102", message, label=label, advice=did_you_mean(value, allowed))
+        raise Refused(
+            "BC102.read",
+            value=describe(value),
+            fix=did_you_mean(value, allowed),
+            allowed=", ".join(allowed),
+        )
 
     return read
 
@@ -196,7 +188,7 @@ def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
 def _name(value: Any, pattern: str, advice: str) -> str:
     name = text(value)
     if not re.fullmatch(pattern, name):
-        raise Refused("BC108", f"`{name}` is not a valid name", advice=advice)
+        raise Refused("BC108.not-valid-name", name=name, fix=advice)
     return name
 
 
@@ -205,8 +197,7 @@ def axis_name(value: Any) -> str:
     advice = "use letters, digits, `-` and `_`, and start with a letter"
     name = _name(value, AXIS_NAME, advice)
     if name in {"bin", "input", "args", "variant", "experiment"}:
-        message = f"`{name}` is a reserved name in scenarios"
-        raise Refused("BC108", message, advice="choose another name")
+        raise Refused("BC108.reserved-name-scenarios", name=name)
     return name
 
 
@@ -225,8 +216,7 @@ def hosts(value: Any) -> Any:
         return value
     forms = "write `all`, {any: 2}, {label: [arm64, x86]} or {per-kind: 3}"
     advice = did_you_mean(value, ["all"]) or forms
-    message = f"must be `all` or a mapping, got {describe(value)}"
-    raise Refused("BC102", message, label="expected `all` or a mapping", advice=advice)
+    raise Refused("BC102.must-all-mapping", value=describe(value), fix=advice)
 
 
 def host_labels(value: Any) -> list[str]:
@@ -237,7 +227,7 @@ def host_labels(value: Any) -> list[str]:
         if not is_label(name):
             fault = "has other characters than letters, digits, `-`, `_` and `.`, or is too long"
         if fault:
-            raise Refused("BC108", f"the label `{name}` {fault}", advice="such as [arm64, x86]")
+            raise Refused("BC108.host-labels", name=name, fault=fault)
     return names
 
 
@@ -245,9 +235,7 @@ def scenario_name(value: Any) -> str:
     """Read a scenario's name, which is also the name of a folder."""
     name = text(value)
     if not re.fullmatch(SCENARIO_NAME, name):
-        message = f"must be the name of a folder, got {describe(value)}"
-        advice = "use letters, digits, `-`, `_` and `.`, and start with a letter or digit"
-        raise Refused("BC102", message, label="not the name of a folder", advice=advice)
+        raise Refused("BC102.must-name-folder", value=describe(value))
     return name
 
 
@@ -255,7 +243,7 @@ def value_name(value: Any) -> str:
     """Read the name of an axis value: any text except an empty one."""
     name = text(value)
     if not name:
-        raise Refused("BC102", "must be text, got an empty text", label="expected a name")
+        raise Refused("BC102.must-text-got-empty")
     return name
 
 
@@ -263,9 +251,9 @@ def variable_name(value: Any) -> str:
     """Read the name of an environment variable that a scenario may set."""
     name = text(value)
     if not name or "=" in name:
-        raise Refused("BC108", f"`{name}` is not a valid name of an environment variable")
+        raise Refused("BC108.not-valid-name-environment", name=name)
     if name in _RESERVED_VARIABLES:
-        raise Refused("BC108", f"benchctl sets `{name}` itself", advice=f"remove `{name}`")
+        raise Refused("BC108.benchctl-sets-itself", name=name)
     return name
 
 
@@ -273,21 +261,18 @@ def cpu_list(value: Any) -> str:
     """Read CPU numbers in the format of ``taskset -c``: ``0``, ``0-3``, ``0,2-3``."""
     cpus = text(value)
     if not re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", cpus):
-        message = f"must be a list of CPUs such as 0, 0-3 or 0,2-3, got {describe(value)}"
-        raise Refused("BC102", message, label="expected CPU numbers")
+        raise Refused("BC102.must-list-cpus", value=describe(value))
     for part in cpus.split(","):
         first, _, last = part.partition("-")
         if last and int(last) < int(first):
-            message = f"must be a list of CPUs, but {part} is in descending order"
-            raise Refused("BC102", message, advice=f"write {last}-{first}")
+            raise Refused("BC102.must-list-cpus-but", part=part, last=last, first=first)
     return cpus
 
 
 def version(value: Any) -> str:
     """Read an exact version such as ``1.0.120`` or ``=1.0.120``."""
     if (match := _VERSION.fullmatch(text(value))) is None:
-        message = f"must be an exact version, got {describe(value)}"
-        raise Refused("BC102", message, label="not a version", advice="write it as 1.0.120")
+        raise Refused("BC102.must-exact-version", value=describe(value))
     return match[1]
 
 
@@ -297,9 +282,7 @@ def mappings(value: Any) -> list[Any]:
         return value
     if isinstance(value, dict):
         return [value]
-    advice = "write {axis: value}, or a list of such mappings"
-    message = f"must be a mapping, got {describe(value)}"
-    raise Refused("BC102", message, label="expected a mapping", advice=advice)
+    raise Refused("BC102.must-mapping-got", value=describe(value))
 
 
 def words(value: Any) -> list[Any]:

@@ -155,7 +155,7 @@ def _check_order(term: Term, values: Sequence[str]) -> Problem | None:
 
 
 def _problem(message: str, at: Position, fix: str | None = None) -> Problem:
-    return Problem("BC113", message, OPTION, at, fix=fix)
+    return Problem.create("BC113", OPTION, at, message=message, fix=fix)
 
 
 def _advice(word: str, known: Sequence[str], what: str) -> str:

@@ -15,6 +15,7 @@ from bench_framework.scenario.document import Document, Path, split_lines
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import Part, docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
+from bench_framework.text.errors import ErrorText, error_text
 from bench_framework.units import counted
 
 _NEEDS = {
@@ -44,7 +45,9 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     if kind == "missing":
         name = str(loc[-1])
         message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
-        return document.key_problem(path, "BC107", message, _described(loc)), path
+        return document.key_problem(
+            path, "BC107.problem-of", message=message, fix=_described(loc)
+        ), path
     if kind.startswith("BC"):
         return _refusal(document, loc, path, kind, context)
     return _shape_problem(document, path, error), path
@@ -66,8 +69,9 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
         message = f"must have at least {entries}, got {context['actual_length']}"
     else:
         message = f"cannot be read: {error['msg']}"
-    message = f"`{spell(path)}` {message}"
-    return document.value_problem(path, "BC102", message, advice, label=label)
+    return document.value_problem(
+        path, "BC102.shape-problem", path=spell(path), message=message, fix=advice, label=label
+    )
 
 
 def known_path(data: Any, loc: Sequence[Any]) -> Path:
@@ -110,11 +114,12 @@ def _refusal(
     if loc and loc[-1] == "[key]":
         of_key = True
         if code == "BC102":  # not in a closed set
-            code, message = "BC101", f"unknown key `{path[-1]}` in `{spell(path[:-1])}`"
+            values = {"key": path[-1], "where": f" in `{spell(path[:-1])}`"}
+            code, message = "BC101", error_text("BC101", values | {"fix": ""}).message
             listed = label.replace("not one of", "keys allowed here")
             label, fix = "", "  ".join(text for text in (fix, listed) if text)
-    point = document.key_problem if of_key else document.value_problem
-    return point(path, code, message, fix, label=label), known_path(document.data, path)
+    text = ErrorText(code, message, None, fix or None, label, None)
+    return document.text_problem(path, text, of_key=of_key), known_path(document.data, path)
 
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
@@ -123,7 +128,7 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     advice = scalars.did_you_mean(key, sorted(part_at(loc[:-1]).by_key()), "keys allowed here")
     if path[:-1] == ("worker",) and key in {"image", "container"}:
         advice = _CONTAINERS
-    return document.key_problem(path, "BC101", f"unknown key `{key}`{where}", advice)
+    return document.key_problem(path, "BC101", key=key, where=where, fix=advice)
 
 
 def part_at(loc: Sequence[str | int]) -> type[Part]:

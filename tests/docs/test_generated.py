@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench_framework.cli.commands.explain import texts_of_codes
+from bench_framework.text.errors import explanations
 
 ROOT = Path(__file__).parents[2]
 ABSTRACT = {"BX000", "BC000", "BX200", "BX230"}
@@ -36,10 +36,10 @@ def test_exactly_the_codes_in_the_sources_are_explained() -> None:
     raised = {
         code
         for path in (ROOT / "bench_framework").rglob("*.py")
-        for code in re.findall(r'"(B[CX]\d{3})"', path.read_text(encoding="utf-8"))
+        for code in re.findall(r'"(B[CX]\d{3})[".]', path.read_text(encoding="utf-8"))
     }
-    assert raised - ABSTRACT == set(texts_of_codes())
-    assert list(texts_of_codes()) == sorted(texts_of_codes())
+    assert raised - ABSTRACT == set(explanations())
+    assert list(explanations()) == sorted(explanations())
 
 
 def test_the_features_of_the_workers_are_those_of_the_allocators() -> None:

@@ -297,7 +297,8 @@ def _cpu_list(text: str | None) -> str | None:
         return None if text is None else cpu_list(text)
     except Refused as error:
         raise UsageError(
-            f"--cpus {text}: {error.message}", fix=error.advice or "write 0 or 0,2-3, for example"
+            f"--cpus {text}: {error.text.message}",
+            fix=error.text.fix or "write 0 or 0,2-3, for example",
         ) from error
 
 

@@ -1,7 +1,6 @@
 """``benchctl help``: explanations of error codes, exit codes and commands."""
 
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +8,7 @@ from typer import Argument
 
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import UsageError
+from bench_framework.text.errors import explanations
 
 EXIT_CODES = """\
 0    success
@@ -50,7 +50,7 @@ def explain(
     if topic in {"exit-codes", "exit_codes"}:
         console.emit(EXIT_CODES)
         return
-    codes = {code: f"{code}: " + "\n\n".join(text) for code, text in texts_of_codes().items()}
+    codes = {code: f"{code}: " + "\n\n".join(text) for code, text in explanations().items()}
     assert context.parent is not None
     commands: dict[str, Any] = getattr(context.parent.command, "commands", {})
     if topic is None:
@@ -68,11 +68,3 @@ def explain(
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
         raise UsageError(f"no help for {topic!r}", fix=f"{hint}`benchctl help` lists all topics")
-
-
-def texts_of_codes() -> dict[str, list[str]]:
-    """Return the content of ``codes.toml``."""
-    import tomllib
-
-    file = Path(__file__).parents[2] / "workflow" / "codes.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))

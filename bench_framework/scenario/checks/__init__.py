@@ -56,10 +56,7 @@ def check_version(document: Document) -> Problem | None:
         "0"
     ) == str(VERSION):
         return None
-    message = f"this benchctl cannot read scenarios of version {version}"
-    label = f"expected {VERSION}"
-    fix = "install a later benchctl, or write version: 1"
-    return document.value_problem(("version",), "BC110", message, label=label, fix=fix)
+    return document.value_problem(("version",), "BC110", version=version, version_2=VERSION)
 
 
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:

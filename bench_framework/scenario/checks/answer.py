@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from bench_framework.errors import Problem
-from bench_framework.scenario.checks.metrics import IN_QUOTES
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex
@@ -23,12 +22,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         texts.append((("answer", "extract"), part.extract))
     for path, text in texts:
         if isinstance(fault := compiled_regex(text), str):
-            message = f"`answer.{path[1]}` is not a regular expression: {fault}"
-            yield scenario.value_problem(path, "BC102", message, IN_QUOTES)
+            yield scenario.value_problem(
+                path, "BC102.answer-not-regular", path=path[1], fault=fault
+            )
     if scenario.spec.worker.follows_protocol:
         for key in (*EDITS, "check"):
             effective = key == "compare" or (key == "differs" and part.differs == "warn")
             if part.is_given(key) and not effective:
-                message = f"`answer.{key}` has no effect: the worker reports its answer itself"
-                fix = f"remove `{key}`, or write worker: {{contract: false}} to compare its output"
-                yield scenario.key_problem(("answer", key), "BC108", message, fix)
+                yield scenario.key_problem(("answer", key), "BC108.answer-no-effect", key=key)

@@ -28,7 +28,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
         reason = "is possible for one axis only, which is not an input axis"
     for axis in axes if reason else ():
-        yield scenario.key_problem(("axes", axis.name), "BC108", f"`command` of a value {reason}")
+        yield scenario.key_problem(("axes", axis.name), "BC108.command-value", reason=reason)
     yield from _unused(scenario)
     yield from _bundled(scenario)
     yield from _tuning(scenario)
@@ -109,7 +109,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
                 advice += f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
         place = scenario.document.place.at(path)
         at = _inside(place.value, text, item)
-        yield Problem("BC109", message, place.file, at, fix=advice or None)
+        yield Problem.create("BC109.placeholders", place.file, at, message=message, fix=advice)
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
@@ -118,22 +118,17 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
     if spec.tuning is None:
         return
     if spec.worker.command is not None:
-        message = "`tuning` has no effect on a program that is not built"
-        advice = "write `worker: {crate: …}`, or remove `tuning`"
-        yield scenario.key_problem(place, "BC108", message, advice)
+        yield scenario.key_problem(place, "BC108.tuning-no-effect")
     users = [
         path
         for path, text, _ in templated(scenario)
         if path[:1] != place and "tuning" in template.names(text)
     ]
     if not users:
-        advice = "use `{tuning}` in `command`, or remove the key"
-        yield scenario.key_problem(place, "BC205", "`tuning` is never used", advice)
+        yield scenario.key_problem(place, "BC205.tuning-never-used")
     for path, setting in scenario.settings if users else ():
         if setting.pgo is not None and setting.pgo.train is None:
-            message = "the command cannot be the training: it has `{tuning}`, which runs later"
-            advice = 'write pgo: {train: ["{bin}", …]}'
-            yield scenario.key_problem((*path, "pgo"), "BC108", message, advice)
+            yield scenario.key_problem((*path, "pgo"), "BC108.command-cannot-training")
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
@@ -154,41 +149,33 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
         (("answer", "check"), spec.answer.check),
     ):
         if words and not words[0].strip():
-            message = f"the first word of `{'.'.join(key)}` is empty"
-            advice = "write the program first, such as [jq, .rows]"
-            yield scenario.value_problem(key, "BC102", message, advice)
+            yield scenario.value_problem(key, "BC102.first-word-empty", key=".".join(key))
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
     worker = scenario.spec.worker
     if scenario.spec.command is None:
         if worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
-            message = f"worker `{worker.bin}` has no default command"
-            advice = f"add command: {bundled.NEEDS_COMMAND[worker.bin]}"
-            yield scenario.value_problem(("worker", "bin"), "BC109", message, advice)
+            yield scenario.value_problem(
+                ("worker", "bin"),
+                "BC109.worker-no-default",
+                bin=worker.bin,
+                needs_command=bundled.NEEDS_COMMAND[worker.bin],
+            )
     elif worker.command is None and not any(
         "bin" in template.names(word) for word in bundled.command_of(scenario)
     ):
-        message = "the command does not run the built program: it has no `{bin}`"
-        advice = 'start it with "{bin}", or use an existing program with worker: {command: […]}'
-        yield scenario.value_problem(("command",), "BC109", message, advice)
+        yield scenario.value_problem(("command",), "BC109.command-does-not")
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:
     used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
     for axis in scenario.axes.values():
         if axis.name not in used and not axis.changes(PROGRAM_KEYS + RUN_KEYS):
-            message = f"axis `{axis.name}` is never used"
-            advice = (
-                f"use `{{{axis.name}}}` in `command`, `env` or `input`, "
-                "add settings to its values, or remove the axis"
-            )
-            yield scenario.key_problem(("axes", axis.name), "BC205", message, advice)
+            yield scenario.key_problem(("axes", axis.name), "BC205.axis-never-used", name=axis.name)
     for name in scenario.spec.fixed:
         if name not in used:
-            message = f"fixed key `{name}` is never used"
-            advice = f"use `{{{name}}}` in `command`, `env` or `input`, or remove it"
-            yield scenario.key_problem(("fixed", name), "BC205", message, advice)
+            yield scenario.key_problem(("fixed", name), "BC205.fixed-key-never", name=name)
 
 
 def _bundled(scenario: Scenario) -> Iterator[Problem]:
@@ -204,9 +191,17 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
             else:
                 place = scenario.document.place.at(("fixed", name) if name else ("command", index))
                 file, at = place.file, place.value
-            message = f"worker `{scenario.spec.worker.bin}` has no value `{value}` for `{theirs}`"
-            label, advice = f"not one of: {', '.join(known)}", did_you_mean(value, known)
-            yield Problem("BC103", message, file, at, label, fix=advice or None)
+            advice = did_you_mean(value, known)
+            yield Problem.create(
+                "BC103.worker-no-value",
+                file,
+                at,
+                bin=scenario.spec.worker.bin,
+                value=value,
+                theirs=theirs,
+                fix=advice,
+                known=", ".join(known),
+            )
 
 
 def _given(scenario: Scenario, word: str) -> Iterator[tuple[str, str]]:

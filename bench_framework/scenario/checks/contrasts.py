@@ -15,8 +15,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for index, part in enumerate(scenario.spec.contrasts):
         path: Path = ("contrasts", index)
         if part.name in names:
-            message = f"two contrasts have the name `{part.name}`"
-            yield scenario.value_problem((*path, "name"), "BC206", message, "choose another name")
+            yield scenario.value_problem(
+                (*path, "name"), "BC206.two-contrasts-name", name=part.name
+            )
         names.add(part.name)
         for key, given in part.sides.items():
             yield from check_side(scenario, (*path, key), given)
@@ -29,8 +30,7 @@ def check_inputs(scenario: Scenario, path: Path, given: Mapping[str, str]) -> It
     for axis, value in given.items():
         where = (*path, axis)
         if axis in scenario.axes and scenario.axes[axis].kind != "input":
-            message = f"`{axis}` is an axis of the variants, not of the input"
-            yield scenario.key_problem(where, "BC206", message, "name a variant by it")
+            yield scenario.key_problem(where, "BC206.axis-variants-not", axis=axis)
         else:
             yield from check_reference(scenario, where, axis, value)
 
@@ -42,12 +42,12 @@ def check_side(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Iter
         return
     name, place = given[EXPERIMENT], (*path, EXPERIMENT)
     if len(given) > 1:
-        message = "`experiment` selects one variant, so axis values cannot be added"
-        yield scenario.key_problem(place, "BC206", message, "remove the other values")
+        yield scenario.key_problem(place, "BC206.experiment-selects-one")
     else:
         known = [e.name for e in scenario.spec.experiments if not e.at]
-        message = f"there is no experiment `{name}` that changes the baseline"
-        yield from scenario.unknown(place, name, known, "experiments", message)
+        yield from scenario.unknown(
+            place, "BC206.no-experiment", name, known, "experiments", name=name
+        )
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
@@ -67,14 +67,13 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         ids = [{i for i in inputs if v and (v.id, i) in compared} for v in sides.values()]
         missing = [key for key, there in zip(sides, ids, strict=True) if not there]
         if sides["of"] == sides["against"] is not None:
-            message = f"contrast `{part.name}` compares a variant with itself"
-            advice = "change one of the two; an omitted axis has the baseline's value"
-            yield scenario.value_problem((*path, "against"), "BC206", message, advice)
+            yield scenario.value_problem(
+                (*path, "against"), "BC206.contrast-compares-variant", name=part.name
+            )
         elif not missing and not ids[0] & ids[1]:
-            message = f"the two sides of contrast `{part.name}` have no input in common"
-            yield scenario.value_problem(path, "BC206", message, "change `exclude` or `input`")
+            yield scenario.value_problem(path, "BC206.two-sides-contrast", name=part.name)
         for key in missing:
             values = ", ".join(f"{axis}={value}" for axis, value in part.sides[key].items())
-            message = f"`{key}` ({values}) of contrast `{part.name}` is not compared with anything"
-            advice = "choose a variant that is measured and is neither a bound nor an anchor"
-            yield scenario.value_problem((*path, key), "BC206", message, advice)
+            yield scenario.value_problem(
+                (*path, key), "BC206.contrast-not-compared", key=key, values=values, name=part.name
+            )

@@ -19,19 +19,18 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     worker = scenario.spec.worker
     yield from _patches(scenario)
     if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
-        message = "`git` needs `bin`, the binary to measure"
-        yield scenario.key_problem(("worker",), "BC107", message, "add bin: NAME")
+        yield scenario.key_problem(("worker",), "BC107.git-needs-bin")
     if worker.registry is not None and worker.version is None and "version" not in scenario.lost:
         axes = scenario.axes.values()
         if not any(all(s.version for s in axis.settings.values()) for axis in axes):
-            message = "`registry` needs `version`, here or in every value of an axis"
-            yield scenario.key_problem(("worker",), "BC107", message, "add version: X.Y.Z")
+            yield scenario.key_problem(("worker",), "BC107.registry-needs-version")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
         advice = did_you_mean(worker.bin, list(bundled.workers()), "bundled workers")
-        message = f"there is no bundled worker `{worker.bin}`"
-        yield scenario.value_problem(("worker", "bin"), "BC305", message, advice)
+        yield scenario.value_problem(
+            ("worker", "bin"), "BC305.no-bundled-worker", bin=worker.bin, fix=advice
+        )
         return
     try:
         if worker.crate == BUILTIN:
@@ -52,21 +51,22 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
             continue
         path = Path(scenario.resolve(setting.patch))
         if (fault := fault_of(path)) or not path.stat().st_size:
-            message = f"patch `{setting.patch}` {fault or 'is empty'}"
-            advice = "write it with `git diff`; paths are relative to the scenario's file"
-            yield scenario.value_problem((*place, "patch"), "BC301", message, advice)
+            yield scenario.value_problem(
+                (*place, "patch"), "BC301.patches", patch=setting.patch, fault=fault or "is empty"
+            )
 
 
 def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
     worker = scenario.spec.worker
     if missing.package:
         place = ("worker", "package" if worker.package is not None else "crate")
-        message = f"in crate `{worker.crate}`: {missing}"
         advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
-        return scenario.value_problem(place, "BC306", message, advice)
-    message = f"crate `{worker.crate}`: {missing}"
-    advice = "paths are relative to the scenario's file"
-    return scenario.value_problem(("worker", "crate"), "BC301", message, advice)
+        return scenario.value_problem(
+            place, "BC306", crate=worker.crate, missing=missing, fix=advice
+        )
+    return scenario.value_problem(
+        ("worker", "crate"), "BC301.missing", crate=worker.crate, missing=missing
+    )
 
 
 def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
@@ -74,13 +74,14 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     listed = f"binaries: {', '.join(crate.bins)}" if crate.bins else "the crate has no binaries"
     if name is None and len(crate.bins) != 1:
         count = "several binaries" if crate.bins else "no binary"
-        message = f"crate `{crate.name}` has {count}"
-        advice = f"write bin: NAME  {listed}"
-        yield scenario.key_problem(("worker",), "BC305", message, advice)
+        yield scenario.key_problem(
+            ("worker",), "BC305.crate", name=crate.name, count=count, listed=listed
+        )
     elif name is not None and name not in crate.bins:
         advice = "  ".join(text for text in (did_you_mean(name, crate.bins), listed) if text)
-        message = f"crate `{crate.name}` has no binary `{name}`"
-        yield scenario.value_problem(("worker", "bin"), "BC305", message, advice)
+        yield scenario.value_problem(
+            ("worker", "bin"), "BC305.crate-no-binary", name=crate.name, name_2=name, fix=advice
+        )
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
@@ -92,8 +93,8 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         for index, name in enumerate(features):
             if name in crate.features or "/" in name:
                 continue  # cargo checks `dependency/feature`
-            message = f"crate `{crate.name}` has no cargo feature `{name}`"
-            label = f"not in [features] of {folder}/Cargo.toml"
             advice = did_you_mean(name, crate.features, "features")
             place = (*path, "features", index)
-            yield scenario.value_problem(place, "BC302", message, advice, label=label)
+            yield scenario.value_problem(
+                place, "BC302", name=crate.name, name_2=name, fix=advice, folder=folder
+            )

@@ -28,13 +28,12 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         values = dict(scenario.variant_values(given))
         if not any(values.items() <= combination for combination in measured):
             values_text = ", ".join(f"{axis}={value}" for axis, value in values.items())
-            message = f"cell `{name}` ({values_text}) is not measured"
-            advice = "change its values, or the rule that excludes it"
-            yield scenario.key_problem(("cells", name), "BC209", message, advice)
+            yield scenario.key_problem(
+                ("cells", name), "BC209.cell-not-measured", name=name, values_text=values_text
+            )
     for index, given in enumerate(scenario.spec.choose_from):
         if not any(given.items() <= combination for combination in measured):
-            message, advice = "`choose-from` selects no measured variant", "change its values"
-            yield scenario.value_problem(("choose-from", index), "BC209", message, advice)
+            yield scenario.value_problem(("choose-from", index), "BC209.choose-from-selects")
 
 
 def _bounds(scenario: Scenario) -> Iterator[Problem]:
@@ -43,9 +42,7 @@ def _bounds(scenario: Scenario) -> Iterator[Problem]:
         yield from wrong
         for baseline in scenario.spec.baseline if not wrong else ():
             if given.items() <= dict(scenario.variant_values(baseline)).items():
-                message = "the baseline cannot be a bound, because bounds are not compared"
-                advice = "choose another baseline, or remove the bound"
-                yield scenario.value_problem(("bounds", index), "BC206", message, advice)
+                yield scenario.value_problem(("bounds", index), "BC206.baseline-cannot-bound")
 
 
 def _formulas(scenario: Scenario) -> Iterator[Problem]:
@@ -54,12 +51,11 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
     for name, part in scenario.spec.derived.items():
         path = ("derived", name, "formula")
         if name in cells:
-            message = f"`{name}` is already the name of a cell"
-            yield scenario.key_problem(path[:2], "BC209", message, "choose another name")
+            yield scenario.key_problem(path[:2], "BC209.already-name-cell", name=name)
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
-            yield scenario.value_problem(path, "BC209", f"`{name}` cannot be computed: {error}")
+            yield scenario.value_problem(path, "BC209.cannot-computed", name=name, error=error)
             continue
         units[name] = formula.unit
         for cell in formula.cells:
@@ -67,4 +63,4 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
                 advice = (
                     did_you_mean(cell, list(cells), "cells") or f"define `{cell}` under `cells`"
                 )
-                yield scenario.value_problem(path, "BC209", f"there is no cell `{cell}`", advice)
+                yield scenario.value_problem(path, "BC209.no-cell", cell=cell, fix=advice)

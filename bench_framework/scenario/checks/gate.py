@@ -1,6 +1,7 @@
 """Checks of the gate: its cells, metrics and limits."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import METRICS
@@ -20,31 +21,28 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if not reason and any(setting.revision for _, setting in scenario.settings):
         reason = "an axis of this scenario names revisions"
     if gate.against is not None and reason:
-        message = f"`gate.against` has no effect: {reason}"
-        advice = "remove it, to compare with the scenario's baseline"
-        yield scenario.value_problem(("gate", "against"), "BC108", message, advice)
+        yield scenario.value_problem(("gate", "against"), "BC108.gate-against-no", reason=reason)
     if "binary_size" in dict(gate.margins()) and worker.command is not None:
-        message = "`gate.binary_size` has no effect on a program that is not built"
-        yield scenario.key_problem(("gate", "binary_size"), "BC108", message, "remove it")
+        yield scenario.key_problem(("gate", "binary_size"), "BC108.gate-binary-size")
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cell)
         known = [name for name in METRICS if unit_of(scenario, name) is not None]
         if budget.metric not in (known := [*known, *scenario.spec.metrics]):
-            message = f"metric `{budget.metric}` does not exist or cannot have a budget"
             at = (*place, "metric")
-            yield from scenario.unknown(at, budget.metric, known, "metrics", message)
+            yield from scenario.unknown(
+                at,
+                "BC206.metric-without-budget",
+                budget.metric,
+                known,
+                "metrics",
+                metric=budget.metric,
+            )
             continue
         try:
             budget_limit(scenario, budget)
         except Refused as refused:
-            yield scenario.value_problem(
-                (*place, "max"),
-                refused.code,
-                refused.message,
-                refused.advice,
-                label=refused.label,
-            )
+            yield scenario.document.text_problem((*place, "max"), refused.text)
 
 
 def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]:
@@ -52,5 +50,6 @@ def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]
     try:
         parse_selection(words, {name: axis.values for name, axis in scenario.axes.items()})
     except ScenarioError as error:
+        at = scenario.document.place.at(place)
         for problem in error.problems:
-            yield scenario.value_problem(place, problem.code, problem.message, problem.fix)
+            yield replace(problem, file=at.file, at=at.value)

@@ -45,15 +45,13 @@ def _not_one_file(scenario: Scenario, part: InputPart) -> Iterator[Problem]:
     if not folder and part.files is None:
         return
     if scenario.spec.stdin is not None and "input" in template.names(scenario.spec.stdin):
-        message = f"stdin is one file, and the input is {'a folder' if folder else 'several files'}"
-        advice = "pass `{input}` as an argument, or use input: {file: …}"
-        yield scenario.value_problem(("stdin",), "BC108", message, advice)
+        yield scenario.value_problem(
+            ("stdin",), "BC108.stdin-one-file", folder="a folder" if folder else "several files"
+        )
     for path, text, _ in commands.templated(scenario):
         whole = folder or scenario.spec.shell or text == "{input}" or path[0] == "stdin"
         if not whole and "input" in template.names(text):
-            message = "`{input}` is several files, so it must be an argument of its own"
-            advice = 'write "{input}" as a separate argument; it becomes one argument per file'
-            yield scenario.value_problem(path, "BC109", message, advice)
+            yield scenario.value_problem(path, "BC109.input-several-files")
 
 
 def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
@@ -66,7 +64,9 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
     caches += [(path, setting.cache) for path, setting in scenario.settings]
     for path, cache in caches:
         if cache == "cold":
-            yield scenario.value_problem((*path, "cache"), "BC108", message, advice)
+            yield scenario.value_problem(
+                (*path, "cache"), "BC108.nothing-to-drop", message=message, fix=advice
+            )
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
@@ -79,14 +79,13 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
         if first == key:
             continue
         here, there = place.children[key], place.children[first]
-        yield Problem(
-            "BC104",
-            f"value `{value}` is given twice in axis `{axis.name}`",
-            file=here.file,
-            at=here.key or here.value,
-            label="second value",
+        yield Problem.create(
+            "BC104.value-given-twice",
+            here.file,
+            here.key or here.value,
             also=((there.key or there.value, "first value"),) if there.file == here.file else (),
-            fix="remove one of the two",
+            value=value,
+            name=axis.name,
         )
 
 
@@ -111,8 +110,9 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 advice = f"use `{{{axis.name}}}` in `command`"
             if reason:
                 path = ("axes", axis.name, "values", value, name)
-                message = f"`{name}` has no effect here: {reason}"
-                yield scenario.key_problem(path, "BC108", message, advice)
+                yield scenario.key_problem(
+                    path, "BC108.no-effect-here", name=name, reason=reason, fix=advice
+                )
 
 
 def _fillings(scenario: Scenario, path: Path, text: str) -> Iterator[tuple[str, str, Position]]:
@@ -135,15 +135,14 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
         case "size" | "max-size" if not is_size(text):
             return _size_fault(text)
         case "dataset" if text not in DATASETS:
-            label = f"not one of: {', '.join(DATASETS)}"
             advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
-            return Problem("BC103", f"there is no dataset `{text}`", label=label, fix=advice)
+            return Problem.create(
+                "BC103.no-dataset", text=text, fix=advice, datasets=", ".join(DATASETS)
+            )
         case "seed" if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
-            message = f"a seed must be a whole number from 0 to 2^64 - 1, got `{text[:40]}`"
-            return Problem("BC102", message, label="expected an integer")
+            return Problem.create("BC102.seed-must-whole", text=text[:40])
         case "sha256" if not re.fullmatch("[0-9a-fA-F]{64}", text):
-            message = f"a SHA-256 has 64 hex digits, got {counted(len(text), 'character')}"
-            return Problem("BC102", message, fix="copy the first word that `sha256sum FILE` prints")
+            return Problem.create("BC102.sha-hex-digits", text=counted(len(text), "character"))
         case "file" | "folder" | "files" if not scenario.spec.prepare:  # which may create it
             return _missing(scenario, key, text)
     return None
@@ -152,24 +151,25 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
 def _size_fault(text: str) -> Problem:
     if text.isascii() and text.isdigit() and len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
-        advice = (
-            f"write {text}MiB ({grouped(iec, ' ')} bytes) or {text}MB ({grouped(si, ' ')} bytes)"
+        return Problem.create(
+            "BC105.size-no-unit", text=text, iec=grouped(iec, " "), si=grouped(si, " ")
         )
-        message = f"size `{text}` has no unit"
-        return Problem("BC105", message, label="expected a unit", fix=advice)
-    advice = "write a number with a unit, such as 10MiB or 200MB"
-    return Problem("BC105", f"`{text}` is not a size", label="expected a size", fix=advice)
+    return Problem.create("BC105.not-size", text=text)
 
 
 def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
     """Return the problem of files of the user that cannot be the input."""
     if key == "files":
         files = matching_files(scenario.folder, text)
-        return None if files else Problem("BC404", f"no file matches `{text}`", fix=_RELATIVE)
+        return None if files else Problem.create("BC404.no-file-matches", text=text)
     kind = fault_of(FilePath(scenario.resolve(text))) or "is a file"
     advice = {
         ("file", "is a folder"): f"for all of its files, write input: {{folder: {text}}}",
         ("folder", "is a file"): f"write input: {{file: {text}}}",
     }.get((key, kind), _RELATIVE)
     right = kind == ("is a file" if key == "file" else "is a folder")
-    return None if right else Problem("BC404", f"input {key} `{text}` {kind}", fix=advice)
+    return (
+        None
+        if right
+        else Problem.create("BC404.missing", key=key, text=text, kind=kind, fix=advice)
+    )

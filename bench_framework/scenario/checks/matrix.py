@@ -24,36 +24,30 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
     equation += grouped(size)
     if size > MAX_PRODUCT:
-        text = f"too many combinations: {equation}, limit {grouped(MAX_PRODUCT, ' ')}"
-        yield _too_many(scenario, text)
+        count = f"{equation}, limit {grouped(MAX_PRODUCT, ' ')}"
+        yield _too_many(scenario, "BC203.combinations", count)
         return
     matrix = combine(scenario)
     for index in sorted(matrix.unused):
-        message, advice = "exclude rule matches no combination", "correct or remove the rule"
-        yield scenario.value_problem(("exclude", index), "BC202", message, advice)
+        yield scenario.value_problem(("exclude", index), "BC202")
     if len(matrix.measured) > limit:
         remaining = f", {grouped(len(matrix.measured), ' ')} not excluded" if matrix.holes else ""
-        text = f"{equation}{remaining}, limit {limit}"
-        yield _too_many(scenario, f"too many configurations: {text}")
+        yield _too_many(scenario, "BC203.configurations", f"{equation}{remaining}, limit {limit}")
         return
     if not matrix.measured:
-        message = "no configuration to measure: all are excluded"
-        yield scenario.key_problem(("axes",), "BC208", message, "change the rules, or add values")
+        yield scenario.key_problem(("axes",), "BC208")
         return
     expansion = Expansion(scenario, matrix)
     pairs = expansion.pairs()
     if not any(variant == expansion.baseline for variant, _ in pairs):
-        message = "the baseline is excluded on every input"
-        advice = "change the rule, or the baseline"
-        yield scenario.key_problem(("baseline",), "BC201", message, advice)
+        yield scenario.key_problem(("baseline",), "BC201.baseline-excluded-every")
     yield from _same_program(scenario, expansion, pairs)
 
 
-def _too_many(scenario: Scenario, message: str) -> Problem:
+def _too_many(scenario: Scenario, key: str, count: str) -> Problem:
     names = list(scenario.spec.axes)
     pair = f"`pairs: [{names[-2]}, {names[-1]}]`, " if len(names) > 1 else ""
-    advice = f"add `exclude`, {pair}`design: one-at-a-time`, or raise `limits.max-cells`"
-    return scenario.key_problem(("axes",), TOO_MANY, message, advice)
+    return scenario.key_problem(("axes",), key, count=count, pair=pair)
 
 
 def _same_program(
@@ -77,7 +71,7 @@ def _same_program(
         if pair not in reported:
             reported.add(pair)
             place = ("experiments",) if variant.experiment is not None else ("axes",)
-            yield scenario.key_problem(place, "BC204", message, "remove one of the two", note=note)
+            yield scenario.key_problem(place, "BC204.same-program", message=message, note=note)
 
 
 def _work(expansion: Expansion, variant: Variant, given: Input) -> object:

@@ -66,19 +66,19 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
     if name == INSTRUCTIONS:
         for key in ("from", *SOURCE_KEYS):
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
-                message = f"`{key}` has no effect on `instructions`, which benchctl counts"
-                advice = f"use {', '.join(COUNTER_KEYS)}, or another name for a printed metric"
-                yield scenario.key_problem((*path, key), "BC108", message, advice)
+                yield scenario.key_problem(
+                    (*path, key),
+                    "BC108.no-effect-instructions",
+                    key=key,
+                    counter_keys=", ".join(COUNTER_KEYS),
+                )
         return
     if name in METRICS:
         use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"
-        message = f"`{name}` is a built-in metric of benchctl"
-        advice = f"choose another name, or remove the declaration{use}"
-        yield scenario.key_problem(path, "BC108", message, advice)
+        yield scenario.key_problem(path, "BC108.built-metric-benchctl", name=name, use=use)
         return
     if part.source is None:
-        advice = "add from: stdout, answer or worker"
-        yield scenario.key_problem(path, "BC107", f"metric `{name}` needs `from`", advice)
+        yield scenario.key_problem(path, "BC107.metric-needs-from", name=name)
         return
     yield from _source(scenario, name, part)
     if part.regex is not None:
@@ -92,15 +92,20 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
             fault = f"`regex` has {compiled.groups} groups instead of one"
             advice = "write (?:…) for groups other than the number"
         if fault:
-            message = f"metric `{name}`: {fault}"
-            yield scenario.value_problem((*path, "regex"), "BC102", message, advice)
+            yield scenario.value_problem(
+                (*path, "regex"), "BC102.declared", name=name, fault=fault, fix=advice
+            )
     if part.json_path is not None:
         try:
             json_path.parse(part.json_path)
         except ValueError as error:
-            message = f"metric `{name}`: `{part.json_path}` is not a JSON path: {error}"
-            advice = "write keys with dots, and indexes in brackets: latency.p99, rows[0].value"
-            yield scenario.value_problem((*path, "json"), "BC102", message, advice)
+            yield scenario.value_problem(
+                (*path, "json"),
+                "BC102.metric-not-json",
+                name=name,
+                json_path=part.json_path,
+                error=error,
+            )
 
 
 def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
@@ -119,7 +124,7 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
         place = ("metrics", name, "from")
-        yield scenario.value_problem(place, "BC108", f"metric `{name}`: {message}", advice)
+        yield scenario.value_problem(place, "BC108.source", name=name, message=message, fix=advice)
 
 
 def _judged(scenario: Scenario) -> Iterator[Problem]:
@@ -128,14 +133,14 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
         if metric in spec.judge[:index]:
-            message = f"`judge` lists `{metric}` twice"
-            yield scenario.value_problem(place, "BC104", message, "remove one of the two")
+            yield scenario.value_problem(place, "BC104.judge-lists-twice", metric=metric)
         elif metric not in scenario.lost and (reason := _refusal_reason(scenario, metric)):
             known = [name for name in METRICS if not _refusal_reason(scenario, name)]
             known += [name for name, part in spec.metrics.items() if part.direction != "none"]
-            message = f"metric `{metric}` cannot be judged: {reason}"
             advice = did_you_mean(metric, known, "metrics")
-            yield scenario.value_problem(place, "BC206", message, advice)
+            yield scenario.value_problem(
+                place, "BC206.metric-cannot-judged", metric=metric, reason=reason, fix=advice
+            )
 
 
 def _refusal_reason(scenario: Scenario, metric: str) -> str:
@@ -170,5 +175,6 @@ def _limits(scenario: Scenario) -> Iterator[Problem]:
         for metric in given if isinstance(given, dict) else ():
             if metric not in known and metric not in scenario.lost:
                 advice = did_you_mean(metric, known, "metrics")
-                message = f"there is no metric `{metric}`"
-                yield scenario.key_problem((key, metric), "BC206", message, advice)
+                yield scenario.key_problem(
+                    (key, metric), "BC206.no-metric", metric=metric, fix=advice
+                )

@@ -6,7 +6,7 @@ from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import EXAMPLES, INTENDED, REFERENCE, Figure, parse_figure
+from bench_framework.model.published import INTENDED, REFERENCE, Figure, parse_figure
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
@@ -31,14 +31,11 @@ def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
     """Yield the problems of a reference in an author's text."""
     match = REFERENCE.fullmatch(text)
     if match is None or not match["name"].strip():
-        message = f"`{text:.60}` is not a reference to a result"
-        advice = "write {contrast: NAME}, {derived: NAME} or {experiment: NAME, metric: METRIC}"
-        yield scenario.value_problem(place, "BC102", message, advice)
+        yield scenario.value_problem(place, "BC102.not-reference-result", text=text)
         return
     yield from _reference(scenario, place, match["kind"], match["name"].strip())
     if match["metric"] and match["kind"] != "experiment":
-        message = f"`metric` has no effect with `{match['kind']}`"
-        yield scenario.value_problem(place, "BC108", message, "remove `metric`")
+        yield scenario.value_problem(place, "BC108.metric-no-effect", match=match["kind"])
     else:
         yield from _metric(scenario, place, match["metric"])
 
@@ -56,7 +53,7 @@ def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator
     try:
         figure = parse_figure(part.figure)
     except ValueError as error:
-        yield scenario.value_problem(place, "BC102", str(error), f"write one of: {EXAMPLES}")
+        yield scenario.value_problem(place, "BC102.claim", message=str(error))
         return
     if part.variant is not None and figure.kind == "value":
         yield from _value(scenario, path, part, figure)
@@ -64,9 +61,10 @@ def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator
         yield from _metric(scenario, (*path, "metric"), part.metric)
     linear = figure.kind == "linear"
     if linear is not (part.test == "scaling") or (part.contrast and figure.kind == "value"):
-        message = f"`{part.test}` cannot test the figure `{part.figure}`"
         advice = "use `scaling` for linear" if linear else "use `variant` or `derived` for a value"
-        yield scenario.value_problem(place, "BC108", message, advice)
+        yield scenario.value_problem(
+            place, "BC108.cannot-test-figure", test=part.test, figure=part.figure, fix=advice
+        )
     elif part.derived is not None:
         yield from _unit(scenario, place, part.derived, figure)
 
@@ -95,14 +93,17 @@ def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterato
         "derived": [*spec.derived, *spec.cells],
     }[kind]
     what = "derived value" if kind == "derived" else kind
-    yield from scenario.unknown(place, name, known, f"{what}s", f"there is no {what} `{name}`")
+    yield from scenario.unknown(
+        place, "BC206.no-result", name, known, f"{what}s", what=what, name=name
+    )
 
 
 def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Problem]:
     if metric is not None:
         known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
-        message = f"metric `{metric}` is not compared with the baseline"
-        yield from scenario.unknown(place, metric, known, "compared here", message)
+        yield from scenario.unknown(
+            place, "BC206.metric-not-compared", metric, known, "compared here", metric=metric
+        )
 
 
 def _value(
@@ -111,11 +112,13 @@ def _value(
     """Yield a problem if the metric of a value does not exist or has another unit."""
     metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
     known = [*METRICS, *scenario.spec.metrics]
-    message = f"there is no metric `{metric}`"
-    yield from scenario.unknown((*path, "metric"), metric, known, "metrics", message)
+    yield from scenario.unknown(
+        (*path, "metric"), "BC206.no-metric", metric, known, "metrics", metric=metric
+    )
     if metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
-        message = f"the figure `{part.figure}` is not in the unit of {metric} ({unit})"
-        yield scenario.value_problem((*path, "figure"), "BC108", message)
+        yield scenario.value_problem(
+            (*path, "figure"), "BC108.figure-not-unit", figure=part.figure, metric=metric, unit=unit
+        )
 
 
 def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterator[Problem]:
@@ -129,8 +132,7 @@ def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterato
     units |= dict.fromkeys(scenario.spec.cells, "bytes/s")
     given = figure.base if figure.base in {"s", "bytes", "bytes/s"} else "ratio"
     if units.get(name, given) != given:
-        message = f"the figure is not in the unit of `{name}` ({units[name]})"
-        yield scenario.value_problem(place, "BC108", message)
+        yield scenario.value_problem(place, "BC108.unit", name=name, units=units[name])
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
@@ -163,4 +165,4 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
             elif changed and variant == expansion.baseline:
                 message = "this claim compares the baseline with itself"
         if message:
-            yield scenario.value_problem(place, "BC206", message, advice)
+            yield scenario.value_problem(place, "BC206.value", message=message, fix=advice)

@@ -9,6 +9,7 @@ from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex, did_you_mean
 from bench_framework.scenario.schema.parts import ExperimentPart
+from bench_framework.text.errors import error_text
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -34,8 +35,7 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
     open_axes = [axis for axis in scenario.variant_axes if len(axis.settings) > 1]
     if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
-        advice = f"add a baseline, such as baseline: {{{example}}}"
-        yield scenario.key_problem(("axes",), "BC201", "`baseline` is missing", advice)
+        yield scenario.key_problem(("axes",), "BC201.baseline-missing", example=example)
     chosen = []
     for index, given in enumerate(scenario.spec.baseline):
         path: Path = ("baseline", index)
@@ -50,13 +50,13 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
                 f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}"
                 for axis in missing
             )
-            message = f"baseline selects several variants: it has no value for {names}"
-            yield scenario.value_problem(path, "BC201", message, advice)
+            yield scenario.value_problem(
+                path, "BC201.baseline-selects-several", names=names, fix=advice
+            )
             continue
         values = scenario.variant_values(given)
         if values in chosen:
-            message = "this baseline is given twice"
-            yield scenario.value_problem(path, "BC201", message, "remove one of the two")
+            yield scenario.value_problem(path, "BC201.baseline-given-twice")
         chosen.append(values)
 
 
@@ -67,17 +67,21 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
             continue
         if axis is None:
             advice = did_you_mean(name, list(scenario.axes), "axes")
-            message = f"there is no axis `{name}` for the baseline"
-            yield scenario.key_problem((*path, name), "BC201", message, advice)
+            yield scenario.key_problem(
+                (*path, name), "BC201.no-axis-baseline", name=name, fix=advice
+            )
         elif axis.kind == "input":
-            message = f"`{name}` is an axis of the input; the baseline is measured on every input"
-            yield scenario.key_problem((*path, name), "BC201", message, f"remove `{name}`")
+            yield scenario.key_problem((*path, name), "BC201.axis-input-baseline", name=name)
         elif value not in axis.settings:
             values_text = ", ".join(f"{key}={text}" for key, text in given.items())
-            message = f"baseline `{values_text}` selects no variant"
-            label = f"axis `{name}` has no value `{value}`"
-            fix = f"use one of: {', '.join(known_values(scenario, axis))}"
-            yield scenario.value_problem(path, "BC201", message, fix, label=label)
+            yield scenario.value_problem(
+                path,
+                "BC201.baseline-selects-no",
+                values_text=values_text,
+                scenario=", ".join(known_values(scenario, axis)),
+                name=name,
+                value=value,
+            )
 
 
 def _exclude(scenario: Scenario) -> Iterator[Problem]:
@@ -85,9 +89,9 @@ def _exclude(scenario: Scenario) -> Iterator[Problem]:
         for name, excluded in rule.items():
             for row, value in enumerate(excluded):
                 path = ("exclude", index, name, row)
-                message = "exclude rule matches no combination"
                 for p in check_reference(scenario, path, name, value):
-                    yield replace(p, code="BC202", message=message, label=p.message)
+                    text = error_text("BC202.no-combination", {})
+                    yield replace(p, code=text.code, message=text.message, label=p.message)
 
 
 def _groups(scenario: Scenario) -> Iterator[Problem]:
@@ -106,13 +110,11 @@ def _groups(scenario: Scenario) -> Iterator[Problem]:
             if wrong:
                 continue
             if len(set(group)) < len(group):
-                message = f"`{key}` lists an axis twice"
-                yield scenario.value_problem(row, "BC206", message, "remove one of the two")
+                yield scenario.value_problem(row, "BC206.lists-axis-twice", key=key)
             sizes = {name: len(axes[name].settings) for name in group if name in axes}
             if key == "pairs" and len(set(sizes.values())) > 1:
                 counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-                message = f"axes in `pairs` need the same number of values: {counts}"
-                yield scenario.value_problem(row, "BC206", message, "add or remove values")
+                yield scenario.value_problem(row, "BC206.axes-pairs-need", counts=counts)
 
 
 def _experiments(scenario: Scenario) -> Iterator[Problem]:
@@ -121,18 +123,16 @@ def _experiments(scenario: Scenario) -> Iterator[Problem]:
     for index, experiment in enumerate(scenario.spec.experiments):
         path: Path = ("experiments", index)
         if experiment.name in names:
-            message = f"two experiments have the name `{experiment.name}`"
-            yield scenario.value_problem((*path, "name"), "BC206", message, "choose another name")
+            yield scenario.value_problem(
+                (*path, "name"), "BC206.two-experiments-name", name=experiment.name
+            )
         names.add(experiment.name)
         if experiment.hypothesis:
             test = (experiment.metric, *experiment.change.items(), *sorted(experiment.at.items()))
             if test in tested:
-                message = (
-                    f"the same change and metric already test `{tested[test]}`: one comparison "
-                    "cannot separate two causes"
+                yield scenario.value_problem(
+                    (*path, "hypothesis"), "BC108.same-change-metric", tested=tested[test]
                 )
-                advice = "use another metric or another change, or remove one of the two"
-                yield scenario.value_problem((*path, "hypothesis"), "BC108", message, advice)
             tested[test] = experiment.hypothesis
         yield from _experiment(scenario, path, experiment)
 
@@ -142,14 +142,17 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
     yield from check_values(scenario, (*path, "at"), part.at)
     yield from check_judged(scenario, path, part.metric)
     if part.hypothesis and part.metric is None and len(judge) > 1:
-        message = f"hypothesis `{part.hypothesis}` needs `metric`: it has one change and one metric"
         advice = "name the one metric that would show it: " + ", ".join(judge)
-        yield scenario.value_problem((*path, "hypothesis"), "BC107", message, advice)
+        yield scenario.value_problem(
+            (*path, "hypothesis"),
+            "BC107.hypothesis-needs-metric",
+            hypothesis=part.hypothesis,
+            fix=advice,
+        )
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
     if key in fixed and part.at:
-        message = f"with `at`, the change must be of an axis; `{key}` is a key of `fixed`"
-        yield scenario.key_problem(where, "BC108", message, "remove `at`, or make it an axis")
+        yield scenario.key_problem(where, "BC108.at-change-must", key=key)
     elif key not in fixed:
         yield from check_reference(
             scenario, where, key, value, variant_only=True, also=tuple(fixed)
@@ -157,8 +160,9 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
     chosen = scenario.baseline | part.at | fixed
     if chosen.get(key) == value and (key in fixed or part.at or part.hypothesis):
         place = f"fixed.{key}" if key in fixed else key
-        message = f"experiment `{part.name}` changes nothing: `{place}` is already {value}"
-        yield scenario.value_problem(where, "BC204", message, "choose another value")
+        yield scenario.value_problem(
+            where, "BC204.experiment-changes-nothing", name=part.name, place=place, value=value
+        )
 
 
 def _anchor(scenario: Scenario) -> Iterator[Problem]:
@@ -167,9 +171,7 @@ def _anchor(scenario: Scenario) -> Iterator[Problem]:
         return
     yield from check_values(scenario, ("anchor", "variant"), part.variant or {})
     if part.rev is not None and reason:
-        message = f"`anchor.rev` has no effect: {reason}"
-        advice = "use anchor: {variant: {…}} with a variant whose program does not change"
-        yield scenario.value_problem(("anchor", "rev"), "BC108", message, advice)
+        yield scenario.value_problem(("anchor", "rev"), "BC108.anchor-rev-no", reason=reason)
 
 
 def _profile(scenario: Scenario) -> Iterator[Problem]:
@@ -182,17 +184,23 @@ def _profile(scenario: Scenario) -> Iterator[Problem]:
         yield from check_values(scenario, ("profile", "variants", index), given)
     for name, pattern in part.buckets.items():
         if isinstance(fault := compiled_regex(pattern), str):
-            message = f"bucket `{name}` is not a regular expression: {fault}"
-            advice = "write a backslash before literal special characters: `\\.`, `\\(`"
-            yield scenario.value_problem(("profile", "buckets", name), "BC114", message, advice)
+            yield scenario.value_problem(
+                ("profile", "buckets", name), "BC114", name=name, fault=fault
+            )
 
 
 def check_judged(scenario: Scenario, path: Path, metric: str | None) -> Iterator[Problem]:
     """Yield a problem if the `metric` of a part is not judged."""
     if metric is not None:
-        message = f"metric `{metric}` is not in `judge`"
         judge = scenario.spec.judge
-        yield from scenario.unknown((*path, "metric"), metric, judge, "judged here", message)
+        yield from scenario.unknown(
+            (*path, "metric"),
+            "BC206.metric-not-judged",
+            metric,
+            judge,
+            "judged here",
+            metric=metric,
+        )
 
 
 def check_values(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Iterator[Problem]:
@@ -225,12 +233,16 @@ def check_reference(
             name, [*scenario.axes, *(also or ())], "available" if also else "axes"
         )
         kinds = "axis or fixed key" if also is not None else "axis"
-        yield point(place, "BC206", f"there is no {kinds} `{name}`", advice)
+        yield point(place, "BC206.no-axis", kinds=kinds, name=name, fix=advice)
     elif variant_only and axis.kind == "input":
-        message = f"`{name}` is an axis of the input, not of the variants"
-        yield scenario.value_problem(path, "BC206", message, "name a build or run axis")
+        yield scenario.value_problem(path, "BC206.axis-input-not", name=name)
     elif value is not None and value not in axis.settings:
-        message = f"axis `{name}` has no value `{value}`"
         yield from scenario.unknown(
-            path, value, known_values(scenario, axis), "use one of", message
+            path,
+            "BC206.no-axis-value",
+            value,
+            known_values(scenario, axis),
+            "use one of",
+            name=name,
+            value=value,
         )

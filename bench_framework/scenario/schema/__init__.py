@@ -189,15 +189,11 @@ class ScenarioFile(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         text = isinstance(self.command, str)
-        message = "`command` must be a list of arguments, got a string"
-        advice = 'write ["{bin}", "…"], or set `shell: true` to run a shell command line'
-        self.refuse(text and not self.shell, message, "command", advice=advice, code="BC102")
+        self.refuse(text and not self.shell, "BC102.command-must-list", "command")
         message = "`shell: true` needs a `command` that is one string"
-        advice = 'write command: "…", or remove `shell`'
-        self.refuse(self.shell and not text, message, "shell", advice=advice)
+        self.refuse(self.shell and not text, "BC108.consistent", "shell", message=message)
         for key in self.fixed:
-            message = f"`{key}` is both an axis and a key of `fixed`"
-            self.refuse(key in self.axes, message, "fixed", key)
+            self.refuse(key in self.axes, "BC108.both-axis-key", "fixed", key, key=key)
         return self
 
 

@@ -59,8 +59,7 @@ class Rounds(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
-        message = f"`rounds.min` is {self.min} and `rounds.max` is {self.max}"
-        self.refuse(crossed, message, "min", advice="lower `min`, or raise `max`")
+        self.refuse(crossed, "BC108.rounds-min-rounds", "min", min=self.min, max=self.max)
         return self
 
 
@@ -108,14 +107,8 @@ class Measure(Part):
     @model_validator(mode="after")
     def _looks(self) -> Self:
         fixed = self.until == "rounds"
-        message = (
-            "`strategy: race` has no effect with `until: rounds`, which has no interim analyses"
-        )
-        advice = "write `until: conclusive`, or `strategy: fixed`"
-        self.refuse(fixed and self.strategy == "race", message, "strategy", advice=advice)
-        message = "`until: rounds` needs the number of rounds"
-        advice = "add `rounds: 30`, or write `until: conclusive`"
-        self.refuse(fixed and self.rounds.max is None, message, "until", advice=advice)
+        self.refuse(fixed and self.strategy == "race", "BC108.strategy-race-no", "strategy")
+        self.refuse(fixed and self.rounds.max is None, "BC108.until-rounds-needs", "until")
         return self
 
 
@@ -179,8 +172,13 @@ class Gate(_Margins):
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
             advice = scalars.did_you_mean(metric, gated, "gated here")
-            message = f"`require` lists `{metric}`, which this gate does not judge"
-            self.refuse(metric not in gated, message, "require", advice=advice)
+            self.refuse(
+                metric not in gated,
+                "BC108.require-lists-which",
+                "require",
+                metric=metric,
+                fix=advice,
+            )
         return self
 
     def margins(self) -> tuple[tuple[str, float], ...]:
@@ -255,10 +253,9 @@ class AnswerPart(Part):
             lost = key != "compare" and self.stdout != "file" and self.file is None
             self.refuse_unused(lost, key, f"has no effect with `stdout: {self.stdout}`")
         wrong = self.json_part is not None and "compare" in given and self.compare != "json"
-        self.refuse(wrong, f"`json` contradicts `compare: {self.compare}`", "json")
+        self.refuse(wrong, "BC108.json-contradicts-compare", "json", compare=self.compare)
         lines = isinstance(self.differs, float) and self.kind == "json"
-        message = "`differs` counts lines, and JSON values have none"
-        self.refuse(lines, message, "differs", advice="use a filter, such as filter: [jq, '.[]']")
+        self.refuse(lines, "BC108.differs-counts-lines", "differs")
         return self
 
     def is_given(self, key: str) -> bool:
@@ -312,12 +309,12 @@ class ProfilePart(Part):
 
     @model_validator(mode="after")
     def _sane(self) -> Self:
-        hz, advice = self.frequency, "write 997, and raise `runs` for more samples"
-        message = f"`frequency` is {hz}; above {MOST_HZ} the sampler disturbs the program"
-        self.refuse(hz > MOST_HZ, message, "frequency", advice=advice)
-        message = f"`{OTHER}` is reserved for functions that match no bucket"
+        hz = self.frequency
+        self.refuse(
+            hz > MOST_HZ, "BC108.frequency-above-sampler", "frequency", hz=hz, most_hz=MOST_HZ
+        )
         reserved = OTHER in self.buckets
-        self.refuse(reserved, message, "buckets", OTHER, advice="choose another name")
+        self.refuse(reserved, "BC108.other-reserved-functions", "buckets", OTHER)
         return self
 
 
@@ -369,11 +366,9 @@ class MetricPart(Part):
             unused = key in self.model_fields_set
             self.refuse_unused(unused, key, "has an effect only for `instructions`")
         both = self.json_path is not None and self.regex is not None
-        self.refuse(both, "a metric has both `json` and `regex`", "regex")
+        self.refuse(both, "BC108.metric-both-json", "regex")
         located = self.json_path is not None or self.regex is not None or self.source == "worker"
-        advice = "such as json: latency.p99, or regex: 'took ([0-9.]+) s'"
-        self.need(located, "a metric needs `json` or `regex` to locate the number", advice)
-        message = "`regex` cannot read a metric from the worker protocol, which is JSON"
+        self.need(located, "BC107.metric-needs-json")
         reported = self.source == "worker" and self.regex is not None
-        self.refuse(reported, message, "regex", advice="use `json`")
+        self.refuse(reported, "BC108.regex-cannot-read", "regex")
         return self

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.published import EXAMPLES, TestKind
+from bench_framework.model.published import TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -63,10 +63,11 @@ class InputPart(Part):
     def _one_kind(self) -> Self:
         given = [key for key in INPUT_KINDS if getattr(self, key)]
         kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
-        self.need(given, f"`input` needs one of `{kinds}`", "dataset: prose")
-        message = f"`input` has both `{'` and `'.join(given[:2])}`"
-        self.refuse(len(given) > 1, message, *given[1:2])
-        self.need(not self.dataset or self.size, "`input.dataset` needs `size`", "size: 10MiB")
+        self.need(given, "BC107.input-needs-one", kinds=kinds)
+        self.refuse(
+            len(given) > 1, "BC108.input-both", *given[1:2], given="` and `".join(given[:2])
+        )
+        self.need(not self.dataset or self.size, "BC107.input-dataset-needs")
         needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
         for key, kind in needs.items():
             unused = key in self.model_fields_set and given[0] != kind
@@ -113,15 +114,12 @@ class ExperimentPart(Part):
     def _consistent(self) -> Self:
         count = len(self.change)
         message = f"experiment `{self.name}` has {count} changes, whose effects cannot be separated"
-        advice = "write one experiment for each change"
-        self.refuse(count > 1, message, "change", advice=advice)
+        self.refuse(count > 1, "BC108.consistent-consistent", "change", message=message)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
-            message = f"`{key}` has no effect without `hypothesis`"
-            self.refuse(unused, message, key, advice=f"add `hypothesis`, or remove `{key}`")
+            self.refuse(unused, "BC108.no-effect-without", key, key=key)
         decided = self.at and self.decision != "open"
-        message = "`decision` needs a change to the baseline, but `at` starts from another variant"
-        self.refuse(decided, message, "decision")
+        self.refuse(decided, "BC108.decision-needs-change", "decision")
         return self
 
 
@@ -156,9 +154,9 @@ class AnchorPart(Part):
     def _one_of_two(self) -> Self:
         advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
         given = [part for part in (self.rev, self.variant) if part is not None]
-        self.need(given, "`anchor` needs `rev` or `variant`", advice)
+        self.need(given, "BC107.anchor-needs-rev", fix=advice)
         both = len(given) > 1
-        self.refuse(both, "`anchor` has both `rev` and `variant`", "rev", advice=advice)
+        self.refuse(both, "BC108.anchor-both-rev", "rev", fix=advice)
         return self
 
 
@@ -178,11 +176,9 @@ class HostsPart(Part):
     @model_validator(mode="after")
     def _one_key(self) -> Self:
         given = [key for key in type(self).model_fields if getattr(self, key)]
-        advice = "hosts: {per-kind: 3}, or hosts: all"
-        self.need(given, "`hosts` needs `any`, `label`, `per-kind` or `split-inputs`", advice)
+        self.need(given, "BC107.hosts-needs-any")
         keys = [key.replace("_", "-") for key in given]
-        message = f"`hosts` has both `{'` and `'.join(keys[:2])}`"
-        self.refuse(len(keys) > 1, message, *keys[1:2])
+        self.refuse(len(keys) > 1, "BC108.hosts-both", *keys[1:2], keys="` and `".join(keys[:2]))
         return self
 
 
@@ -310,12 +306,16 @@ class PublishedClaimPart(Part):
     def _consistent(self) -> Self:
         given = [key for key in TESTS if self._given(key)]
         keys = ", ".join(f"`{key}`" for key in TESTS)
-        self.need(given, f"a published claim needs one of {keys}")
-        message = f"a published claim has both `{given[0]}` and `{given[-1]}`"
-        self.refuse(len(given) > 1, message, given[-1])
-        advice = f"such as {EXAMPLES}"
+        self.need(given, "BC107.published-claim-needs", keys=keys)
+        self.refuse(
+            len(given) > 1,
+            "BC108.published-claim-both",
+            given[-1],
+            given=given[0],
+            given_2=given[-1],
+        )
         figure = self.figure or self.not_testable is not None
-        self.need(figure, "a published claim needs `figure`", advice)
+        self.need(figure, "BC107.published-claim-needs-figure")
         users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
         for key, takes in users.items():
             unused = key in self.model_fields_set and given[0] not in takes

@@ -28,13 +28,13 @@ PROFILE_KEYS: Final = (
     *("opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions"),
     *("overflow-checks", "strip", "incremental", "split-debuginfo", "rpath"),
 )
-REMOVE_ONE: Final = "remove one of the two"
 
 
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
     """Return the pydantic error that `validation_errors` turns into a problem."""
-    context = {"message": refused.message, "label": refused.label, "fix": refused.advice, "at": at}
-    return PydanticCustomError(refused.code, "{message}", context)
+    text = refused.text
+    context = {"message": text.message, "label": text.label, "fix": text.fix or "", "at": at}
+    return PydanticCustomError(text.code, "{message}", context)
 
 
 def read_by(reader: Callable[[Any], Any]) -> BeforeValidator:
@@ -168,21 +168,19 @@ class Part(BaseModel):
         """Return the name of the field of each key."""
         return {field.alias or name: name for name, field in cls.model_fields.items()}
 
-    def need(self, given: object, message: str, advice: str = "") -> None:
+    def need(self, given: object, key: str, /, **values: object) -> None:
         """Report a missing key (BC107) unless it is `given`."""
         if not given:
-            raise refusal(Refused("BC107", message, advice=advice))
+            raise refusal(Refused(key, **values))
 
-    def refuse(
-        self, wrong: object, message: str, *at: str, advice: str = REMOVE_ONE, code: str = "BC108"
-    ) -> None:
+    def refuse(self, wrong: object, key: str, /, *at: str, **values: object) -> None:
         """Report keys that contradict each other or have no effect, at the key `at`."""
         if wrong:
-            raise refusal(Refused(code, message, advice=advice), at)
+            raise refusal(Refused(key, **values), at)
 
     def refuse_unused(self, unused: object, key: str, text: str) -> None:
         """Report a key that has no effect. `text` follows its name in the message."""
-        self.refuse(unused, f"`{key}` {text}", key, advice=f"remove `{key}`")
+        self.refuse(unused, "BC108.unused-key", key, key=key, text=text)
 
 
 def parts_in(annotation: Any) -> list[type[Part]]:

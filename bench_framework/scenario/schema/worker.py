@@ -68,27 +68,23 @@ class Worker(Part):
     def _one_kind(self) -> Self:
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry` or `command`"
-        advice = (
-            "use crate: FOLDER (or builtin), git: URL with rev, registry: NAME with version, "
-            "or command: [PROGRAM]"
+        self.need(given, "BC107.worker-needs-one", kinds=kinds)
+        self.refuse(
+            len(given) > 1,
+            "BC108.worker-takes-one",
+            *given[1:2],
+            kinds=kinds,
+            given=" and ".join(given),
         )
-        self.need(given, f"`worker` needs one of {kinds}", advice)
-        message = f"`worker` takes one of {kinds}, got {' and '.join(given)}"
-        self.refuse(len(given) > 1, message, *given[1:2], advice="keep one of them")
         name = self.registry or "crate"
-        message = f"`{name}` is not the name of a crate"
-        advice = "write registry: NAME and version: X.Y.Z"
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
-        self.refuse(wrong, message, "registry", advice=advice, code="BC102")
+        self.refuse(wrong, "BC102.not-name-crate", "registry", name=name)
         alone = self.version is not None and self.registry is None
         self.refuse_unused(alone, "version", "needs `registry`")
         one = self.package is not None and self.registry is not None
         self.refuse_unused(one, "package", "has no effect with `registry`, which is one package")
-        advice = "for a local crate, set `revision:` in an axis value"
-        self.refuse(
-            self.rev is not None and not self.git, "`rev` needs `git`", "rev", advice=advice
-        )
-        self.need(self.crate != BUILTIN or self.bin, "`crate: builtin` needs `bin`", "bin: tally")
+        self.refuse(self.rev is not None and not self.git, "BC108.rev-needs-git", "rev")
+        self.need(self.crate != BUILTIN or self.bin, "BC107.crate-builtin-needs")
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
             self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
@@ -121,10 +117,8 @@ class Pgo(Part):
 
     @model_validator(mode="after")
     def _runs_the_program(self) -> Self:
-        message = "the training command does not run the built program: it has no `{bin}`"
         wrong = self.train is not None and not any("{bin}" in word for word in self.train)
-        advice = 'start it with "{bin}", or with a script that gets "{bin}"'
-        self.refuse(wrong, message, "train", advice=advice, code="BC109")
+        self.refuse(wrong, "BC109.training-command-does", "train")
         return self
 
 
@@ -185,9 +179,13 @@ class Setting(Part):
     def _known_allocator(self) -> Self:
         name = self.preload_allocator
         unknown = name is not None and "/" not in name and name not in ALLOCATORS
-        message = f"there is no allocator `{name}` to preload"
-        advice = f"use {', '.join(ALLOCATORS)}, or the path of a shared library"
-        self.refuse(unknown, message, "preload-allocator", advice=advice, code="BC103")
+        self.refuse(
+            unknown,
+            "BC103.no-allocator-preload",
+            "preload-allocator",
+            name=name,
+            allocators=", ".join(ALLOCATORS),
+        )
         return self
 
 

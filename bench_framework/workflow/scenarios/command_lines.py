@@ -326,7 +326,7 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         try:
             axis_name(name)
         except Refused as error:
-            advice = f"{error.advice}; another feature needs a scenario file (`benchctl init`)"
+            advice = f"{error.text.fix}; another feature needs a scenario file (`benchctl init`)"
             message = f"--features: `{name}` cannot be the name of an axis"
             raise unfit(message, advice) from error
     baseline = dict.fromkeys(features, "on")

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import pytest
 
 from bench_framework import assets
-from bench_framework.cli.commands.explain import texts_of_codes
 from bench_framework.errors import ScenarioError
 from bench_framework.scenario import bundled
 from bench_framework.scenario.checks import derived, matrix
 from bench_framework.scenario.load import Scenario, load, render
 from bench_framework.scenario.plan import expand
+from bench_framework.text.errors import explanations
 
 Loads = Callable[..., Scenario]
 Refuses = Callable[..., ScenarioError]
@@ -174,7 +174,7 @@ def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
     paths = Path(__file__).parent.glob("test_scenario_*.py")
     tests = "".join(path.read_text(encoding="utf-8") for path in paths)
     examples = {*re.findall(r'"(BC\d+)"', tests), *(mistake.code for mistake in mistakes())}
-    assert {code for code, text in texts_of_codes().items() if len(text) > 1} <= examples
+    assert {code for code, text in explanations().items() if len(text) > 1} <= examples
 
 
 def test_a_valid_scenario_has_no_errors(loads: Loads) -> None:

@@ -10,11 +10,11 @@ import pytest
 from ruamel.yaml import YAML
 
 from bench_framework import assets
-from bench_framework.cli.commands.explain import texts_of_codes
 from bench_framework.model.metrics import METRICS
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.schema import schema, schema_text
+from bench_framework.text.errors import explanations
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "scenarios"
@@ -112,15 +112,13 @@ def test_the_list_of_codes_is_what_the_package_raises() -> None:
     raised = {
         code
         for path in (ROOT / "bench_framework" / "scenario").rglob("*.py")
-        for code in re.findall(r'"(BC\d{3})"', path.read_text(encoding="utf-8"))
+        for code in re.findall(r'"(BC\d{3})[".]', path.read_text(encoding="utf-8"))
     }
-    assert raised == {code for code, text in texts_of_codes().items() if len(text) > 1}
+    assert raised == {code for code, text in explanations().items() if len(text) > 1}
 
 
 def test_every_code_is_explained_with_an_example() -> None:
-    for title, explanation, example in (
-        text for text in texts_of_codes().values() if len(text) > 1
-    ):
+    for title, explanation, example in (text for text in explanations().values() if len(text) > 1):
         assert title
         assert explanation.endswith(".")
         assert example
