@@ -34,7 +34,7 @@ __all__ = [
 
 _Buffer: TypeAlias = Buffer | np.ndarray[Any, np.dtype[Any]]
 _Doubles: TypeAlias = np.ndarray[Any, np.dtype[np.float64]]
-_Found: TypeAlias = tuple[int, int, int | None, bytes, bytes]
+_Differences: TypeAlias = tuple[int, int, int | None, bytes, bytes]
 
 @final
 class Generator:
@@ -42,7 +42,7 @@ class Generator:
         cls, seed: int, dedup: str | None = None, compress: str | None = None
     ) -> Generator: ...
     def fill(self, buffer: _Buffer, offset: int = 0, threads: int = 1) -> None: ...
-    def validate(self, buffer: _Buffer, offset: int = 0) -> _Found: ...
+    def validate(self, buffer: _Buffer, offset: int = 0) -> _Differences: ...
     @property
     def identity(self) -> str: ...
     @property
@@ -88,7 +88,7 @@ def read_and_validate(
     size: int | None,
     threads: int | None,
     progress: Callable[[int], object] | None,
-) -> tuple[int, int, int | None, _Found]: ...
+) -> tuple[int, int, int | None, _Differences]: ...
 def write_text(
     path: str | PathLike[str],
     kind: str,

@@ -14,11 +14,11 @@ use libfuzzer_sys::fuzz_target;
 use search::corpus::Session;
 use search::engine::engine;
 use search::fold::FOLDS;
-use search::results::SearchResults;
 use search::job::{Filter, Job, READINGS, Search};
 use search::parser::{PARSERS, Parser, SerdeJson, too_deep};
 use search::query::Query;
 use search::record::Message;
+use search::results::SearchResults;
 
 /// Each meets every line, or none, or lines by texts that JSON may hide.
 const QUERIES: &[&str] = &["a or not a", "task", "\"u\" or 1", "k not s", "/./"];
@@ -73,7 +73,10 @@ fuzz_target!(|input: (u8, u16, &[u8])| {
         if prefilter == 0 || search.prefilter_impossible() {
             assert_eq!(results.bad, expected.bad, "{label}");
             assert!(
-                results.named_bad_lines.keys().eq(expected.named_bad_lines.keys()),
+                results
+                    .named_bad_lines
+                    .keys()
+                    .eq(expected.named_bad_lines.keys()),
                 "{label}"
             );
         }
@@ -137,11 +140,11 @@ fn plain(contents: &[u8], query: &str) -> SearchResults {
 }
 
 fn query_matches(query: &Query, message: &Message<'_>) -> bool {
-    use search::fold::folded;
+    use search::fold::fold_text;
     match query {
         Query::Literal(text) => message
             .texts()
-            .any(|own| folded(own).contains(&folded(text))),
+            .any(|own| fold_text(own).contains(&fold_text(text))),
         Query::Regex(pattern) => {
             let regex = regex::Regex::new(&pattern.text).expect("it was read from a query");
             message.texts().any(|own| regex.is_match(own))

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use libfuzzer_sys::fuzz_target;
-use search::fold::{FOLDS, folded};
+use search::fold::{FOLDS, fold_text};
 use search::query::{Matcher, Query};
 use search::record::{Message, Role, Text};
 
@@ -57,7 +57,7 @@ fn query_matches(query: &Query, message: &Message<'_>) -> bool {
     match query {
         Query::Literal(text) => message
             .texts()
-            .any(|own| folded(own).contains(&folded(text))),
+            .any(|own| fold_text(own).contains(&fold_text(text))),
         Query::Regex(pattern) => {
             let has = |flag| pattern.flags.contains(flag);
             let regex = regex::RegexBuilder::new(&pattern.text)

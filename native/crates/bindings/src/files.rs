@@ -7,7 +7,7 @@ use std::thread;
 
 use dgen::data::{Differences, Settings};
 use dgen::validate::read_and_validate as read;
-use dgen::write::{self, Expected, FileError, Options, Stats, path_of, size_of};
+use dgen::write::{self, FileContents, FileError, Options, Stats, path_of, size_of};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
@@ -49,22 +49,22 @@ pub(crate) fn write_file<'py>(
     let mut options = Options::new(size, settings(seed, dedup, compress)?);
     options.strategy = write::strategy::strategy(strategy).ok_or_else(|| {
         let known = write::strategy::STRATEGIES.iter().map(|known| known.name);
-        unknown("strategy", strategy, known)
+        unknown_name("strategy", strategy, known)
     })?;
     options.backend = match backend {
         None => options.strategy.default_backend(),
         Some(name) => write::backend(name).ok_or_else(|| {
             let known = write::BACKENDS.iter().map(|known| known.name);
-            unknown("backend", name, known)
+            unknown_name("backend", name, known)
         })?,
     };
     options.direct = write::direct_named(direct).ok_or_else(|| {
         let known = write::DIRECTS.iter().map(|(_, name, _)| *name);
-        unknown("direct", direct, known)
+        unknown_name("direct", direct, known)
     })?;
     options.durability = write::durability_named(durability).ok_or_else(|| {
         let known = write::DURABILITIES.iter().map(|(_, name, _)| *name);
-        unknown("durability", durability, known)
+        unknown_name("durability", durability, known)
     })?;
     options.files = at_least_1("files", files)?;
     options.buffer_bytes = at_least_1("buffer_size", buffer_size)?;
@@ -111,7 +111,7 @@ pub(crate) fn read_and_validate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<ComparisonTuple> {
     let settings: Settings = settings(seed, dedup, compress)?;
-    let expected = Expected::repeated(&settings, None)
+    let expected = FileContents::with_period(&settings, None)
         .map_err(|error| PyValueError::new_err(error.to_string()))?;
     let files = at_least_1("files", files)?;
     let threads = match threads {
@@ -127,7 +127,7 @@ pub(crate) fn read_and_validate(
         let before = whole.compared;
         let compared = py.detach(|| {
             let mut look = |bytes| watch.look(before + bytes);
-            read(&name, &expected.of_file(index), size, threads, &mut look)
+            read(&name, &expected.for_file(index), size, threads, &mut look)
         });
         match compared {
             Ok(validation) => {
@@ -205,7 +205,7 @@ fn at_least_1(name: &str, value: usize) -> PyResult<NonZero<usize>> {
     NonZero::new(value).ok_or_else(|| PyValueError::new_err(format!("{name} must be at least 1")))
 }
 
-pub(crate) fn unknown<'names>(
+pub(crate) fn unknown_name<'names>(
     what: &str,
     name: &str,
     known: impl Iterator<Item = &'names str>,

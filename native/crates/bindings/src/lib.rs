@@ -18,18 +18,18 @@ mod math;
 use std::path::{Path, PathBuf};
 
 use dgen::sessions::{PROFILES, Sessions, write_folder};
-use dgen::{KINDS, Written};
+use dgen::{KINDS, WriteSummary};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-use files::unknown;
+use files::unknown_name;
 
 /// Functions of the native workspace for Python.
 #[pymodule]
 mod _native {
     use super::{
-        KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, Python, Sessions, unknown, write_folder,
-        written,
+        KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, Python, Sessions, unknown_name,
+        write_detached, write_folder,
     };
     use pyo3::prelude::*;
 
@@ -62,10 +62,11 @@ mod _native {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let kind = dgen::kind(kind)
-            .ok_or_else(|| unknown("kind of text", kind, KINDS.iter().map(|known| known.name)))?;
+        let kind = dgen::kind(kind).ok_or_else(|| {
+            unknown_name("kind of text", kind, KINDS.iter().map(|known| known.name))
+        })?;
         let text = dgen::Text::new(kind, seed, size);
-        written(py, &path, progress, |report| {
+        write_detached(py, &path, progress, |report| {
             dgen::write_file(&text, &path, report)
         })
     }
@@ -97,10 +98,10 @@ mod _native {
     ) -> PyResult<String> {
         let profile = dgen::sessions::profile(profile).ok_or_else(|| {
             let known = PROFILES.iter().map(|known| known.name);
-            unknown("profile of sessions", profile, known)
+            unknown_name("profile of sessions", profile, known)
         })?;
         let sessions = Sessions::new(profile.settings, seed, size);
-        written(py, &path, progress, |report| {
+        write_detached(py, &path, progress, |report| {
             write_folder(&sessions, &path, report)
         })
     }
@@ -142,15 +143,16 @@ impl From<std::io::Error> for Failure {
 
 /// Writes at `path` without the GIL, and returns the digest. While `write` runs, signals are checked and the progress is
 /// reported.
-fn written(
+fn write_detached(
     py: Python<'_>,
     path: &Path,
     progress: Option<Py<PyAny>>,
-    write: impl Send + FnOnce(&mut dyn FnMut(u64) -> Result<(), Failure>) -> Result<Written, Failure>,
+    write: impl Send
+    + FnOnce(&mut dyn FnMut(u64) -> Result<(), Failure>) -> Result<WriteSummary, Failure>,
 ) -> PyResult<String> {
     let mut report = |bytes| look(progress.as_ref(), bytes).map_err(Failure::Python);
     match py.detach(|| write(&mut report)) {
-        Ok(written) => Ok(written.sha256),
+        Ok(summary) => Ok(summary.sha256),
         Err(Failure::Io(error)) => Err(os_error(&error, &error.to_string(), path)),
         Err(Failure::Python(error)) => Err(error),
     }

@@ -17,7 +17,7 @@ pub mod write;
 mod writer;
 
 pub use kinds::{KINDS, Kind, kind};
-pub use writer::{Written, write_file};
+pub use writer::{WriteSummary, write_file};
 
 /// Bytes per block: the largest prime below 64 KiB, so that the ends of blocks, where words end, never line up with a
 /// reader's blocks.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use sink::{Fault, Progress};
 
 use crate::data::Differences;
-use crate::write::{self, Expected, FileError};
+use crate::write::{self, FileContents, FileError};
 
 /// Returns the error of a failed read.
 fn read_error(path: &Path) -> impl FnOnce(io::Error) -> FileError {
@@ -52,7 +52,7 @@ impl Validation {
 /// The file cannot be read, was changed meanwhile, or `progress` ended it.
 pub fn read_and_validate(
     path: &Path,
-    expected: &Expected,
+    expected: &FileContents,
     size: Option<u64>,
     threads: NonZeroUsize,
     progress: &mut Progress<'_>,
@@ -116,7 +116,7 @@ const MAX_THREADS: usize = 4096;
 struct Task<'run> {
     path: &'run Path,
     file: &'run File,
-    expected: &'run Expected,
+    expected: &'run FileContents,
     end: u64,
     next: AtomicU64,
     compared: AtomicU64,
@@ -252,7 +252,7 @@ mod tests {
         let path = folder.path().join("file");
         fs::write(&path, vec![7; 5000]).unwrap();
         let file = File::open(&path).unwrap();
-        let expected = Expected::repeated(&crate::data::Settings::default(), None).unwrap();
+        let expected = FileContents::with_period(&crate::data::Settings::default(), None).unwrap();
         let task = Task {
             path: &path,
             file: &file,

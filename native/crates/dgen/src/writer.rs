@@ -13,7 +13,7 @@ const BATCH: usize = 1 << 20;
 
 /// Result of a write.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteSummary {
     /// Bytes of the file.
     pub bytes: u64,
     /// SHA-256 of its contents, hexadecimal.
@@ -49,9 +49,9 @@ impl<'run, E> ProgressReport<'run, E> {
     }
 
     /// Returns the result of the whole write.
-    pub(crate) fn finish(self, hash: Sha256) -> Result<Written, E> {
+    pub(crate) fn finish(self, hash: Sha256) -> Result<WriteSummary, E> {
         (self.progress)(self.bytes)?;
-        Ok(Written {
+        Ok(WriteSummary {
             bytes: self.bytes,
             sha256: worker::hex(&hash.finalize()),
         })
@@ -68,7 +68,7 @@ pub fn write_file<E: From<io::Error>>(
     text: &Text,
     path: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
-) -> Result<Written, E> {
+) -> Result<WriteSummary, E> {
     let mut file = File::create(path)?;
     let written = write(text, &mut file, progress);
     if written.is_err() && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
@@ -82,7 +82,7 @@ fn write<E: From<io::Error>>(
     text: &Text,
     file: &mut File,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
-) -> Result<Written, E> {
+) -> Result<WriteSummary, E> {
     let mut hash = Sha256::new();
     let mut batch = Vec::with_capacity(BATCH + BLOCK_BYTES);
     let mut report = ProgressReport::new(progress);

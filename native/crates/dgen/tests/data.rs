@@ -25,7 +25,7 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn vectors() {
     let expected = include_str!("data_vectors.txt");
-    let mut seen = String::new();
+    let mut actual = String::new();
     for (seed, dedup, compress) in [
         (0, "1", "1"),
         (1, "1", "1"),
@@ -53,13 +53,13 @@ fn vectors() {
                     hex(&bytes[..16]),
                     hex(&digest)
                 );
-                if !seen.ends_with(&line) {
-                    seen.push_str(&line);
+                if !actual.ends_with(&line) {
+                    actual.push_str(&line);
                 }
             }
         }
     }
-    assert_eq!(seen, expected);
+    assert_eq!(actual, expected);
 }
 
 /// The text form that reports name; it must not change either.

@@ -90,7 +90,7 @@ fn refuse(
 }
 
 /// The bit of `O_TMPFILE` that is its own.
-const UNNAMED: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
+const TMPFILE_FLAG: libc::c_int = libc::O_TMPFILE & !libc::O_DIRECTORY;
 
 /// Returns whether a ring is available; without one there is nothing to forbid.
 fn no_ring() -> bool {
@@ -145,7 +145,7 @@ fn options_that_contradict_each_other() {
 
 /// Runs a script that mounts into its own namespaces. `None` if nothing can be mounted on a machine
 /// that is known for it.
-fn mounted(script: &str, folder: &Path) -> Option<String> {
+fn run_in_namespace(script: &str, folder: &Path) -> Option<String> {
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", script, "sh", DGEN])
         .arg(folder)
@@ -179,7 +179,7 @@ fn full(mount: &str) {
             "{mount} || exit 9; \"$1\" run write {arguments} --size 4MiB --buffer 64KiB \"$2/file\" 2>&1; \
              echo code $?; rmdir \"$2/lost+found\" 2>/dev/null; ls -A \"$2\""
         );
-        let Some(message) = mounted(&script, folder.path()) else {
+        let Some(message) = run_in_namespace(&script, folder.path()) else {
             return;
         };
         let lines: Vec<_> = message.lines().collect();
@@ -213,7 +213,7 @@ fn a_read_only_file_system() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs none \"$2\" && echo old > \"$2/file\" && mount -o remount,ro \"$2\" || exit 9; \
         for file in file other; do \"$1\" run write --backend pwrite --size 1 \"$2/$file\" 2>&1; echo code $?; done; cat \"$2/file\"";
-    let Some(message) = mounted(script, folder.path()) else {
+    let Some(message) = run_in_namespace(script, folder.path()) else {
         return;
     };
     let lines: Vec<_> = message.lines().collect();
@@ -235,7 +235,7 @@ fn tmpfs_is_never_reported_as_direct() {
     let script = "mount -t tmpfs none \"$2\" || exit 9; \
         \"$1\" run write --backend pwrite --direct require --size 1MiB \"$2/file\" 2>&1; echo code $?; \
         BENCHCTL_ANSWERS=\"$2/answers\" \"$1\" run write --backend pwrite --direct try --size 1MiB \"$2/file\"; cat \"$2/answers\"";
-    let Some(message) = mounted(script, folder.path()) else {
+    let Some(message) = run_in_namespace(script, folder.path()) else {
         return;
     };
     let lines: Vec<_> = message.lines().collect();
@@ -460,7 +460,7 @@ fn without_unnamed_files_a_file_has_a_partial_name_until_it_is_complete() {
             }
             fs::write(&file, "the previous file").unwrap();
             let mut command = write(&["--backend", backend, "--direct", "try"], &file);
-            refuse(&mut command, libc::SYS_openat, errno, Some(UNNAMED));
+            refuse(&mut command, libc::SYS_openat, errno, Some(TMPFILE_FLAG));
             let line = line_of(command, answers.path());
             let noted = |note: &String| note.contains("partial name");
             assert!(line.notes.iter().any(noted), "{:?}", line.notes);
@@ -484,7 +484,7 @@ fn a_partial_file_goes_with_its_error_and_shows_itself_when_its_writer_is_killed
         &mut command,
         libc::SYS_openat,
         libc::EOPNOTSUPP,
-        Some(UNNAMED),
+        Some(TMPFILE_FLAG),
     );
     refuse(&mut command, libc::SYS_fsync, libc::EIO, None);
     fails(
@@ -500,7 +500,7 @@ fn a_partial_file_goes_with_its_error_and_shows_itself_when_its_writer_is_killed
         &mut command,
         libc::SYS_openat,
         libc::EOPNOTSUPP,
-        Some(UNNAMED),
+        Some(TMPFILE_FLAG),
     );
     refuse(&mut command, libc::SYS_pwritev2, libc::EAGAIN, None);
     // It repeats its first write, without end for a while.
@@ -531,7 +531,7 @@ fn a_partial_name_is_found_for_a_long_name_and_next_to_the_files_of_a_killed_wri
         &mut command,
         libc::SYS_openat,
         libc::EOPNOTSUPP,
-        Some(UNNAMED),
+        Some(TMPFILE_FLAG),
     );
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
@@ -545,7 +545,7 @@ fn a_partial_name_is_found_for_a_long_name_and_next_to_the_files_of_a_killed_wri
         &mut command,
         libc::SYS_openat,
         libc::EOPNOTSUPP,
-        Some(UNNAMED),
+        Some(TMPFILE_FLAG),
     );
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
@@ -597,7 +597,7 @@ fn a_close_or_a_name_that_is_refused_leaves_no_file() {
         &mut command,
         libc::SYS_openat,
         libc::EOPNOTSUPP,
-        Some(UNNAMED),
+        Some(TMPFILE_FLAG),
     );
     refuse(&mut command, libc::SYS_rename, libc::EDQUOT, None);
     fails(command, 1, &["/file: cannot rename: "], folder.path());
@@ -661,7 +661,7 @@ fn a_full_disk_leaves_no_corpus() {
     let folder = tempfile::tempdir().unwrap();
     let script = "mount -t tmpfs -o size=2m none \"$2\" || exit 9; \
         for what in text sessions; do \"$1\" $what --size 4MiB --output \"$2/$what\" 2>&1; echo code $?; done; ls -A \"$2\"";
-    let Some(message) = mounted(script, folder.path()) else {
+    let Some(message) = run_in_namespace(script, folder.path()) else {
         return;
     };
     let lines: Vec<_> = message.lines().collect();

@@ -23,23 +23,23 @@ mod needs;
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 const BLOCK: usize = 8192;
 
-fn some(count: usize) -> NonZeroUsize {
+fn nonzero(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
-fn of(path: &Path, index: usize) -> PathBuf {
-    sink::path_of(path, some(2), index)
+fn file_path(path: &Path, index: usize) -> PathBuf {
+    sink::path_of(path, nonzero(2), index)
 }
 
 fn options(strategy: &'static Strategy, backend: &'static Mode, files: usize) -> Options {
     Options {
         strategy,
         backend,
-        files: some(files),
-        threads: some(2),
-        buffer_bytes: some(BLOCK),
-        buffers: some(6),
-        depth: some(3),
+        files: nonzero(files),
+        threads: nonzero(2),
+        buffer_bytes: nonzero(BLOCK),
+        buffers: nonzero(6),
+        depth: nonzero(3),
         durability: Durability::Fdatasync(5),
         ..Options::new((40 * BLOCK + 4321) as u64, Settings::default())
     }
@@ -202,17 +202,17 @@ fn the_commands_write_and_validate_them() {
     assert_eq!(validate(&["--files", "3", "--size", "1000000"]).0, Some(1));
     assert_eq!(validate(&["--files", "2"]).0, Some(0));
     assert_eq!(validate(&["--files", "4"]).0, Some(1));
-    fs::rename(of(&path, 0), of(&path, 9)).unwrap();
-    fs::rename(of(&path, 1), of(&path, 0)).unwrap();
-    fs::rename(of(&path, 9), of(&path, 1)).unwrap();
+    fs::rename(file_path(&path, 0), file_path(&path, 9)).unwrap();
+    fs::rename(file_path(&path, 1), file_path(&path, 0)).unwrap();
+    fs::rename(file_path(&path, 9), file_path(&path, 1)).unwrap();
     assert_eq!(validate(&["--files", "3"]).0, Some(1));
-    fs::rename(of(&path, 0), of(&path, 9)).unwrap();
-    fs::rename(of(&path, 1), of(&path, 0)).unwrap();
-    fs::rename(of(&path, 9), of(&path, 1)).unwrap();
+    fs::rename(file_path(&path, 0), file_path(&path, 9)).unwrap();
+    fs::rename(file_path(&path, 1), file_path(&path, 0)).unwrap();
+    fs::rename(file_path(&path, 9), file_path(&path, 1)).unwrap();
 
-    let mut bytes = fs::read(of(&path, 2)).unwrap();
+    let mut bytes = fs::read(file_path(&path, 2)).unwrap();
     bytes[54_321] ^= 1;
-    fs::write(of(&path, 2), bytes).unwrap();
+    fs::write(file_path(&path, 2), bytes).unwrap();
     let (code, line, error) = validate(&sizes);
     assert_eq!(code, Some(1));
     assert_eq!(
@@ -235,7 +235,7 @@ fn the_commands_write_and_validate_them() {
 fn a_file_that_cannot_be_written_is_named_and_no_other_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    fs::create_dir(of(&path, 1)).unwrap();
+    fs::create_dir(file_path(&path, 1)).unwrap();
     let output = dgen(
         &[
             "run",

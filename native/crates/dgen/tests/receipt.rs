@@ -41,7 +41,7 @@ fn run(arguments: &[&str], folder: &Path) -> Line {
     serde_json::from_str(text.lines().next_back().unwrap()).unwrap()
 }
 
-fn here<'axis>(
+fn available_values<'axis>(
     description: &'axis Description,
     axis: &'axis str,
 ) -> impl Iterator<Item = &'axis Value> {
@@ -91,7 +91,7 @@ fn available_values_run_and_the_actual_mode_is_the_requested_one() {
         .map(|metric| metric.name.as_str())
         .collect();
     for axis in ["strategy", "backend", "direct", "dontcache", "durability"] {
-        for value in here(&description, axis) {
+        for value in available_values(&description, axis) {
             let flag = format!("--{axis}");
             let arguments = [
                 "write",

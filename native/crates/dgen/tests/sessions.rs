@@ -27,7 +27,7 @@ fn hex(bytes: &[u8]) -> String {
 fn vectors() {
     let expected = include_str!("session_vectors.txt");
     let folder = tempfile::tempdir().unwrap();
-    let mut seen = String::new();
+    let mut actual = String::new();
     for profile in PROFILES {
         for (seed, size) in [(0, 20_000), (42, 2 << 20), (u64::MAX, 200_001)] {
             let path = folder
@@ -36,11 +36,11 @@ fn vectors() {
             let sessions = Sessions::new(profile.settings, seed, size);
             let written = write_folder::<std::io::Error>(&sessions, &path, &mut |_| Ok(()));
             let digest = written.unwrap().sha256;
-            seen += &[profile.name, &seed.to_string(), &size.to_string(), &digest].join(" ");
-            seen.push('\n');
+            actual += &[profile.name, &seed.to_string(), &size.to_string(), &digest].join(" ");
+            actual.push('\n');
         }
     }
-    assert_eq!(seen, expected);
+    assert_eq!(actual, expected);
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn hex(bytes: &[u8]) -> String {
 #[test]
 fn vectors() {
     let expected = include_str!("vectors.txt");
-    let mut seen = String::new();
+    let mut actual = String::new();
     for kind in KINDS {
         for (seed, size) in [(0, 1000), (42, 1 << 20), (u64::MAX, 200_001)] {
             let line = format!(
@@ -32,10 +32,10 @@ fn vectors() {
                 kind.name,
                 hex(&contents(kind, seed, size))
             );
-            seen.push_str(&line);
+            actual.push_str(&line);
         }
     }
-    assert_eq!(seen, expected);
+    assert_eq!(actual, expected);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn blocks_may_be_filled_in_any_order() {
 
 #[test]
 fn seeds_and_kinds_share_nothing() {
-    let mut seen = HashSet::new();
+    let mut actual = HashSet::new();
     for kind in KINDS {
         for seed in [0, 1, 2, 1 << 32] {
             let contents = contents(kind, seed, 3 * BLOCK_BYTES as u64);
             for block in contents.chunks(BLOCK_BYTES) {
-                assert!(seen.insert(hex(block)), "{} {seed}", kind.name);
+                assert!(actual.insert(hex(block)), "{} {seed}", kind.name);
             }
         }
     }

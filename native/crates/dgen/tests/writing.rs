@@ -13,7 +13,7 @@ use dgen::data::{Data, Settings};
 use dgen::validate::read_and_validate;
 use dgen::write::strategy::{Driver, STRATEGIES, Strategy, strategy};
 use dgen::write::{
-    DURABILITIES, Direct, Durability, Expected, Fault, FileError, Options, Stats,
+    DURABILITIES, Direct, Durability, Fault, FileContents, FileError, Options, Stats,
     name_of_durability, write_file,
 };
 use sink::{MODES, Mode};
@@ -23,7 +23,7 @@ mod needs;
 
 const BLOCK: u64 = 8192;
 
-fn some(count: usize) -> NonZeroUsize {
+fn nonzero(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
@@ -35,9 +35,9 @@ fn options(strategy: &'static Strategy, backend: &'static Mode, size: u64) -> Op
     Options {
         strategy,
         backend,
-        buffer_bytes: some(usize::try_from(BLOCK).unwrap()),
-        buffers: some(4),
-        depth: some(3),
+        buffer_bytes: nonzero(usize::try_from(BLOCK).unwrap()),
+        buffers: nonzero(4),
+        depth: nonzero(3),
         ..Options::new(size, settings())
     }
 }
@@ -83,10 +83,13 @@ fn check(path: &Path, options: &Options) -> Stats {
         "{what}"
     );
     let period = options.strategy.recycles.then_some(4 * BLOCK);
-    let contents = Expected::repeated(&settings(), period).unwrap();
+    let contents = FileContents::with_period(&settings(), period).unwrap();
     let size = Some(options.size);
-    let found = read_and_validate(path, &contents, size, some(2), &mut go_on).unwrap();
-    assert!(found.is_right() && found.bytes == options.size, "{what}");
+    let validation = read_and_validate(path, &contents, size, nonzero(2), &mut go_on).unwrap();
+    assert!(
+        validation.is_right() && validation.bytes == options.size,
+        "{what}"
+    );
     assert_eq!(stats.bytes, options.size, "{what}");
     assert_eq!(
         stats.effective["strategy"], options.strategy.name,
@@ -121,7 +124,7 @@ fn every_pair_writes_every_size() {
                 for threads in [1, 3] {
                     let options = Options {
                         direct,
-                        threads: some(threads),
+                        threads: nonzero(threads),
                         ..options(strategy, backend, size)
                     };
                     check(&path, &options);
@@ -153,7 +156,7 @@ fn strategies_that_write_the_same_answer_alike_and_others_do_not() {
     let path = folder.path().join("file");
     let digest = |strategy, backend, threads| {
         let options = Options {
-            threads: some(threads),
+            threads: nonzero(threads),
             ..options(strategy, backend, 10 * BLOCK)
         };
         write_file(&path, &options, &mut go_on).unwrap().digest
@@ -185,7 +188,7 @@ fn generating_alone_touches_no_file() {
     let path = folder.path().join("file");
     fs::write(&path, "stays").unwrap();
     let options = Options {
-        threads: some(2),
+        threads: nonzero(2),
         ..options(strategy("generate-only").unwrap(), MODES[0], 10 * BLOCK)
     };
     let stats = write_file(&path, &options, &mut go_on).unwrap();
@@ -250,8 +253,9 @@ fn validating_finds_a_flipped_byte_and_a_wrong_size() {
         &path,
         &options(strategy("streaming").unwrap(), MODES[0], size),
     );
-    let contents = Expected::repeated(&settings(), None).unwrap();
-    let validate = |size| read_and_validate(&path, &contents, size, some(3), &mut go_on).unwrap();
+    let contents = FileContents::with_period(&settings(), None).unwrap();
+    let validate =
+        |size| read_and_validate(&path, &contents, size, nonzero(3), &mut go_on).unwrap();
     assert!(validate(None).is_right());
     assert!(!validate(Some(size + 1)).is_right());
     assert!(!validate(Some(size - 1)).is_right());
@@ -260,13 +264,13 @@ fn validating_finds_a_flipped_byte_and_a_wrong_size() {
         let at_index = usize::try_from(at).unwrap();
         bytes[at_index] ^= 0x10;
         fs::write(&path, &bytes).unwrap();
-        let found = validate(Some(size));
+        let validation = validate(Some(size));
         assert_eq!(
-            (found.differences.count, found.differences.first),
+            (validation.differences.count, validation.differences.first),
             (1, Some(at))
         );
         assert_eq!(
-            found.differences.actual[0] ^ found.differences.expected[0],
+            validation.differences.actual[0] ^ validation.differences.expected[0],
             0x10
         );
         bytes[at_index] ^= 0x10;
@@ -279,7 +283,7 @@ fn validating_finds_a_flipped_byte_and_a_wrong_size() {
 fn a_file_that_changes_while_it_is_validated_is_neither_right_nor_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
-    let contents = Expected::repeated(&settings(), None).unwrap();
+    let contents = FileContents::with_period(&settings(), None).unwrap();
     let open = || fs::OpenOptions::new().write(true).open(&path).unwrap();
     let write = || std::os::unix::fs::FileExt::write_all_at(&open(), b"x", 3).unwrap();
     let cut = || open().set_len(3).unwrap();
@@ -298,7 +302,7 @@ fn a_file_that_changes_while_it_is_validated_is_neither_right_nor_wrong() {
                 }
                 ControlFlow::Continue(())
             };
-            let outcome = read_and_validate(&path, &contents, None, some(1), &mut progress);
+            let outcome = read_and_validate(&path, &contents, None, nonzero(1), &mut progress);
             if changed {
                 break outcome;
             }

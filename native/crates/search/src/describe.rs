@@ -12,7 +12,7 @@ pub(crate) fn describe() -> Description {
     let mut axes = command_line::axes(&Options::augment_args(Command::new("run")));
     if let Some(axis) = axes.get_mut("parser") {
         for (value, parser) in axis.values.iter_mut().zip(PARSERS) {
-            value.limited = (parser.simd)().limited();
+            value.limited = (parser.simd)().limitation();
         }
     }
     let metrics = METRICS

@@ -55,7 +55,7 @@ pub fn fold_into(text: &str, out: &mut String) {
 
 /// The full case folding of `text`.
 #[must_use]
-pub fn folded(text: &str) -> String {
+pub fn fold_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     fold_into(text, &mut out);
     out
@@ -67,16 +67,16 @@ mod tests {
 
     #[test]
     fn the_full_table_is_used() {
-        assert_eq!(folded("HeLLo"), "hello");
-        assert_eq!(folded("Straße STRAẞE"), "strasse strasse");
-        assert_eq!(folded("ΟΔΟΣ ὀδός"), "οδοσ ὀδόσ");
-        assert_eq!(folded("\u{212a}elvin ſun ﬁne"), "kelvin sun fine");
-        assert_eq!(folded("İ"), "i\u{307}");
-        assert_eq!(folded(""), "");
+        assert_eq!(fold_text("HeLLo"), "hello");
+        assert_eq!(fold_text("Straße STRAẞE"), "strasse strasse");
+        assert_eq!(fold_text("ΟΔΟΣ ὀδός"), "οδοσ ὀδόσ");
+        assert_eq!(fold_text("\u{212a}elvin ſun ﬁne"), "kelvin sun fine");
+        assert_eq!(fold_text("İ"), "i\u{307}");
+        assert_eq!(fold_text(""), "");
     }
 
     #[test]
     fn a_run_of_one_kind_and_the_other() {
-        assert_eq!(folded("aÉbÀÇCd漢字E"), "aébàçcd漢字e");
+        assert_eq!(fold_text("aÉbÀÇCd漢字E"), "aébàçcd漢字e");
     }
 }

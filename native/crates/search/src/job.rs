@@ -45,7 +45,7 @@ pub enum Concurrency {
 impl Concurrency {
     /// The limit on a machine with `processors`.
     #[must_use]
-    pub fn of(self, processors: usize) -> Option<usize> {
+    pub fn limit(self, processors: usize) -> Option<usize> {
         match self {
             Self::None => None,
             Self::PerTwoProcessors(files) => Some((processors * files / 2).max(1)),

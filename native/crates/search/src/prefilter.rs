@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::fold::folded;
+use crate::fold::fold_text;
 use crate::query::Query;
 
 /// First bytes of the code points that may hide ASCII behind `\u`.
@@ -27,9 +27,9 @@ pub(crate) struct Prefilter {
 impl Prefilter {
     /// The prefilter of a query, or `None` if it demands no ASCII text of a line.
     pub(crate) fn new(query: &Query) -> Option<Self> {
-        let demanded = demand(query)?;
+        let literals = demand(query)?;
         let mut pattern = format!(r"\\u(?:{HIDING_ROWS})");
-        for hiding in hiding_characters(&demanded) {
+        for hiding in hiding_characters(&literals) {
             for byte in hiding.encode_utf8(&mut [0; 4]).bytes() {
                 // Writing to a string cannot fail.
                 let _ = write!(
@@ -39,7 +39,7 @@ impl Prefilter {
                 );
             }
         }
-        for text in &demanded {
+        for text in &literals {
             pattern.push('|');
             pattern.push_str(&regex::escape(text));
         }
@@ -62,7 +62,7 @@ impl Prefilter {
 fn demand(query: &Query) -> Option<Vec<String>> {
     match query {
         Query::Literal(text) => {
-            let folded = folded(text);
+            let folded = fold_text(text);
             let longest = folded
                 .split(|letter: char| {
                     !(letter.is_ascii_graphic() || letter == ' ')
@@ -86,16 +86,16 @@ fn demand(query: &Query) -> Option<Vec<String>> {
 }
 
 /// Characters outside ASCII whose folding has a character of a demanded text.
-fn hiding_characters(demanded: &[String]) -> impl Iterator<Item = char> {
+fn hiding_characters(literals: &[String]) -> impl Iterator<Item = char> {
     let rows = [0x80..0x200, 0x1e00..0x1f00, 0x2100..0x2200, 0xfb00..0xfc00];
     rows.into_iter()
         .flatten()
         .filter_map(char::from_u32)
         .filter(move |letter| {
-            let folded = folded(letter.encode_utf8(&mut [0; 4]));
+            let folded = fold_text(letter.encode_utf8(&mut [0; 4]));
             folded
                 .chars()
-                .any(|part| part.is_ascii() && demanded.iter().any(|text| text.contains(part)))
+                .any(|part| part.is_ascii() && literals.iter().any(|text| text.contains(part)))
         })
 }
 
@@ -103,7 +103,7 @@ fn hiding_characters(demanded: &[String]) -> impl Iterator<Item = char> {
 mod tests {
     use super::*;
 
-    fn demanded(text: &str) -> Option<Vec<String>> {
+    fn demand_of(text: &str) -> Option<Vec<String>> {
         demand(&Query::parse(text).unwrap())
     }
 
@@ -111,20 +111,20 @@ mod tests {
     fn required_literals_of_a_query() {
         let texts =
             |list: &[&str]| Some(list.iter().map(|&text| text.to_owned()).collect::<Vec<_>>());
-        assert_eq!(demanded("Zyzzyva"), texts(&["zyzzyva"]));
-        assert_eq!(demanded("a or bc"), texts(&["a", "bc"]));
-        assert_eq!(demanded("a bcd not xyzxyz"), texts(&["bcd"]));
-        assert_eq!(demanded("a or /b/"), None);
-        assert_eq!(demanded("not a"), None);
-        assert_eq!(demanded(r#""usr/local \"x\"""#), texts(&["local "]));
-        assert_eq!(demanded("漢字"), None);
-        assert_eq!(demanded("straße"), texts(&["strasse"]));
+        assert_eq!(demand_of("Zyzzyva"), texts(&["zyzzyva"]));
+        assert_eq!(demand_of("a or bc"), texts(&["a", "bc"]));
+        assert_eq!(demand_of("a bcd not xyzxyz"), texts(&["bcd"]));
+        assert_eq!(demand_of("a or /b/"), None);
+        assert_eq!(demand_of("not a"), None);
+        assert_eq!(demand_of(r#""usr/local \"x\"""#), texts(&["local "]));
+        assert_eq!(demand_of("漢字"), None);
+        assert_eq!(demand_of("straße"), texts(&["strasse"]));
     }
 
     #[test]
     fn no_other_character_folds_to_ascii() {
         for letter in '\u{80}'..=char::MAX {
-            if folded(letter.encode_utf8(&mut [0; 4])).contains(|part: char| part.is_ascii()) {
+            if fold_text(letter.encode_utf8(&mut [0; 4])).contains(|part: char| part.is_ascii()) {
                 let row = format!("{:02x}", u32::from(letter) >> 8);
                 assert!(
                     HIDING_ROWS.split('|').any(|known| known == row),

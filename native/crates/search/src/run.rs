@@ -23,7 +23,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let search = Search::new(job(options, &mut phases)?).map_err(Failure::Usage)?;
     let search = Arc::new(search);
     let results = phases.time("search", || (engine.run)(&search))?;
-    unchanged(&search.job, &results)?;
+    check_bytes(&search.job, &results)?;
     if written {
         phases
             .time("write", || write(&search.job, &results))
@@ -59,7 +59,7 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
         buffer_bytes: options.buffer,
         whole_bytes: options.whole_file as u64,
         chunk_bytes: options.chunk as u64,
-        concurrency: options.concurrency.of(processors),
+        concurrency: options.concurrency.limit(processors),
         bounded: options.bounded,
         fresh_lines: options.fresh_lines,
         prefilter: options.prefilter,
@@ -88,7 +88,7 @@ fn filter(conditions: Conditions) -> Result<Filter, Failure> {
 }
 
 /// A file that changes while it is searched gives an answer of no state that it ever had.
-fn unchanged(job: &Job, results: &SearchResults) -> Result<(), Failure> {
+fn check_bytes(job: &Job, results: &SearchResults) -> Result<(), Failure> {
     let listed: u64 = job.sessions.iter().map(|session| session.size).sum();
     if results.observations.bytes == listed {
         return Ok(());
@@ -101,8 +101,8 @@ fn unchanged(job: &Job, results: &SearchResults) -> Result<(), Failure> {
 
 /// A query as an error shows it: its beginning, when it is long.
 fn excerpt(query: &str) -> String {
-    const SHOWN: usize = 200;
-    match query.char_indices().nth(SHOWN) {
+    const MAX_CHARS: usize = 200;
+    match query.char_indices().nth(MAX_CHARS) {
         None => format!("{query:?}"),
         Some((end, _)) => format!("{:?}… ({} bytes)", &query[..end], query.len()),
     }

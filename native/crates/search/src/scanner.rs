@@ -17,7 +17,7 @@ use worker::exit::Failure;
 
 use crate::job::{Reading, Search};
 use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
-use crate::parser::{DEEPEST, Parser, SerdeJson, too_deep};
+use crate::parser::{MAX_DEPTH, Parser, SerdeJson, too_deep};
 use crate::prefilter::Prefilter;
 use crate::query::Matcher;
 use crate::record::Message;
@@ -128,7 +128,7 @@ impl<P: Parser> Scanner<P> {
         let mut offset = 0;
         loop {
             let count = read(buffer.room())?;
-            offset = self.search_received(file, &mut buffer, offset, count);
+            offset = self.search_whole_lines(file, &mut buffer, offset, count);
             if count == 0 {
                 break;
             }
@@ -149,7 +149,7 @@ impl<P: Parser> Scanner<P> {
         let mut offset = 0;
         loop {
             let count = input.read(buffer.room()).await.map_err(unreadable)?;
-            offset = self.search_received(file, &mut buffer, offset, count);
+            offset = self.search_whole_lines(file, &mut buffer, offset, count);
             if count == 0 {
                 break;
             }
@@ -167,7 +167,7 @@ impl<P: Parser> Scanner<P> {
 
     /// Searches the lines that `count` further bytes make whole; of none, the rest. Returns the
     /// offset after them.
-    fn search_received(
+    fn search_whole_lines(
         &mut self,
         file: usize,
         buffer: &mut LineBuffer,
@@ -190,7 +190,7 @@ impl<P: Parser> Scanner<P> {
     pub(crate) fn search_mapping(&mut self, file: usize) -> Result<(), Failure> {
         let search = Arc::clone(&self.search);
         let unreadable = |error| unreadable(&search, file, &error);
-        if let Some(mapped) = MappedFile::of(&search, file).map_err(unreadable)? {
+        if let Some(mapped) = MappedFile::open(&search, file).map_err(unreadable)? {
             self.search_block(file, 0, &mapped.map, "mmap");
             mapped.check_size().map_err(unreadable)?;
         }
@@ -212,7 +212,7 @@ impl<P: Parser> Scanner<P> {
         match search.job.reading {
             Reading::Read => self.read_chunk(file, from, to).map_err(unreadable)?,
             Reading::Mmap => {
-                if let Some(mapped) = MappedFile::of(&search, file).map_err(unreadable)? {
+                if let Some(mapped) = MappedFile::open(&search, file).map_err(unreadable)? {
                     let lines = lines_beginning_in(&mapped.map, from, to);
                     self.search_block(file, lines.start as u64, &mapped.map[lines], "mmap");
                     mapped.check_size().map_err(unreadable)?;
@@ -340,7 +340,7 @@ impl<P: Parser> Scanner<P> {
         if too_deep(line) {
             return self
                 .results
-                .reject(place, || format!("nested deeper than {DEEPEST}"));
+                .reject(place, || format!("nested deeper than {MAX_DEPTH}"));
         }
         let first = match self.parser.parse(line) {
             Ok(parsed) => {
@@ -378,7 +378,7 @@ struct MappedFile {
 
 impl MappedFile {
     /// `None` for an empty file, which cannot be mapped.
-    fn of(search: &Search, file: usize) -> io::Result<Option<Self>> {
+    fn open(search: &Search, file: usize) -> io::Result<Option<Self>> {
         let file = File::open(&search.job.sessions[file].path)?;
         if file.metadata()?.len() == 0 {
             return Ok(None);

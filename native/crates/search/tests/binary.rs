@@ -89,7 +89,7 @@ fn simd(parser: &str) -> Simd {
 #[test]
 fn a_parser_below_the_processor_is_described_as_limited() {
     for parser in &description().axes["parser"].values {
-        assert_eq!(parser.limited, simd(&parser.name).limited());
+        assert_eq!(parser.limited, simd(&parser.name).limitation());
     }
 }
 
@@ -137,18 +137,18 @@ fn threads_are_those_that_were_asked_for() {
     let corpus = corpus(folder.path());
     for engine in ENGINES {
         let has = |knob| engine.knobs.contains(&knob);
-        let mut asked = Vec::new();
+        let mut settings = Vec::new();
         if has(Knob::Threads) {
-            asked.push((vec!["--threads", "3"], vec![]));
+            settings.push((vec!["--threads", "3"], vec![]));
         }
         if has(Knob::TokioWorkers) {
-            asked.push((vec!["--tokio-workers", "3"], vec![]));
+            settings.push((vec!["--tokio-workers", "3"], vec![]));
         }
         if has(Knob::SmolThreads) {
-            asked.push((vec![], vec![("SMOL_THREADS", "3")]));
+            settings.push((vec![], vec![("SMOL_THREADS", "3")]));
         }
-        assert_eq!(asked.is_empty(), engine.name == "sequential");
-        for (arguments, variables) in asked {
+        assert_eq!(settings.is_empty(), engine.name == "sequential");
+        for (arguments, variables) in settings {
             let ran = run(
                 &corpus,
                 &[&["--engine", engine.name], &arguments[..]].concat(),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use search::corpus;
 use search::engine::{ENGINES, Knob};
-use search::fold::{FOLDS, Fold, folded};
+use search::fold::{FOLDS, Fold, fold_text};
 use search::job::{Filter, Job, READINGS, Reading, Search};
 use search::parser::{PARSERS, Parser, SerdeJson, too_deep};
 use search::query::Query;
@@ -197,7 +197,7 @@ fn plain(job: &Job) -> SearchResults {
         match query {
             Query::Literal(text) => message
                 .texts()
-                .any(|own| folded(own).contains(&folded(text))),
+                .any(|own| fold_text(own).contains(&fold_text(text))),
             Query::Regex(pattern) => {
                 let inline = if pattern.flags.is_empty() {
                     pattern.text.clone()

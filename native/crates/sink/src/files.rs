@@ -42,19 +42,19 @@ pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Vec<Target>,
     for index in 0..job.files.get() {
         let path = path_of(path, job.files, index);
         let size = size_of(job.size, job.files, index);
-        let target = Target::open(&path, mode, job, size).map_err(in_file(job, &path))?;
+        let target = Target::open(&path, mode, job, size).map_err(fault_in_file(job, &path))?;
         targets.push(target);
     }
     for target in &targets {
         target
             .remove_previous()
-            .map_err(in_file(job, &target.requested))?;
+            .map_err(fault_in_file(job, &target.requested))?;
     }
     Ok(targets)
 }
 
 /// Says which file a fault is of, if there are several.
-pub(crate) fn in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fault {
+pub(crate) fn fault_in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fault {
     let several = (job.files.get() > 1).then(|| path.to_owned());
     |fault| match several {
         Some(path) => Fault::In {
@@ -70,7 +70,9 @@ pub(crate) fn in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fault {
 pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result<(), Fault> {
     let start = Instant::now();
     for target in &targets {
-        target.cut().map_err(in_file(job, &target.requested))?;
+        target
+            .cut()
+            .map_err(fault_in_file(job, &target.requested))?;
     }
     let cut = start.elapsed();
     let syncs = matches!(
@@ -81,7 +83,7 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
         let start = Instant::now();
         for target in &targets {
             let synced = target.file().sync_all().map_err(Fault::during("sync"));
-            synced.map_err(in_file(job, &target.requested))?;
+            synced.map_err(fault_in_file(job, &target.requested))?;
             done.evidence.syncs_after += 1;
         }
         done.evidence.times.sync += start.elapsed();
@@ -112,10 +114,12 @@ fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result
         let (requested, path, size) = (target.requested.clone(), target.path.clone(), target.size);
         // All are in one folder, which is synced when it has the last of their names.
         let durable = index == last && job.durability != Durability::None;
-        let written = target.finish(durable).map_err(in_file(job, &requested))?;
+        let written = target
+            .finish(durable)
+            .map_err(fault_in_file(job, &requested))?;
         named.push(path);
         if written != size {
-            return Err(in_file(job, &requested)(Fault::NotWhole {
+            return Err(fault_in_file(job, &requested)(Fault::NotWhole {
                 written,
                 twice: 0,
                 size,

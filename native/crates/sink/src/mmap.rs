@@ -26,13 +26,13 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
         .map_err(Fault::during("look at"))?
         .ino();
     let synced = writer.job.durability == Durability::Dsync;
-    let mut found = None;
+    let mut is_mapped = None;
     while let Some(block) = writer.next() {
         let since = Instant::now();
         // A store into a hole of a full disk would end the process by SIGBUS; this is an error instead.
         target::reserve(writer.file(), block.offset, block.length as u64)?;
         let mut window = map(writer, block)?;
-        let found = *found.get_or_insert_with(|| is_mapping_of(&window, inode));
+        let is_mapped = *is_mapped.get_or_insert_with(|| is_mapping_of(&window, inode));
         writer.evidence.times.write += since.elapsed();
         writer.note_submission(1, 1, Instant::now());
         writer.fill_into(block, &mut window);
@@ -48,7 +48,7 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
         drop(window);
         writer.evidence.times.write += unmapping.elapsed();
         writer.evidence.operations += 1;
-        if found {
+        if is_mapped {
             writer.evidence.mapped_bytes += block.length as u64;
         }
         writer.note_written(block.offset, block.length);

@@ -9,7 +9,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::blocks;
-use crate::files::{self, MAX_FILES, in_file};
+use crate::files::{self, MAX_FILES, fault_in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
@@ -45,10 +45,14 @@ pub fn write(
     let targets = files::create(path, mode, job)?;
     for target in &targets {
         if job.reserve {
-            target.reserve().map_err(in_file(job, &target.requested))?;
+            target
+                .reserve()
+                .map_err(fault_in_file(job, &target.requested))?;
         }
         if mode.maps {
-            target.extend().map_err(in_file(job, &target.requested))?;
+            target
+                .extend()
+                .map_err(fault_in_file(job, &target.requested))?;
         }
     }
     let started = Instant::now();
@@ -59,7 +63,7 @@ pub fn write(
     for (extents, target) in done.extents.iter_mut().zip(&targets) {
         *extents = extents.within(target.size);
         if !extents.are_whole(target.size) {
-            return Err(in_file(job, &target.requested)(Fault::NotWhole {
+            return Err(fault_in_file(job, &target.requested)(Fault::NotWhole {
                 written: extents.bytes(),
                 twice: extents.twice(),
                 size: target.size,
@@ -250,7 +254,7 @@ fn one_after_the_other<'run>(
         let mut writer = Writer::new(job, share, cursor, fill, shared, buffers);
         if let Err(fault) = write(&mut writer) {
             return Err(match share.target {
-                Some(target) => in_file(job, &target.requested)(fault),
+                Some(target) => fault_in_file(job, &target.requested)(fault),
                 None => fault,
             });
         }

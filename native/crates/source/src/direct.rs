@@ -148,10 +148,10 @@ fn read_to_end(
 fn enable_direct(file: &File) -> io::Result<usize> {
     let known = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
     let name = file_system(file);
-    let alignment = alignment(&known).map_err(|why| unsupported(&name, why))?;
+    let alignment = alignment(&known).map_err(|why| unsupported_error(&name, why))?;
     let flags = rustix::fs::fcntl_getfl(file)?;
     rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)
-        .map_err(|errno| unsupported(&name, &errno.to_string()))?;
+        .map_err(|errno| unsupported_error(&name, &errno.to_string()))?;
     Ok(alignment)
 }
 
@@ -169,7 +169,7 @@ fn alignment(known: &Statx) -> Result<usize, &'static str> {
     }
 }
 
-fn unsupported(file_system: &str, why: &str) -> io::Error {
+fn unsupported_error(file_system: &str, why: &str) -> io::Error {
     io::Error::new(
         io::ErrorKind::Unsupported,
         format!("no O_DIRECT on {file_system}: {why}"),

@@ -121,7 +121,7 @@ pub(crate) struct BlockStatistics {
 }
 
 impl BlockStatistics {
-    pub(crate) fn of(file: &File) -> io::Result<Self> {
+    pub(crate) fn new(file: &File) -> io::Result<Self> {
         let inode = file.metadata()?.ino();
         Ok(Self {
             inode,

@@ -236,7 +236,7 @@ impl Reader {
         on_block: &mut BlockCallback<'_>,
     ) -> io::Result<Observation> {
         let mut evidence = Evidence::default();
-        let mut statistics = evidence::BlockStatistics::of(&self.file)?;
+        let mut statistics = evidence::BlockStatistics::new(&self.file)?;
         let options = Options {
             block_bytes: options.block_bytes.max(1),
             ..*options

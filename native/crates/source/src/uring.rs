@@ -31,8 +31,8 @@ const MAX_RETRIES: u32 = 10_000;
 
 const BYTES: &str = "uring_bytes";
 const MAX_IN_FLIGHT: &str = "uring_most_in_flight";
-const REGISTERED: &str = "uring_registered_buffers";
-const FACTS: [&str; 4] = [URING_COMPLETIONS, BYTES, MAX_IN_FLIGHT, REGISTERED];
+const REGISTERED_BUFFERS: &str = "uring_registered_buffers";
+const FACTS: [&str; 4] = [URING_COMPLETIONS, BYTES, MAX_IN_FLIGHT, REGISTERED_BUFFERS];
 
 fn probe() -> Option<String> {
     match ring::create(|| set_up(2)) {
@@ -71,7 +71,7 @@ fn read(
         .insert(MAX_IN_FLIGHT, reads.max_in_flight as u64);
     evidence
         .facts
-        .insert(REGISTERED, u64::from(reads.requests.registered));
+        .insert(REGISTERED_BUFFERS, u64::from(reads.requests.registered));
     outcome
 }
 

@@ -27,7 +27,7 @@ pub(crate) trait TableWork {
     type Done;
 
     /// Does the work.
-    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done;
+    fn apply<H: Hash>(self, words: &mut Words<H>) -> Self::Done;
 }
 
 macro_rules! registry {
@@ -49,9 +49,9 @@ macro_rules! registry {
         }
 
         impl Table {
-            pub(crate) fn run<W: TableWork>(&mut self, run: W) -> W::Done {
+            pub(crate) fn run<W: TableWork>(&mut self, work: W) -> W::Done {
                 match self {
-                    $(Self::$type(words) => run.on(words),)+
+                    $(Self::$type(words) => work.apply(words),)+
                 }
             }
         }
@@ -88,7 +88,7 @@ impl Table {
         impl TableWork for Add<'_> {
             type Done = ();
 
-            fn on<H: Hash>(self, words: &mut Words<H>) {
+            fn apply<H: Hash>(self, words: &mut Words<H>) {
                 words.add_many(self.0, self.1);
             }
         }
@@ -101,7 +101,7 @@ impl Table {
         impl TableWork for Merge<'_> {
             type Done = ();
 
-            fn on<H: Hash>(self, words: &mut Words<H>) {
+            fn apply<H: Hash>(self, words: &mut Words<H>) {
                 words.merge(self.0);
             }
         }
@@ -219,7 +219,7 @@ mod tests {
     impl TableWork for Spread {
         type Done = (usize, usize);
 
-        fn on<H: Hash>(self, _words: &mut Words<H>) -> (usize, usize) {
+        fn apply<H: Hash>(self, _words: &mut Words<H>) -> (usize, usize) {
             let places = |hashes: &mut dyn Iterator<Item = u64>| {
                 hashes
                     .map(|hash| hash % 65_536)

@@ -11,7 +11,7 @@ use worker::exit;
 /// Ends it from here, because the tables grow inside loops that run for every word and have no way to fail.
 pub(crate) fn reserve<T>(items: &mut Vec<T>, additional: usize) {
     if items.try_reserve(additional).is_err() {
-        exhausted(
+        exit_out_of_memory(
             items
                 .len()
                 .saturating_add(additional)
@@ -27,10 +27,10 @@ pub(crate) fn append(bytes: &mut Vec<u8>, more: &[u8]) {
 }
 
 #[cold]
-fn exhausted(bytes: usize) -> ! {
+fn exit_out_of_memory(bytes: usize) -> ! {
     /// If several threads run out of memory, one reports it and the others wait here for the end.
-    static REPORTED: Once = Once::new();
-    REPORTED.call_once(|| {
+    static REPORT: Once = Once::new();
+    REPORT.call_once(|| {
         let _ = writeln!(
             io::stderr(),
             "tally: out of memory: {bytes} bytes in one piece cannot be had"

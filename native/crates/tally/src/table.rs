@@ -3,6 +3,8 @@
 //! Words of up to 16 bytes live in the slots themselves and are compared as two machine words; longer ones live in
 //! one arena. Open addressing with linear probing, at most half full. How a word is hashed is the axis `hasher`: a table
 //! is made for one hasher, and its code is compiled for that hasher alone.
+//!
+//! Not `hashbrown`: the table is part of the work that is measured, and it must not change with the version of a library.
 
 use std::marker::PhantomData;
 
@@ -210,7 +212,7 @@ impl<H: Hash> Words<H> {
             }
             if slot.count == 0 {
                 *slot = Slot::new(key, count);
-                self.inserted();
+                self.count_insertion();
                 return;
             }
             index = (index + 1) & (self.store.slots.len() - 1);
@@ -235,12 +237,12 @@ impl<H: Hash> Words<H> {
                     count,
                 );
                 memory::append(&mut self.store.arena, word);
-                self.inserted();
+                self.count_insertion();
                 return;
             }
             if slot.key().low == hash
                 && slot.length == word.len()
-                && in_arena(&self.store.arena, slot) == word
+                && arena_word(&self.store.arena, slot) == word
             {
                 slot.count += count;
                 return;
@@ -250,7 +252,7 @@ impl<H: Hash> Words<H> {
     }
 
     #[cold]
-    fn inserted(&mut self) {
+    fn count_insertion(&mut self) {
         self.store.distinct += 1;
         if self.store.distinct * 2 > self.store.slots.len() {
             let mut grown = Vec::new();
@@ -279,7 +281,7 @@ impl<H: Hash> Words<H> {
             if slot.length <= SHORT {
                 self.add_short(slot.key(), slot.count);
             } else {
-                self.add_long(in_arena(&other.arena, slot), slot.count);
+                self.add_long(arena_word(&other.arena, slot), slot.count);
             }
         }
     }
@@ -289,7 +291,7 @@ impl<H: Hash> Words<H> {
     clippy::cast_possible_truncation,
     reason = "the offset came from the arena's length"
 )]
-fn in_arena<'table>(arena: &'table [u8], slot: &Slot) -> &'table [u8] {
+fn arena_word<'table>(arena: &'table [u8], slot: &Slot) -> &'table [u8] {
     &arena[slot.key().high as usize..][..slot.length]
 }
 
@@ -308,7 +310,7 @@ impl<'table> Entry<'table> {
         if length <= SHORT {
             &self.slot.key[..length]
         } else {
-            in_arena(self.arena, self.slot)
+            arena_word(self.arena, self.slot)
         }
     }
 

@@ -101,7 +101,7 @@ fn plain(text: &str, tokenizer: &str, case: Case) -> HashMap<String, u64> {
     counts
 }
 
-fn listed(counts: &HashMap<String, u64>) -> String {
+fn list_words(counts: &HashMap<String, u64>) -> String {
     let mut sorted: Vec<_> = counts.iter().collect();
     sorted.sort_by(|left, right| {
         right
@@ -117,7 +117,7 @@ fn listed(counts: &HashMap<String, u64>) -> String {
         })
 }
 
-fn counted(count: &Count) -> String {
+fn list_count(count: &Count) -> String {
     order::by_count(&count.table, count.pool.as_ref())
         .iter()
         .fold(String::new(), |mut text, entry| {
@@ -257,7 +257,7 @@ fn check(
     }
     let count = result.unwrap_or_else(|error| panic!("{name}: {error}"));
     let expected = &expected[job.tokenizer.name];
-    assert_eq!(counted(&count), listed(expected), "{name}");
+    assert_eq!(list_count(&count), list_words(expected), "{name}");
     assert_eq!(count.table.total(), expected.values().sum::<u64>());
     assert_eq!(count.table.distinct(), expected.len());
     assert_eq!(count.bytes, contents.len() as u64);
@@ -474,11 +474,11 @@ fn ties_are_listed_in_one_order() {
                 ..job(source::MODES[0], &path)
             };
             let count = (runtime.run)(&job).unwrap();
-            let listed: Vec<_> = order::by_count(&count.table, count.pool.as_ref())
+            let words: Vec<_> = order::by_count(&count.table, count.pool.as_ref())
                 .iter()
                 .map(|entry| String::from_utf8(entry.word().to_vec()).unwrap())
                 .collect();
-            assert!(listed == expected, "{} {}", runtime.name, hasher.name);
+            assert!(words == expected, "{} {}", runtime.name, hasher.name);
         }
     }
 }

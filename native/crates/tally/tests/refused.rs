@@ -43,7 +43,7 @@ fn tally(
         step(libc::BPF_RET | libc::BPF_K, refusal(errno), 0, 0),
         step(libc::BPF_RET | libc::BPF_K, ALLOW, 0, 0),
     ];
-    filtered(arguments, answers, filter.to_vec())
+    run_filtered(arguments, answers, filter.to_vec())
 }
 
 /// Runs the program where `read` and `pread64` may not ask for 64 KiB or more.
@@ -58,10 +58,10 @@ fn without_large_reads(arguments: &[&str], answers: &Path) -> Output {
         step(libc::BPF_RET | libc::BPF_K, refusal(libc::EPERM), 0, 0),
         step(libc::BPF_RET | libc::BPF_K, ALLOW, 0, 0),
     ];
-    filtered(arguments, answers, filter)
+    run_filtered(arguments, answers, filter)
 }
 
-fn filtered(arguments: &[&str], answers: &Path, filter: Vec<libc::sock_filter>) -> Output {
+fn run_filtered(arguments: &[&str], answers: &Path, filter: Vec<libc::sock_filter>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tally"));
     command.args(arguments).env("BENCHCTL_ANSWERS", answers);
     let refuse = move || {

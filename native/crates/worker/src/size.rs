@@ -16,7 +16,7 @@ const UNITS: [(&str, u64); 11] = [
     ("", 1),
 ];
 /// With more digits after the point, a number of bytes is whole in no unit, except for zeros.
-const MOST_DIGITS: usize = 18;
+const MAX_DIGITS: usize = 18;
 
 /// Bytes of `4096`, `64KiB`, `200MB` or `1.5GiB`.
 ///
@@ -49,7 +49,7 @@ pub fn parse_within(
 fn scale(number: &str, factor: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || fraction.len() > MOST_DIGITS {
+    if !digits(whole) || !digits(fraction) || fraction.len() > MAX_DIGITS {
         return None;
     }
     let ten = 10_u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;

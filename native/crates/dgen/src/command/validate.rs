@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use dgen::data::Differences;
 use dgen::validate::{Validation, read_and_validate};
-use dgen::write::Expected;
+use dgen::write::FileContents;
 use dgen::write::strategy::Driver;
 use worker::exit::{Failure, print_line};
 use worker::hex;
@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     } else {
         None
     };
-    let expected = Expected::repeated(&options.contents.settings(), period)
+    let expected = FileContents::with_period(&options.contents.settings(), period)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     let mut whole = Summary::default();
     for index in 0..options.files.get() {
@@ -93,7 +93,7 @@ impl Summary {
 
 fn compare(
     options: &Options,
-    expected: &Expected,
+    expected: &FileContents,
     index: usize,
 ) -> Result<(PathBuf, Validation), Failure> {
     let path = sink::path_of(&options.file, options.files, index);
@@ -101,7 +101,7 @@ fn compare(
         .size
         .map(|size| sink::size_of(size, options.files, index));
     let readers = options.readers.unwrap_or_else(processors);
-    read_and_validate(&path, &expected.of_file(index), size, readers, &mut |_| {
+    read_and_validate(&path, &expected.for_file(index), size, readers, &mut |_| {
         ControlFlow::Continue(())
     })
     .map(|validation| (path, validation))
@@ -140,7 +140,7 @@ fn check_no_file(options: &Options) -> Result<(), Failure> {
     print_line(&serde_json::json!({"bytes": 0, "file": null}))
 }
 
-fn line(summary: &Summary, options: &Options, expected: &Expected) -> serde_json::Value {
+fn line(summary: &Summary, options: &Options, expected: &FileContents) -> serde_json::Value {
     let none = Differences::default();
     let (file, differences) = match &summary.first {
         Some((path, differences)) => (Some(path.to_string_lossy()), differences),

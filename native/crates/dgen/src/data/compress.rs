@@ -46,7 +46,7 @@ impl Granules {
                 exceeds = middle;
             }
         }
-        if fits + LEAST_FILL > granule {
+        if fits + MIN_FILL > granule {
             return Err(SettingsError(format!(
                 "a granule of {granule} bytes cannot compress by as little as {}: ask for 1, for more, or for larger granules",
                 compress.ratio
@@ -99,7 +99,7 @@ fn repeat(filler: Block, from: usize, place: &mut [u8]) {
 
 /// The least bytes that repeat for an LZ4 match to stand for any of them: the first two, a match, and the 12 bytes at
 /// the end of a block in which none starts (LZ4 block format, "End of block conditions").
-const LEAST_FILL: u64 = PERIOD as u64 + 4 + 12;
+const MIN_FILL: u64 = PERIOD as u64 + 4 + 12;
 
 /// Bytes of a granule that starts with `random` bytes, as one LZ4 block: literals up to the end of the first period, one
 /// match over the others, the last 5 bytes as literals (LZ4 block format).

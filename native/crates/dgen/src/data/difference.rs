@@ -6,7 +6,7 @@ use super::Data;
 const PIECE: usize = 8 << 10;
 
 /// The most bytes shown from a difference on.
-const SHOWN: usize = 16;
+const MAX_EXCERPT: usize = 16;
 
 /// Differences so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,10 +46,10 @@ impl Data {
     /// Compares all of `actual`, which starts at `offset` of the data, and adds the differences to
     /// `report`. Pieces may come in any order.
     pub fn differences(&self, offset: u64, actual: &[u8], report: &mut Differences) {
-        let mut made = [0; PIECE];
+        let mut expected_bytes = [0; PIECE];
         report.compared += actual.len() as u64;
         for (from, piece) in pieces(offset, actual) {
-            let expected = &mut made[..piece.len()];
+            let expected = &mut expected_bytes[..piece.len()];
             self.fill(from, expected);
             let Some(at) = first_mismatch(expected, piece) else {
                 continue;
@@ -65,7 +65,7 @@ impl Data {
                 // After the end of the piece too, so that what is shown does not depend on how the
                 // data were cut.
                 let start = usize::try_from(first.wrapping_sub(offset)).unwrap_or(usize::MAX);
-                let shown = &actual[start..actual.len().min(start + SHOWN)];
+                let shown = &actual[start..actual.len().min(start + MAX_EXCERPT)];
                 report.first = Some(first);
                 report.actual = shown.to_vec();
                 report.expected = vec![0; shown.len()];

@@ -80,12 +80,12 @@ impl Data {
 
     /// Fills `buffer` with the bytes from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
-        self.fill_by(offset, buffer, Stores::of(buffer.len()));
+        self.fill_by(offset, buffer, Stores::for_size(buffer.len()));
     }
 
     /// Like [`Data::fill`], by up to `threads` threads: this one and others that end with the call.
     pub fn fill_parallel(&self, offset: u64, buffer: &mut [u8], threads: NonZero<usize>) {
-        let stores = Stores::of(buffer.len());
+        let stores = Stores::for_size(buffer.len());
         // A thread starts in the time of filling about this much.
         let most = buffer.len().div_ceil(THREAD_BYTES).max(1);
         let part = buffer.len().div_ceil(threads.get().min(most));

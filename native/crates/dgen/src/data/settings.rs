@@ -52,7 +52,7 @@ const DEFAULT_BYTES: u32 = 4096;
 const SECTOR: u32 = 512;
 
 /// The largest unit or granule.
-const LARGEST: u32 = 1 << 30;
+const MAX_UNIT: u32 = 1 << 30;
 
 /// A ratio of at least 1, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -166,9 +166,9 @@ impl Settings {
 }
 
 fn check_size(what: &str, bytes: u32) -> Result<(), SettingsError> {
-    if bytes == 0 || bytes > LARGEST || !bytes.is_multiple_of(SECTOR) {
+    if bytes == 0 || bytes > MAX_UNIT || !bytes.is_multiple_of(SECTOR) {
         return Err(SettingsError(format!(
-            "a {what} of {bytes} bytes cannot be had: it is a multiple of {SECTOR}, at most {LARGEST}"
+            "a {what} of {bytes} bytes cannot be had: it is a multiple of {SECTOR}, at most {MAX_UNIT}"
         )));
     }
     Ok(())

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use worker::hex;
 
 use super::Sessions;
-use crate::writer::{ProgressReport, Written};
+use crate::writer::{ProgressReport, WriteSummary};
 
 /// Writes the files below `folder`, which must not exist. The digest is SHA-256 over what
 /// `cd FOLDER && find * -type f | LC_ALL=C sort | xargs sha256sum` prints. `progress` gets the bytes written so far about
@@ -20,7 +20,7 @@ pub fn write_folder<E: From<io::Error>>(
     sessions: &Sessions,
     folder: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
-) -> Result<Written, E> {
+) -> Result<WriteSummary, E> {
     fs::create_dir(folder)?;
     let written = write(sessions, folder, progress);
     if written.is_err() {
@@ -34,7 +34,7 @@ fn write<E: From<io::Error>>(
     sessions: &Sessions,
     folder: &Path,
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
-) -> Result<Written, E> {
+) -> Result<WriteSummary, E> {
     let mut report = ProgressReport::new(progress);
     let mut files = sessions.files();
     files.sort_by(|left, right| left.name.cmp(&right.name));

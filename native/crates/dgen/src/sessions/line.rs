@@ -258,7 +258,7 @@ impl Writer {
         loop {
             match script {
                 0..4 => self.han(out),
-                4 => self.escaped(out),
+                4 => self.push_escapes(out),
                 _ => self.word(out),
             }
             if out.len() >= end {
@@ -297,7 +297,7 @@ impl Writer {
     }
 
     /// Letters as `\uXXXX`, with a pair of surrogates now and then.
-    fn escaped(&mut self, out: &mut Vec<u8>) {
+    fn push_escapes(&mut self, out: &mut Vec<u8>) {
         for _ in 0..2 + self.random.below(4) {
             let letter = 0x4e00 + self.random.below(20_000);
             put(out, format_args!("\\u{letter:04x}"));

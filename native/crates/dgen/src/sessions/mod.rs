@@ -43,7 +43,7 @@ pub struct Profile {
     pub settings: Settings,
 }
 
-const MIXED: Settings = Settings {
+const DEFAULT: Settings = Settings {
     small_file_bytes: 96 << 10,
     large_files: 3,
     large_share: 128,
@@ -57,7 +57,7 @@ pub static PROFILES: &[Profile] = &[
     Profile {
         name: "sessions",
         about: "half of the bytes in files of about 96 KiB, half in three large ones; lines of about 1 KB",
-        settings: MIXED,
+        settings: DEFAULT,
     },
     Profile {
         name: "sessions-small",
@@ -66,7 +66,7 @@ pub static PROFILES: &[Profile] = &[
             small_file_bytes: 48 << 10,
             large_files: 0,
             large_share: 0,
-            ..MIXED
+            ..DEFAULT
         },
     },
     Profile {
@@ -75,7 +75,7 @@ pub static PROFILES: &[Profile] = &[
         settings: Settings {
             large_files: 2,
             large_share: 256,
-            ..MIXED
+            ..DEFAULT
         },
     },
     Profile {
@@ -83,7 +83,7 @@ pub static PROFILES: &[Profile] = &[
         about: "as `sessions`, with texts of about 40 bytes",
         settings: Settings {
             text_bytes: 40,
-            ..MIXED
+            ..DEFAULT
         },
     },
     Profile {
@@ -91,7 +91,7 @@ pub static PROFILES: &[Profile] = &[
         about: "as `sessions`, with texts of about 8 KB",
         settings: Settings {
             text_bytes: 8 << 10,
-            ..MIXED
+            ..DEFAULT
         },
     },
     Profile {
@@ -99,7 +99,7 @@ pub static PROFILES: &[Profile] = &[
         about: "as `sessions`, with cache_creation_input_tokens and cache_read_input_tokens",
         settings: Settings {
             cache_tokens: true,
-            ..MIXED
+            ..DEFAULT
         },
     },
 ];
@@ -133,7 +133,7 @@ const PLAN: u64 = 100;
 const FILE: u64 = 101;
 
 /// No file is smaller, unless everything is: a line fits.
-const LEAST_FILE: u64 = 2 << 10;
+const MIN_FILE_BYTES: u64 = 2 << 10;
 
 /// No line that fills up a file is longer than this and the next line together.
 const CLOSING: u64 = 600;
@@ -166,17 +166,21 @@ impl Sessions {
             // The last one takes what division left over, if there is nothing but large files.
             let last = large_share >= 256 && number + 1 == large_files;
             let size = if last { rest } else { large.unwrap_or(0) };
-            if size >= LEAST_FILE {
+            if size >= MIN_FILE_BYTES {
                 sizes.push(size);
                 rest -= size;
             }
         }
-        let small = small_file_bytes.max(2 * LEAST_FILE);
+        let small = small_file_bytes.max(2 * MIN_FILE_BYTES);
         let spread = u32::try_from(small).unwrap_or(u32::MAX);
         while rest > 0 {
             let size = small / 2 + u64::from(random.below(spread));
             // The rest would be too small for its own file.
-            let size = if rest < size + LEAST_FILE { rest } else { size };
+            let size = if rest < size + MIN_FILE_BYTES {
+                rest
+            } else {
+                size
+            };
             sizes.push(size);
             rest -= size;
         }

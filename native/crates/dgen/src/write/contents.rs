@@ -5,7 +5,7 @@ use crate::data::{Data, Differences, Settings, SettingsError};
 
 /// The contents of a file: the data, or the first bytes of them over and over.
 #[derive(Clone, Debug)]
-pub struct Expected {
+pub struct FileContents {
     data: Data,
     /// Offset of the file in the data.
     base: u64,
@@ -13,20 +13,20 @@ pub struct Expected {
     period: Option<u64>,
 }
 
-impl Expected {
+impl FileContents {
     /// The contents that `options` write.
     ///
     /// # Errors
     /// The settings contradict each other.
     pub fn new(options: &Options) -> Result<Self, SettingsError> {
-        Self::repeated(&options.settings, options.period())
+        Self::with_period(&options.settings, options.period())
     }
 
     /// The data of `settings`, from the start again after each `period` bytes if there is one.
     ///
     /// # Errors
     /// The settings contradict each other.
-    pub fn repeated(settings: &Settings, period: Option<u64>) -> Result<Self, SettingsError> {
+    pub fn with_period(settings: &Settings, period: Option<u64>) -> Result<Self, SettingsError> {
         Ok(Self {
             data: Data::new(settings)?,
             base: 0,
@@ -36,7 +36,7 @@ impl Expected {
 
     /// The contents of file `index` of several. Those of a pool are the same in each.
     #[must_use]
-    pub fn of_file(&self, index: usize) -> Self {
+    pub fn for_file(&self, index: usize) -> Self {
         let base = match self.period {
             None => (index as u64).wrapping_mul(self.data.stride()),
             Some(_) => 0,
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_pool_repeats_and_a_difference_is_reported_at_its_offset_in_the_file() {
-        let expected = Expected::repeated(&Settings::default(), Some(1000)).unwrap();
+        let expected = FileContents::with_period(&Settings::default(), Some(1000)).unwrap();
         let mut file = vec![0; 3500];
         for part in file.chunks_mut(1000) {
             expected.data().fill(0, part);
@@ -111,13 +111,13 @@ mod tests {
 
     #[test]
     fn a_difference_in_a_later_file_is_reported_at_its_offset_in_that_file() {
-        let expected = Expected::repeated(&Settings::default(), None).unwrap();
+        let expected = FileContents::with_period(&Settings::default(), None).unwrap();
         let mut file = vec![0; 9000];
         let third = 3 * expected.data().stride();
         expected.data().fill(third, &mut file);
         file[4321] ^= 1;
         let mut report = Differences::default();
-        expected.of_file(3).differences(0, &file, &mut report);
+        expected.for_file(3).differences(0, &file, &mut report);
         assert_eq!((report.count, report.first), (1, Some(4321)));
     }
 }

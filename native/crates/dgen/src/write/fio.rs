@@ -102,7 +102,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
 
 /// Options of fio for the features that dgen requests of a ring, and the note if a feature is
 /// unavailable.
-const REGISTERED: [(&[&str], &str); 3] = [
+const REGISTRATIONS: [(&[&str], &str); 3] = [
     (&["--fixedbufs", "--registerfiles"], ""),
     (&["--registerfiles"], "registered buffers"),
     (&[], "registered buffers and file"),
@@ -119,16 +119,16 @@ fn write(
     notes: &mut Vec<String>,
 ) -> Result<(Account, Duration), Fault> {
     let attempts = if engine == "io_uring" {
-        &REGISTERED[..]
+        &REGISTRATIONS[..]
     } else {
-        &REGISTERED[2..]
+        &REGISTRATIONS[2..]
     };
-    let chosen = format!("--ioengine={engine}");
+    let engine_option = format!("--ioengine={engine}");
     let mut refused = None;
     for (index, (registered, without)) in attempts.iter().enumerate() {
         // fio knows the options of an engine after its name, and those before the name of a job are
         // for all jobs.
-        let words = [chosen.as_str()]
+        let words = [engine_option.as_str()]
             .into_iter()
             .chain(registered.iter().copied())
             .chain(words.iter().map(String::as_str));

@@ -18,7 +18,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-pub use contents::Expected;
+pub use contents::FileContents;
 pub use options::{
     DIRECTS, DURABILITIES, Options, direct_named, durability_named, name_of_direct,
     name_of_durability,
@@ -107,7 +107,7 @@ pub fn write_file(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Stats, FileError> {
-    let expected = Expected::new(options).map_err(FileError::Settings)?;
+    let expected = FileContents::new(options).map_err(FileError::Settings)?;
     let failed = |fault| FileError::new(path, fault);
     let stride = expected.data().stride();
     let job = options.job(stride).map_err(failed)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use sink::{Direct, Done, Durability, Evidence, Extents, Job, Latency};
 
-use super::{Expected, Options, name_of_direct, name_of_durability, strategy};
+use super::{FileContents, Options, name_of_direct, name_of_durability, strategy};
 
 /// Seconds of one operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -26,7 +26,7 @@ pub struct LatencySeconds {
 }
 
 impl LatencySeconds {
-    pub(crate) fn of(latency: &Latency) -> Self {
+    pub(crate) fn from_histogram(latency: &Latency) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "three digits are kept")]
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
         let at = |quantile| seconds(latency.value_at_quantile(quantile));
@@ -80,7 +80,7 @@ impl Stats {
     pub(super) fn new(
         options: &Options,
         job: &Job,
-        expected: &Expected,
+        expected: &FileContents,
         done: Done,
         cached: (Option<u64>, Option<u64>),
     ) -> Self {
@@ -104,7 +104,7 @@ impl Stats {
             },
             buffer_bytes: job.block_bytes.get(),
             depth: options.depth.get(),
-            latency: LatencySeconds::of(&evidence.latency),
+            latency: LatencySeconds::from_histogram(&evidence.latency),
             cached_bytes_before: cached.0,
             cached_bytes_after: cached.1,
             evidence: done.evidence,
@@ -112,7 +112,7 @@ impl Stats {
     }
 }
 
-fn identity(options: &Options, expected: &Expected) -> String {
+fn identity(options: &Options, expected: &FileContents) -> String {
     let contents = expected.identity(sink::size_of(options.size, options.files, 0));
     if options.strategy.writes {
         contents

@@ -25,7 +25,7 @@ impl Simd {
 
     /// Reason why the parser runs below what this processor offers, or `None`.
     #[must_use]
-    pub fn limited(&self) -> Option<String> {
+    pub fn limitation(&self) -> Option<String> {
         (self.used != self.offered).then(|| {
             format!(
                 "it was built for {}, and this processor has {}",
@@ -114,9 +114,9 @@ pub fn parser(name: &str) -> Option<Choice> {
 
 /// Deepest nesting of a line. It is that of values which `serde_json` builds; what it skips may nest without end, and the
 /// other parsers have other limits or none, so the limit is kept here, before a parser is asked.
-pub const DEEPEST: usize = 127;
+pub const MAX_DEPTH: usize = 127;
 
-/// Whether brackets outside strings nest deeper than [`DEEPEST`]; such a line is bad.
+/// Whether brackets outside strings nest deeper than [`MAX_DEPTH`]; such a line is bad.
 #[must_use]
 pub fn too_deep(line: &[u8]) -> bool {
     // `[` and `{` differ in one bit; most lines have too few of them to nest deeply, and are seen at once.
@@ -129,7 +129,7 @@ pub fn too_deep(line: &[u8]) -> bool {
             usize::from(count)
         })
         .sum();
-    openers > DEEPEST && depth(line) > DEEPEST
+    openers > MAX_DEPTH && depth(line) > MAX_DEPTH
 }
 
 fn depth(line: &[u8]) -> usize {
@@ -168,9 +168,9 @@ mod tests {
             used: "sse2",
             offered: "avx2",
         };
-        let limited = old.limited().unwrap();
+        let limited = old.limitation().unwrap();
         assert!(limited.contains("built for sse2") && limited.contains("has avx2"));
-        assert_eq!(Simd::best("neon").limited(), None);
+        assert_eq!(Simd::best("neon").limitation(), None);
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         for parser in PARSERS {
             let simd = (parser.simd)();
             let compiled = parser.name == SonicRs::NAME;
-            assert!(compiled || simd.limited().is_none(), "{}", parser.name);
+            assert!(compiled || simd.limitation().is_none(), "{}", parser.name);
         }
         assert_eq!((parser("serde-json").unwrap().simd)().used, "none");
         let detected = (parser("simd-json").unwrap().simd)().used;

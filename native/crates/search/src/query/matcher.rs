@@ -4,7 +4,7 @@ use memchr::memmem::Finder;
 use regex::bytes::RegexBuilder;
 
 use super::Query;
-use crate::fold::{Fold, fold_into, folded};
+use crate::fold::{Fold, fold_into, fold_text};
 use crate::record::Message;
 
 /// A prepared query with its own buffers: one for each thread or task.
@@ -119,7 +119,7 @@ fn node(query: &Query) -> Result<Node, String> {
 }
 
 fn literal(text: &str) -> Result<Literal, String> {
-    let needle = folded(text);
+    let needle = fold_text(text);
     let plain = if needle.is_ascii() {
         let regex = RegexBuilder::new(&regex::escape(&needle))
             .case_insensitive(true)

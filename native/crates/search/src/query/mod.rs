@@ -6,7 +6,7 @@ mod parse;
 use std::fmt;
 
 pub use matcher::Matcher;
-pub use parse::{DEEPEST, ParseError};
+pub use parse::{MAX_DEPTH, ParseError};
 
 /// A query. What it finds is defined message by message: a leaf is true of a message if one piece of its text has it.
 #[derive(Clone, Debug, PartialEq, Eq)]

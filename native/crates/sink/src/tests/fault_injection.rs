@@ -11,7 +11,7 @@ use std::sync::Mutex;
 
 use crate::positioned::positioned;
 use crate::ring::{Operations, RetryLimit};
-use crate::tests::{contents, expected, job, nonzero, write_file};
+use crate::tests::{contents, expected_bytes, job, nonzero, write_file};
 use crate::{Direct, Fault, Job, Mode, Split, Submit, Writer, pwrite, uring, write};
 
 /// Alignment of direct writes in the tests.
@@ -172,7 +172,7 @@ fn every_byte_is_written_once_despite_interrupted_and_short_writes() {
                         let done = write_file(&path, mode, &job).unwrap();
                         let what = format!("{} {job:?}", mode.name);
                         assert!(
-                            fs::read(&path).unwrap() == expected(size, u64::MAX),
+                            fs::read(&path).unwrap() == expected_bytes(size, u64::MAX),
                             "{what}"
                         );
                         assert!(done.extents[0].are_whole(size), "{what}");

@@ -48,7 +48,7 @@ pub(crate) fn write_file(path: &Path, mode: &'static Mode, job: &Job) -> Result<
     })
 }
 
-pub(crate) fn expected(size: u64, modulus: u64) -> Vec<u8> {
+pub(crate) fn expected_bytes(size: u64, modulus: u64) -> Vec<u8> {
     let mut whole = vec![0; usize::try_from(modulus.min(size)).unwrap()];
     contents(0, &mut whole);
     whole
@@ -106,7 +106,7 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
                             };
                             let what = format!("{} {job:?}", mode.name);
                             assert!(
-                                fs::read(&path).unwrap() == expected(size, modulus),
+                                fs::read(&path).unwrap() == expected_bytes(size, modulus),
                                 "{what}"
                             );
                             assert_eq!(done.size, size, "{what}");
@@ -214,7 +214,7 @@ fn a_link_that_leads_to_no_file_yet_is_followed() {
     std::os::unix::fs::symlink("second", at("first")).unwrap();
     std::os::unix::fs::symlink(at("target"), at("second")).unwrap();
     write_file(&at("first"), &pwrite::MODE, &job(9)).unwrap();
-    assert_eq!(fs::read(at("target")).unwrap(), expected(9, u64::MAX));
+    assert_eq!(fs::read(at("target")).unwrap(), expected_bytes(9, u64::MAX));
     assert!(fs::symlink_metadata(at("first")).unwrap().is_symlink());
     std::os::unix::fs::symlink("loop", at("loop")).unwrap();
     let refused = write_file(&at("loop"), &pwrite::MODE, &job(9)).unwrap_err();
@@ -277,7 +277,7 @@ fn contradictory_options_are_refused() {
     for mode in [&pwrite::MODE, &uring::MODE] {
         if can_run(mode) {
             write_file(&path, mode, &odd).unwrap();
-            assert_eq!(fs::read(&path).unwrap(), expected(5000, u64::MAX));
+            assert_eq!(fs::read(&path).unwrap(), expected_bytes(5000, u64::MAX));
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Axis `tokenizer`: what a word is. One file per value, one line in [`TOKENIZERS`].
 
-mod alone;
 mod ascii;
 mod classify;
+mod single_segment;
 mod unicode;
 
 use std::marker::PhantomData;
@@ -63,7 +63,7 @@ struct CountCall<'text, T> {
 impl<T: Tokenize> TableWork for CountCall<'_, T> {
     type Done = Result<Signature, BadByte>;
 
-    fn on<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
+    fn apply<H: Hash>(self, words: &mut Words<H>) -> Self::Done {
         T::count(self.text, self.case, words)?;
         Ok(Signature {
             tokenizer: T::NAME,

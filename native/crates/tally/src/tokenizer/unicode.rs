@@ -5,13 +5,13 @@
 //!
 //! Stretches of ASCII are cut by bit masks, which is exact for ASCII (see [`word_bits`]). The
 //! stretch from the safe cut before a character outside ASCII to the safe cut after it goes to the
-//! `unicode-segmentation` crate, except for characters that are separate segments (see [`alone`]).
+//! `unicode-segmentation` crate, except for characters that are separate segments (see [`single_segment`]).
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::alone;
 use super::ascii::add;
 use super::classify::{CHUNK, Classes, classify};
+use super::single_segment;
 use super::{BadByte, Runs, Tokenize};
 use crate::case::Case;
 use crate::cut;
@@ -75,7 +75,7 @@ fn count_segments<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Res
     })?;
     let mut rest = text;
     while let Some(letter) = rest.chars().next() {
-        let end = if let Some((end, is_word)) = alone::segment(rest, letter) {
+        let end = if let Some((end, is_word)) = single_segment::segment(rest, letter) {
             // None of these has a case.
             if is_word {
                 let start = text.len() - rest.len();
@@ -85,7 +85,7 @@ fn count_segments<H: Hash>(text: &[u8], case: Case, table: &mut Words<H>) -> Res
         } else {
             let behind = letter.len_utf8();
             let end = rest[behind..]
-                .find(alone::starts_segment)
+                .find(single_segment::starts_segment)
                 .map_or(rest.len(), |at| behind + at);
             for word in rest[..end].unicode_words() {
                 case.map(word, |mapped| table.add(mapped.as_bytes()));

@@ -28,7 +28,7 @@ macro_rules! allocators {
 
         /// The allocator of the enabled feature.
         #[allow(unreachable_code)]
-        fn chosen() -> &'static dyn Kind {
+        fn enabled_allocator() -> &'static dyn Kind {
             $(#[cfg(feature = $feature)] return &$module::Kind;)*
             &system::Kind
         }
@@ -65,21 +65,21 @@ pub fn features() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn observe() -> Allocator {
     let block = std::hint::black_box(Box::new([1_u8; 4096]));
-    let name = if chosen().owns(block.as_ptr()) {
-        chosen().name()
+    let name = if enabled_allocator().owns(block.as_ptr()) {
+        enabled_allocator().name()
     } else {
         "unknown"
     };
     Allocator {
         name: name.to_owned(),
-        version: chosen().version(),
+        version: enabled_allocator().version(),
     }
 }
 
 /// The axis `allocator` of this binary. It acts on the build: a value that is not compiled in names its feature.
 #[must_use]
 pub fn axis() -> Axis {
-    let name = chosen().name();
+    let name = enabled_allocator().name();
     let mut system = Value::available("system", "the C library's malloc");
     if name != "system" {
         system.unavailable = Some(format!("this binary was built with feature `{name}`"));
@@ -123,7 +123,7 @@ mod tests {
     fn an_allocator_does_not_own_static_memory() {
         static CONSTANT: [u8; 64] = [0; 64];
         if super::features().next().is_some() {
-            assert!(!super::chosen().owns(CONSTANT.as_ptr()));
+            assert!(!super::enabled_allocator().owns(CONSTANT.as_ptr()));
         }
     }
 }

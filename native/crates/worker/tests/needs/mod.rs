@@ -7,7 +7,7 @@ use std::env;
 const WITHOUT: &str = "BENCHCTL_TESTS_WITHOUT";
 
 /// `fio`: the program. `io_uring`: rings. `mounts`: `unshare --mount` and `mount` inside it.
-const KNOWN: [&str; 3] = ["fio", "io_uring", "mounts"];
+const FEATURES: [&str; 3] = ["fio", "io_uring", "mounts"];
 
 /// Whether a test that needs `what` can go on; `absent` says why it is unavailable here.
 ///
@@ -25,11 +25,11 @@ pub fn can_have(what: &str, absent: Option<String>) -> bool {
 /// The sentence with which the test fails.
 pub fn decide(what: &str, absent: Option<String>, without: &str) -> Result<bool, String> {
     let named = || without.split(',').map(str::trim);
-    let known = KNOWN.join(", ");
-    if let Some(unknown) = named().find(|name| !name.is_empty() && !KNOWN.contains(name)) {
+    let known = FEATURES.join(", ");
+    if let Some(unknown) = named().find(|name| !name.is_empty() && !FEATURES.contains(name)) {
         return Err(format!("{WITHOUT} names {unknown}, and knows {known}"));
     }
-    assert!(KNOWN.contains(&what), "{what} is not one of {known}");
+    assert!(FEATURES.contains(&what), "{what} is not one of {known}");
     match absent {
         None => Ok(true),
         Some(reason) if named().any(|name| name == what) => {

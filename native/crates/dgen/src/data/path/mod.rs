@@ -25,7 +25,7 @@ impl Stores {
     const STREAMING: usize = 16 << 20;
 
     /// Returns the best kind for a buffer of so many bytes.
-    pub(super) fn of(bytes: usize) -> Self {
+    pub(super) fn for_size(bytes: usize) -> Self {
         if bytes < Self::STREAMING {
             Self::Cached
         } else {
