@@ -1,45 +1,33 @@
 """Claims about comparisons, with their costs, and about facts such as scaling and coverage."""
 
+import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Final, Protocol
 
-from bench_framework.claims import metric_nouns
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.model import words
-from bench_framework.model.facts import (
-    Claim,
-    Coverage,
-    DerivedFact,
-    MemoryShare,
-    NoiseFloorFact,
-    NotMeasured,
-    ScalingFact,
-    Scope,
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim, Fact
+from bench_framework.model.facts.evidence import Difference, Evidence, Scope
+from bench_framework.model.facts.summary import Counts
+from bench_framework.model.judgement import (
+    CellState,
+    Comparison,
+    Derived,
+    Judgement,
+    NoiseFloor,
 )
-from bench_framework.model.judgement import CellState, Comparison, Derived, Judgement, NoiseFloor
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import message
 from bench_framework.model.run import Build, PreparedInput
-from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import rounded
-from bench_framework.text.numbers import TIMES_FROM, fixed
-from bench_framework.units import THIN_SPACE
+from bench_framework.model.verdict import Interval, Verdict
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""
-
-
-Values = dict[str, float | int | str]
-
-
-def known(**values: float | str | None) -> Values:
-    """Return the values of a claim without missing ones and empty texts."""
-    return {name: value for name, value in values.items() if value is not None and value != ""}
 
 
 class Names:
@@ -69,74 +57,69 @@ class Names:
         return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
 
 
-_KINDS: Final = ("control", "memory", "reference")
-"""Families that are also kinds of claims. Claims about all others are of the kind `comparison`."""
-
-
 class Costs:
     """The metrics that are significantly worse, by pair of cells."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
-        self._worse = defaultdict[tuple[str, str], list[Comparison]](list)
+        self._worse = defaultdict[tuple[str, str], list[Difference]](list)
         for c in comparisons:
             if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
-                self._worse[c.cell_id, c.ref_cell_id].append(c)
+                self._worse[c.cell_id, c.ref_cell_id].append(difference(c))
 
-    def amounts(self, cell_id: str, ref_cell_id: str) -> str:
-        """Return the costs, such as ``"25 % more CPU time and 12.7× as much memory"``.
+    def between(self, cell_id: str, ref_cell_id: str) -> tuple[Difference, ...]:
+        """Return the costs of a cell against another one."""
+        return tuple(self._worse[cell_id, ref_cell_id])
 
-        The text is empty if no metric is significantly worse.
-        """
-        return " and ".join(map(amount, self._worse[cell_id, ref_cell_id]))
-
-    def phrase(self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: str) -> str:
-        """Return ``"at the cost of 25 % more CPU time"`` if a gain in time has a cost."""
+    def of_gain(
+        self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: Metric
+    ) -> tuple[Difference, ...]:
+        """Return the costs if the verdict is a gain in time."""
         gain = verdict and verdict.better and metric == WALL
-        text = self.amounts(cell_id, ref_cell_id) if gain else ""
-        return f"at the cost of {text}" if text else ""
+        return self.between(cell_id, ref_cell_id) if gain else ()
 
 
-def other_metrics(comparisons: Iterable[Comparison]) -> str:
-    """Return the verdicts on further metrics: ``"CPU time is worse in 5 of 5 comparisons"``.
-
-    All comparisons are of one input with its first baseline.
-    """
+def counts(comparisons: Iterable[Comparison]) -> tuple[Counts, ...]:
+    """Return how many comparisons in each metric are significantly worse or better."""
     by_metric = defaultdict[str, list[Comparison]](list)
     for c in comparisons:
         by_metric[c.metric].append(c)
-    parts = []
-    for metric, group in by_metric.items():
-        counts = (
-            ("worse", sum(c.verdict.worse for c in group)),
-            ("better", sum(c.verdict.better for c in group)),
+    of_metrics = (
+        Counts(
+            metric=metric,
+            worse=sum(c.verdict.worse for c in group),
+            better=sum(c.verdict.better for c in group),
+            total=len(group),
         )
-        shares = [f"{word} in {count} of {len(group)}" for word, count in counts if count]
-        if shares:
-            unit = "comparison" if len(group) == 1 else "comparisons"
-            parts.append(f"{words.noun(metric)} is {', '.join(shares)} {unit}")
-    return "; ".join(parts)
+        for metric, group in by_metric.items()
+    )
+    return tuple(c for c in of_metrics if c.worse or c.better)
 
 
-def amount(c: Comparison) -> str:
-    """Return a cost or saving: ``"4.7 % more CPU time"``, ``"12.7× as much memory"``.
-
-    The figure has at most three digits. The sentence of the comparison has all digits and the
-    interval.
-    """
-    frame, what = metric_nouns.frame(c.metric), words.noun(c.metric)
-    ratio, lo, hi = metric_nouns.natural_ratio(c)
-    if ratio >= TIMES_FROM:
-        factor = rounded(ratio, lo, hi, margin=c.thresholds.margin, least=1)
-        return f"{_short(factor.estimate, factor.decimals, 3)}× {frame.times} {what}"
-    change = rounded(ratio, lo, hi, margin=c.thresholds.margin)
-    percentage = _short(abs(change.estimate - 1) * 100, change.decimals - 2, 2)
-    way = frame.less if change.hi < 1 else frame.more
-    return f"{frame.article}{percentage}{THIN_SPACE}% {way} {what}"
+def difference(c: Comparison) -> Difference:
+    """Return the figures of a comparison, which has an interval."""
+    assert c.shown is not None
+    return Difference(
+        metric=c.metric,
+        verdict=c.verdict,
+        estimate=c.shown.ratio,
+        lo=c.shown.lo,
+        hi=c.shown.hi,
+        margin=c.thresholds.margin,
+        direction=c.direction,
+    )
 
 
-def _short(value: Decimal, decimals: int, digits: int) -> str:
-    """Return a value with the given decimals, and at most the given significant digits."""
-    return fixed(value, max(0, min(decimals, digits - len(str(int(value))))))
+def typical(c: Comparison) -> Interval | None:
+    """Return the typical ratio with its 95 % interval, if it is not the interval of the verdict."""
+    interval = c.typical
+    if c.statistic != "typical" or c.shown is None or interval is None or not interval.bounded:
+        return None
+    return interval if interval.figures != c.shown.figures else None
+
+
+def is_counted(c: Comparison) -> bool:
+    """Return whether a deterministic metric was counted, and not sampled."""
+    return c.family == "exact" and bool(c.runs) and c.shown is not None
 
 
 class Compared(Protocol):
@@ -168,20 +151,38 @@ class ComparisonClaims(Names):
         self.costs = Costs(compared.comparisons)
         self.floors = {(f.input_id, f.metric): f for f in compared.floors}
 
-    def comparison(self, c: Comparison, kind: str | None = None) -> Claim:
-        """Return the claim about a comparison.
+    def comparison(self, c: Comparison) -> Claim:
+        """Return the claim about a comparison."""
+        kind = c.family if c.family in ("control", "memory", "reference") else "comparison"
+        return self.claim(
+            c,
+            facts.Compared(
+                kind=kind,
+                costs=self.headline_costs(c),
+                counted=is_counted(c),
+            ),
+        )
 
-        Its figures are those of the adjusted interval. If the comparison has a typical ratio with
-        an unadjusted 95 % interval, `values` contains it, and sentences print it.
+    def headline_costs(self, c: Comparison) -> tuple[Difference, ...]:
+        """Return the costs of a gain in time over the first baseline."""
+        if c.family != "headline":
+            return ()
+        return self.costs.of_gain(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
+
+    def claim(self, c: Comparison, fact: Fact) -> Claim:
+        """Return a claim whose evidence is a comparison."""
+        evidence = self.evidence(c)
+        fields = {f.name: getattr(evidence, f.name) for f in dataclasses.fields(evidence)}
+        return Claim(**fields, fact=fact)
+
+    def evidence(self, c: Comparison) -> Evidence:
+        """Return the figures of a comparison: those of the adjusted interval.
+
+        If the comparison has a typical ratio with an unadjusted 95 % interval, sentences print it.
         """
         input_id = self.cells[c.cell_id].input_id
         floor = self.floors.get((input_id, c.metric))
-        cost = self.costs.phrase(c.verdict, c.cell_id, c.ref_cell_id, c.metric)
-        cost = cost if c.family == "headline" else ""
-        values = known(mde=c.mde, rounds_needed=c.rounds_needed, cost=cost)
-        return Claim(
-            "",
-            kind or (c.family if c.family in _KINDS else "comparison"),
+        return Evidence(
             self.label(c.cell_id),
             self.label(c.ref_cell_id),
             c.metric,
@@ -190,11 +191,15 @@ class ComparisonClaims(Names):
             adjust=self._adjust(c),
             rounds=c.rounds,
             runs=c.runs,
+            runs_ref=c.runs_ref,
             margin=c.thresholds.margin,
+            direction=c.direction,
+            typical=typical(c),
+            mde=c.mde,
+            rounds_needed=c.rounds_needed,
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
             reason=c.reason,
-            values=values | metric_nouns.details(c) | metric_nouns.typical(c),
         ).with_interval(c.shown)
 
     def _adjust(self, c: Comparison) -> str | None:
@@ -234,15 +239,13 @@ class Facts(Names):
         """Return the claim about a noise floor."""
         control = self.plan.control_cell(f.input_id)
         return Claim(
-            "",
-            "noise-floor",
             "control",
             metric=f.metric,
             scope=self.scope(f.input_id),
             estimate=f.fraction,
             noise_floor=f.fraction,
             cells=(control.id,) if control else (),
-            fact=NoiseFloorFact(control_differs=f.tripped),
+            fact=facts.NoiseFloorFact(control_differs=f.tripped),
         )
 
     def _scaling(self) -> Iterator[Claim]:
@@ -254,8 +257,6 @@ class Facts(Names):
             start, end = (self.plan.input(i).label for i in ends)
             cells = [c for c in self.plan.cells if c.role is not Role.CONTROL]
             yield Claim(
-                "",
-                "scaling",
                 self.plan.variant(s.variant_id).label,
                 metric=s.metric,
                 scope=(("input", f"{start} to {end}"),),
@@ -266,7 +267,7 @@ class Facts(Names):
                 cells=tuple(
                     c.id for c in cells if c.variant_id == s.variant_id and c.input_id in ends
                 ),
-                fact=ScalingFact(smaller=start, larger=end, word=s.word),
+                fact=facts.ScalingFact(smaller=start, larger=end, word=s.word),
             )
 
     def _memory_shares(self) -> Iterator[Claim]:
@@ -276,8 +277,6 @@ class Facts(Names):
                 continue
             size = self._sizes.get(cell.input_id)
             yield Claim(
-                "",
-                "memory-share",
                 self.label(cell.id),
                 metric=PEAK_RSS,
                 scope=self.scope(cell.input_id),
@@ -288,7 +287,7 @@ class Facts(Names):
                 rounds=peak.n_rounds,
                 runs=peak.n_runs,
                 cells=(cell.id,),
-                fact=MemoryShare(
+                fact=facts.MemoryShare(
                     family=self.plan.unit_family, share=peak.median / size if size else None
                 ),
             )
@@ -298,8 +297,6 @@ class Facts(Names):
         rows = (d for d in self._judgement.derived if (d.input_id, d.unit, d.assuming) == kind)
         rates = [d.value for d in rows if d.value is not None]
         return Claim(
-            "",
-            "derived",
             row.name.replace("_", " "),
             scope=self.scope(row.input_id),
             estimate=row.value,
@@ -309,7 +306,7 @@ class Facts(Names):
             rounds=row.rounds,
             margin=self.plan.judge.margin_of(WALL) if row.judged else None,
             cells=row.cell_ids,
-            fact=DerivedFact(
+            fact=facts.DerivedFact(
                 formula=row.formula,
                 unit=row.unit,
                 family=self.plan.unit_family,
@@ -326,7 +323,7 @@ class Facts(Names):
         ]
         counts = Counter(s.state for s in states)
         unselected, excluded = self.plan.left_out
-        fact = Coverage(
+        fact = facts.Coverage(
             planned=len(states),
             measured=counts["measured"],
             failed=counts["failed"],
@@ -336,7 +333,7 @@ class Facts(Names):
             not_selected=unselected,
             excluded=excluded,
         )
-        return Claim("", "coverage", "this record", fact=fact)
+        return Claim("this record", fact=fact)
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
@@ -349,15 +346,13 @@ class Facts(Names):
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where
-            yield Claim("", "not-measured", subject, reason=message(reason), fact=NotMeasured())
+            yield Claim(subject, reason=message(reason), fact=facts.NotMeasured())
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
                 yield Claim(
-                    "",
-                    "not-measured",
                     self.cells[state.cell_id].label,
                     verdict=Verdict.FAILED if state.state == "failed" else None,
                     cells=(state.cell_id,),
                     reason=state.reason or message(state.state),
-                    fact=NotMeasured(),
+                    fact=facts.NotMeasured(),
                 )

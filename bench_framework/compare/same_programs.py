@@ -135,4 +135,4 @@ def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
     for same in same_programs(plan, builds):
         first, second = plan.variant(same.first).label, plan.variant(same.second).label
         cells = tuple(sorted(cell for pair in same.cells for cell in pair))
-        yield Claim("", "one-program", second, first, cells=cells, fact=fact_of(same))
+        yield Claim(second, first, cells=cells, fact=fact_of(same))

@@ -1,63 +1,24 @@
-"""The claims of a judgement in the order of the report, and the sentence of each claim.
-
-A kind of claim is one function and one line in `SENTENCES`.
-"""
+"""The claims of a judgement in the order of the report, with their sentences."""
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bench_framework.claims import metric_nouns, phrases
-from bench_framework.claims.factory import Facts, Names
-from bench_framework.features.axes.claims import STRUCTURE_SENTENCES, StructureClaims
-from bench_framework.features.experiments.compute import HYPOTHESIS_SENTENCES, hypothesis_claims
-from bench_framework.features.imported import sentences as imported_sentences
-from bench_framework.features.profile.compute import PROFILE_SENTENCES
-from bench_framework.features.published.compute import PUBLISHED_SENTENCES, published_claims
-from bench_framework.features.race import compute as race
-from bench_framework.features.references.compute import gap, gap_claims
-from bench_framework.features.summary.claims import SUMMARY_SENTENCES, summary_claims
-from bench_framework.features.summary.evidence import Evidence
-from bench_framework.model.facts import Case, Claim, SignChange
+from bench_framework.claims.factory import Facts, Names, difference
+from bench_framework.features.axes.claims import StructureClaims
+from bench_framework.features.experiments.compute import hypothesis_claims
+from bench_framework.features.published.compute import published_claims
+from bench_framework.features.race.compute import race_claims
+from bench_framework.features.references.compute import gap_claims
+from bench_framework.features.summary.claims import summary_claims
+from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts import Claim, SignChange
+from bench_framework.model.facts.comparisons import Case
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.text import write
-from bench_framework.text.names import scope_of
-
-
-def say(claim: Claim) -> str:
-    """Return the sentence of a claim, without a full stop. Raises `KeyError`: unknown kind.
-
-    It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
-    """
-    if claim.fact is not None:
-        return write.say(claim)
-    if phrases.IN_SESSION not in claim.values:
-        return SENTENCES[claim.kind](claim)
-    return imported_sentences.in_session(claim, SENTENCES[claim.kind](replace(claim, scope=())))
-
-
-SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "comparison": phrases.comparison,
-    "control": phrases.comparison,
-    "memory": lambda claim: f"{scope_of(claim)}{phrases.comparison(claim)}",
-    "reference": lambda claim: f"{scope_of(claim)}{phrases.comparison(claim)}",
-    "gap": gap,
-    "race": race.race,
-    "dropped": race.dropped,
-    "idle": race.idle,
-    "limits": imported_sentences.limits,
-    "sessions": imported_sentences.sessions,
-    **STRUCTURE_SENTENCES,
-    **PROFILE_SENTENCES,
-    **HYPOTHESIS_SENTENCES,
-    **PUBLISHED_SENTENCES,
-    **SUMMARY_SENTENCES,
-}
-"""Kind of claim → the function that returns its sentence."""
+from bench_framework.text.differences import printed
 
 
 def sign_changes(
@@ -88,7 +49,7 @@ def _sign_change(
         return sizes.get(item(c).id) or (data.size_bytes if data else None)
 
     def case(c: Comparison) -> Case:
-        ratio, lo, hi = metric_nouns.natural_ratio(c)
+        ratio, lo, hi = printed(difference(c)) or (1.0, 1.0, 1.0)
         return Case(input=item(c).label, ratio=ratio, lo=lo, hi=hi)
 
     decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
@@ -101,8 +62,6 @@ def _sign_change(
         if a.verdict.better != b.verdict.better
     ]
     return Claim(
-        "",
-        "sign-change",
         label,
         names.label(first.ref_cell_id),
         first.metric,
@@ -132,24 +91,23 @@ def claims_of(
 
 def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     """Return claims with their numbers and sentences."""
-    with_ids = (replace(claim, id=f"c{i}") for i, claim in enumerate(claims, 1))
-    return tuple(replace(claim, text=say(claim)) for claim in with_ids)
+    return tuple(write.numbered(claim, f"c{i}") for i, claim in enumerate(claims, 1))
 
 
 def _write(
     plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
 ) -> Iterator[Claim]:
-    at = Evidence(plan, judgement, builds, inputs)
+    view = SummaryView(plan, judgement, builds, inputs)
     facts = Facts(plan, judgement, builds, inputs)
-    yield from summary_claims(at)
-    yield from sign_changes(at, judgement.comparisons, at.sizes)
+    yield from summary_claims(view)
+    yield from sign_changes(view, judgement.comparisons, view.sizes)
     for comparison in judgement.comparisons:
         if comparison.family != "contrast":
-            yield at.comparison(comparison)
+            yield view.comparison(comparison)
     yield from map(facts.noise_floor, judgement.floors)
     yield from facts.write()
-    yield from StructureClaims(plan, judgement, at.costs).write()
-    yield from gap_claims(at, judgement.gaps, at.costs)
-    yield from hypothesis_claims(at, judgement.hypotheses, at.costs)
-    yield from race.race_claims(at, judgement)
+    yield from StructureClaims(plan, judgement, view.costs).write()
+    yield from gap_claims(view, judgement.gaps, view.costs)
+    yield from hypothesis_claims(view, judgement.hypotheses, view.costs)
+    yield from race_claims(view, judgement)
     yield from published_claims(plan, judgement, builds)

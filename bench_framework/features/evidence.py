@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.claims.phrases import change, noun
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
+from bench_framework.model.facts.evidence import Difference
 from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
@@ -14,9 +14,10 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.text.figures import percent_change
+from bench_framework.text.names import noun
 from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import render
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)
@@ -135,7 +136,7 @@ class Results:
         natural = interval.inverse if higher else interval
         text = phrase(c.reason)
         if c.reason != ONE_PROGRAM:
-            text = ratio_text(natural, c.verdict, c.thresholds.margin, metric, higher=higher)
+            text = ratio_text(natural, c.verdict, c.thresholds.margin, metric)
         return Evidence(
             input_id, text, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
         )
@@ -171,12 +172,16 @@ class Results:
         return "; ".join(f"{e.text}{labels[e.input_id]}" for e in evidence)
 
 
-def ratio_text(
-    ratio: Interval, verdict: Verdict, margin: float, metric: Metric, *, higher: bool
-) -> str:
+def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric) -> str:
     """Return ``"2.1× faster [1.9, 2.3]"``, or ``"time −1.8 % [−6.5, +3.2]"`` if not significant."""
+    difference = Difference(
+        metric=metric,
+        verdict=verdict,
+        estimate=ratio.ratio,
+        lo=ratio.lo,
+        hi=ratio.hi,
+        margin=margin,
+    )
     if verdict.decided and not ratio.lo <= 1 <= ratio.hi:
-        figures = (ratio.inverse if higher else ratio).figures
-        return change(verdict, *figures, margin, metric, higher=higher)
-    keep = verdict is Verdict.EQUIVALENT
-    return f"{noun(metric)} {percent_change(*ratio.figures, margin, keep=keep)}"
+        return render("effect", difference)
+    return f"{noun(metric)} {render('change', difference, keep=verdict is Verdict.EQUIVALENT)}"

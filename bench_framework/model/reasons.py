@@ -20,6 +20,9 @@ class ReasonCode(StrEnum):
     NO_ROUND = "no-round"
     NOT_STARTED = "not-started"
     NOT_COMPARED = "not-compared"
+    NOTHING_TO_COMPARE = "nothing-to-compare"
+    NO_DIFFERENCE = "no-difference"
+    CONTROL_FAILED = "control-failed"
     NO_INTERVAL = "no-interval"
     NOT_MEASURED = "not-measured"
 

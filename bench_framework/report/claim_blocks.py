@@ -6,6 +6,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
+from bench_framework.text.write import lead
 
 MAIN_KINDS = ("main", "nothing")
 
@@ -15,8 +16,7 @@ def sentence(claim: Claim) -> Sentence:
     text = claim.text.strip()
     if text and not any(_begins_with(text, name) for name in (claim.subject, claim.reference)):
         text = text[0].upper() + text[1:]
-    lead = claim.values.get("lead", claim.values.get("name", ""))
-    return Sentence(closed(text), claim.id, claim.verdict, str(lead))
+    return Sentence(closed(text), claim.id, claim.verdict, lead(claim))
 
 
 def _begins_with(text: str, name: str | None) -> bool:

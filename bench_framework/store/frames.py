@@ -109,7 +109,7 @@ class Frames:
     def claims(self) -> pd.DataFrame:
         """DataFrame with one row per claim. `text` is its sentence."""
         claims = self.judgement.claims if self.judgement else ()
-        return pd.DataFrame([asdict(claim) for claim in claims])
+        return pd.DataFrame([{"kind": claim.kind, **asdict(claim)} for claim in claims])
 
     @cached_property
     def env(self) -> dict[str, Any]:

@@ -4,38 +4,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from bench_framework.rounding import LARGEST_RATIO, Rounded, rounded, three_digits
+from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.text import numbers
-from bench_framework.text.numbers import fixed, signed_change
+from bench_framework.text.differences import Amount, one_scale
+from bench_framework.text.numbers import (
+    TIMES_FROM,
+    format_duration,
+    format_percent,
+    show_size,
+    significant,
+    size_unit,
+    time_unit,
+)
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.facts import Case, Claim, DerivedFact
+    from bench_framework.model.facts.answers import Doubling, Entry
+    from bench_framework.model.facts.evidence import Evidence, Quantity, Share
+    from bench_framework.model.facts.records import DerivedFact
 
-FACTOR_FROM: Final = 2.0
-"""The ratio from which on a change that is not significant is stated as "n×"."""
-FEWEST_DECIMALS: Final = 2
-MORE_DECIMALS: Final = 6
-"""The largest number of decimals that are tried beyond those of the intervals."""
+TENTHS: Final = 3
+"""Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
+MOST_STATED: Final = 100_000
+"""The number of rounds or runs above which no number is stated."""
 
 
-def exponent(claim: Claim) -> str:
+def exponent(claim: Evidence) -> str:
     """Return a scaling exponent with its interval, such as ``"0.98 [0.97, 0.99]"``."""
     assert claim.figures is not None
     value = rounded(*claim.figures, margin=0.05, least=2)
     return f"{value.estimate} [{value.lo}, {value.hi}]".replace("-", MINUS)
 
 
-def per_doubling(claim: Claim, unit: str) -> str:
+def per_doubling(claim: Evidence, unit: str) -> str:
     """Return the factor of a scaling exponent for twice the input, with a unit and an interval."""
     assert claim.figures is not None
     return numbers.per_doubling(*claim.figures, unit)
 
 
-def derived(claim: Claim, fact: DerivedFact) -> str:
+def derived(claim: Evidence, fact: DerivedFact) -> str:
     """Return a derived figure with its interval and unit."""
     assert claim.estimate is not None
     return numbers.derived_figure(
@@ -49,66 +58,89 @@ def derived(claim: Claim, fact: DerivedFact) -> str:
     )
 
 
-def factor(
-    estimate: float, lo: float, hi: float, margin: float, *, least: int = 1, keep: bool = True
-) -> Rounded:
-    """Round a ratio that is printed as "n×" to `least` decimals, at most three significant digits."""
-    most = max(1, three_digits(estimate))
-    return rounded(estimate, lo, hi, margin=margin, least=min(least, most), most=most, keep=keep)
+def about(count: int) -> str:
+    """Return a number of rounds or runs with two digits, rounded up."""
+    return str(int(up_to_two_digits(float(count))))
 
 
-def percent_change(
-    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
-) -> str:
-    """Return the change of a ratio from 1 with its interval, such as ``"−1.8 % [−6.5, +3.2]"``.
-
-    A ratio from 2 on is stated as a factor: ``"27.5× [24.6, 32.1]"``.
-
-    `least` and `keep` are parameters of `rounding.rounded`.
-    """
-    if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
-        times = factor(estimate, lo, hi, margin, keep=keep)
-        return f"{times.estimate}× [{times.lo}, {times.hi}]"
-    ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
-    change, low, high = (
-        signed_change(value, ratio.decimals) for value in (ratio.estimate, ratio.lo, ratio.hi)
-    )
-    return f"{change}{THIN_SPACE}% [{low}, {high if hi <= LARGEST_RATIO else '+∞'}]"
+def quantity(given: Quantity) -> str:
+    """Return an amount of bytes or seconds with its unit."""
+    if given.unit == "s":
+        return format_duration(given.value)
+    return show_size(given.value, given.family)
 
 
-def case(case: Case, margin: float) -> str:
-    """Return the result on one input as a signed change with its interval."""
-    return percent_change(case.ratio, case.lo, case.hi, margin)
+def rates(values: Sequence[float], family: str) -> tuple[str, str]:
+    """Return two rates in one unit, which only the second one states."""
+    unit, scale = size_unit(min(values), family)
+    first, second = (significant(value * scale, 3) for value in values)
+    return first, f"{second}{THIN_SPACE}{unit}/s"
 
 
-class Factor(NamedTuple):
-    """A ratio and the number of decimals that its interval supports."""
+def whole_percent(share: Share) -> str:
+    """Return a share in whole percents with its interval, such as ``54 % [48, 60]``."""
+    text = format_percent(share.value, decimals=0)
+    if share.lo is None or share.hi is None:
+        return text
+    return f"{text} [{math.floor(share.lo * 100)}, {math.ceil(share.hi * 100)}]"
 
-    ratio: float
-    decimals: int
+
+def share(value: float) -> str:
+    """Return a share of a total with two digits."""
+    return f"{significant(100 * value, 2)}{THIN_SPACE}%"
 
 
-def printed_product(factors: Sequence[Factor], total: float | None) -> str:
-    """Return a product such as ``"0.92 × 0.94 = 0.86"``.
+def share_of(given: Evidence | Share) -> str:
+    """Return a share of samples as ``12.3 % [10.1, 14.6]``, or as ``12.34 %`` without an interval."""
+    value = getattr(given, "value", getattr(given, "estimate", None))
+    assert value is not None
+    return percentage(value, given.lo, given.hi)
 
-    With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
-    digits of its interval, and more if the printed product would not be exact otherwise.
 
-    `total` is `None` if the product of the steps is the total. There is at least one step.
-    """
-    product = math.prod(f.ratio for f in factors)
-    least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
-    text = ""
-    for more in range(MORE_DECIMALS + 1):
-        last = fixed(product if total is None else total, least)
-        figures = [fixed(f.ratio, max(f.decimals, FEWEST_DECIMALS) + more) for f in factors]
-        product_printed = math.prod(map(Decimal, figures))
-        left = ""
-        if total is not None and fixed(product_printed, least) != last:
-            left = fixed(total / product, least + more)
-            product_printed *= Decimal(left)
-        unexplained = f" × {left} unexplained" if left else ""
-        text = f"{' × '.join(figures)}{unexplained} = {last}"
-        if fixed(product_printed, least) == last and (not left or float(left) != 1):
-            break
-    return text
+def percentage(value: float, lo: float | None = None, hi: float | None = None) -> str:
+    """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
+    if lo is None or hi is None:
+        return format_percent(value, decimals=2)
+    figure = plain(value * 100, lo * 100, hi * 100, most=2)
+    return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
+
+
+def has_factor(entries: Sequence[Entry]) -> bool:
+    """Return whether a list of changes has a ratio that is stated as "n×"."""
+    return one_scale(entry.evidence for entry in entries) < TIMES_FROM
+
+
+def doubling(step: Doubling) -> str:
+    """Return the factor of a scaling exponent for twice the input, with its interval."""
+    return numbers.per_doubling(step.exponent, step.lo, step.hi)
+
+
+def times_the(given: Share, noun: str) -> str:
+    """Return a quotient as ``1.21× the rate [1.18, 1.24]``."""
+    low, high = (given.value, given.value) if given.lo is None else (given.lo, given.hi)
+    value = plain(given.value, low, high or given.value, most=3)
+    bounds = f" [{value.lo}, {value.hi}]" if given.lo is not None else ""
+    return f"{value.estimate}× the {noun}{bounds}"
+
+
+def times(values: Sequence[float]) -> tuple[str, ...]:
+    """Return durations in the unit of the first one, with a sign if one is negative."""
+    unit, scale = time_unit(values[0])
+    return tuple(f"{significant(value * scale, 3)}{THIN_SPACE}{unit}" for value in values)
+
+
+def closed(claim: Evidence) -> Amount:
+    """Return the closed share of a gap, or how much wider it is if it grew."""
+    assert claim.figures is not None
+    ends = [(-v if claim.figures[2] < 0 else v) * 100 for v in claim.figures]
+    value = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    estimate, lo, hi = (str(x).replace("-", MINUS) for x in (value.estimate, value.lo, value.hi))
+    return Amount(f"{estimate}{THIN_SPACE}%", lo, hi, times=False, less=False)
+
+
+def crossover_size(claim: Evidence, family: str) -> str:
+    """Return the size at which two variants cross over, with its interval."""
+    assert claim.figures is not None
+    unit, scale = size_unit(claim.figures[0], family)
+    value = plain(*(figure * scale for figure in claim.figures), most=2)
+    return f"{value.estimate}{THIN_SPACE}{unit} [{value.lo}, {value.hi}]"

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from bench_framework.model import words
-from bench_framework.model.metrics import WALL
+from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bench_framework.model.facts import Claim
+    from bench_framework.model.facts.comparisons import RecordChange
+    from bench_framework.model.facts.evidence import Evidence
     from bench_framework.model.policies import Metric
 
 
-def scope_of(claim: Claim) -> str:
+def scope_of(claim: Evidence) -> str:
     """Return the scope of a claim as the start of a sentence.
 
     Examples are ``"On 10 MiB, "`` for one input of several and ``"With a cold cache, "`` if every
@@ -25,6 +29,97 @@ def scope_of(claim: Claim) -> str:
     return f"{' '.join(parts)}, " if parts else ""
 
 
+def input_of(claim: Evidence) -> str:
+    """Return the label of the input of a claim, empty without one."""
+    return dict(claim.scope).get("input", "")
+
+
+def of_records(claim: Evidence, fact: RecordChange) -> Evidence:
+    """Return a claim about one program in two records, with the records in its names."""
+    before, after = (f"{claim.subject} ({record})" for record in (fact.before, fact.after))
+    return replace(claim, subject=after, reference=before)
+
+
+def adds_to(figure: str, text: str) -> bool:
+    """Return whether a figure has a number and a text does not contain it."""
+    number = any(c.isdigit() for c in figure)
+    return number and figure.replace(" ", "") not in text.replace(" ", "")
+
+
+def listed(names: Iterable[str], most: int = 4) -> str:
+    """Return names as text: ``"a, b and c"``, or the first of them and the number of the others."""
+    items = list(names)
+    if len(items) > most + 1:
+        items = [*items[:most], f"{len(items) - most} more"]
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+def comma_list(labels: Sequence[str], most: int = 4) -> str:
+    """Return labels as text: ``"a, b, c"``, or the first of them and the number of the others."""
+    if len(labels) <= most + 1:
+        return ", ".join(labels)
+    return f"{', '.join(labels[:most])} and {len(labels) - most} more"
+
+
+class Loop(Protocol):
+    """The position in a loop of a template."""
+
+    first: bool
+    last: bool
+
+
+def between(loop: Loop) -> str:
+    """Return what separates an item from the one before: a comma, ``and``, or nothing."""
+    return "" if loop.first else " and " if loop.last else ", "
+
+
+def capital(text: str) -> str:
+    """Return a word or phrase with which a sentence begins."""
+    return text[:1].upper() + text[1:]
+
+
 def noun(metric: Metric | None) -> str:
     """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
     return words.noun(metric or WALL)
+
+
+class MetricWords(NamedTuple):
+    """The words around the noun of a metric: ``uses … less memory``, ``n× as much memory as``."""
+
+    verb: str
+    less: str
+    more: str
+    times: str
+    """The words between ``n×`` and the noun."""
+    joint: str
+    """The word between the noun and the reference, after ``n×``."""
+    article: str = ""
+    """The article before a percentage."""
+
+
+_TIME = MetricWords("takes", "less", "more", "as much", "as")
+_AMOUNT = MetricWords("uses", "less", "more", "as much", "as")
+_NUMBER = MetricWords("has", "fewer", "more", "as many", "as")
+_SIZE = MetricWords("has", "smaller", "larger", "the", "of", "a ")
+_DECLARED = MetricWords("has", "lower", "higher", "the", "of")
+
+
+def metric_words(metric: Metric | None) -> MetricWords:
+    """Return the words for a metric.
+
+    A metric that a worker or a scenario declares is called lower or higher, because it need not be
+    an amount.
+    """
+    kind = METRICS.get(metric or WALL)
+    if kind is None:
+        return _DECLARED
+    if kind.elapsed:
+        return _TIME
+    if kind.judged == "exact" and kind.unit == "bytes":
+        return _SIZE
+    return _NUMBER if kind.countable else _AMOUNT
+
+
+def word(verdict: Verdict | None, metric: Metric | None = None) -> str:
+    """Return the words of a verdict on a metric, or those of an inconclusive one without a verdict."""
+    return words.word(verdict or Verdict.INCONCLUSIVE, metric or WALL)

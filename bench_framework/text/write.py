@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.text import figures, names, numbers
+from bench_framework.model import words
+from bench_framework.model.facts.comparisons import Compared
+from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
+from bench_framework.model.verdict import Verdict
+from bench_framework.text import differences, figures, names, numbers
 from bench_framework.text.reasons import phrase
-from bench_framework.units import counted
+from bench_framework.units import counted, every
 
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
@@ -25,8 +32,12 @@ def _macros() -> Any:
     import jinja2  # noqa: PLC0415, TID251
 
     # The renderers escape.
-    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, autoescape=False)  # noqa: S701
+    environment = jinja2.Environment(  # noqa: S701
+        undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"]
+    )
     environment.filters |= FILTERS
+    environment.tests |= TESTS
+    environment.globals |= GLOBALS
     # A line break of the template is a space, unless a tag with "-" removes it.
     source = _BREAK.sub(" ", FILE.read_text(encoding="utf-8"))
     return environment.from_string(source).module
@@ -35,22 +46,76 @@ def _macros() -> Any:
 FILTERS: Final = {
     "scope": names.scope_of,
     "noun": names.noun,
+    "words": names.metric_words,
+    "word": names.word,
     "phrase": phrase,
     "counted": counted,
+    "every": every,
     "percent": numbers.format_percent,
     "percent_up": numbers.percent_up,
     "size": numbers.show_size,
+    "duration": numbers.format_duration,
+    "quantity": figures.quantity,
     "exponent": figures.exponent,
     "per_doubling": figures.per_doubling,
     "derived": figures.derived,
-    "case": figures.case,
+    "case": differences.case,
+    "amount": differences.amount,
+    "cost": differences.cost,
+    "remark": differences.remark,
+    "signed": differences.signed,
+    "signed_bounds": differences.signed_bounds,
+    "printed": differences.printed,
+    "about": figures.about,
+    "one_scale": differences.one_scale,
+    "listed": names.listed,
+    "comma_list": names.comma_list,
+    "between": names.between,
+    "capital": names.capital,
+    "least": words.least,
+    "input": names.input_of,
+    "of_records": names.of_records,
+    "adds_to": names.adds_to,
+    "rates": figures.rates,
+    "rate": numbers.rate,
+    "whole_percent": figures.whole_percent,
+    "has_factor": figures.has_factor,
+    "doubling": figures.doubling,
+    "times_the": figures.times_the,
+    "times": figures.times,
+    "closed": figures.closed,
+    "share": figures.share,
+    "share_of": figures.share_of,
+    "crossover_size": figures.crossover_size,
 }
 """Names of the filters of the template → functions that format a number or a name."""
+TESTS: Final = {
+    "one_program": lambda c: c.reason == ONE_PROGRAM,
+    "control_failed": lambda c: c.reason == CONTROL_DIFFERS,
+    "missing": lambda value: value is None,
+    "declared": lambda metric: metric is not None and metric not in METRICS,
+    "explained": lambda c: c.reason not in (None, REACHES_ONE),
+}
+"""Names of the tests of the template → conditions on a claim."""
+GLOBALS: Final = {
+    "WALL": WALL,
+    "PEAK_RSS": PEAK_RSS,
+    "Verdict": Verdict,
+    "TIMES_FROM": numbers.TIMES_FROM,
+    "TENTHS": figures.TENTHS,
+    "MOST_STATED": figures.MOST_STATED,
+    "NEVER": math.inf,
+}
 
 
-def render(name: str, *values: object) -> str:
+def render(name: str, *values: object, **more: object) -> str:
     """Return what a macro makes of some values, as a part of a sentence."""
-    return str(getattr(_macros(), name)(*values))
+    return str(getattr(_macros(), name)(*values, **more))
+
+
+def numbered(claim: Claim, claim_id: str) -> Claim:
+    """Return a claim with its id and its sentence."""
+    return replace(claim, id=claim_id, text=say(claim))
 
 
 def say(claim: Claim) -> str:
@@ -58,5 +123,25 @@ def say(claim: Claim) -> str:
 
     It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
     """
-    assert claim.fact is not None
-    return render(claim.fact.kind.replace("-", "_"), claim, claim.fact)
+    name = macro_of(claim)
+    if claim.session is None:
+        return render(name, claim, claim.fact)
+    return render("in_session", claim, render(name, replace(claim, scope=()), claim.fact))
+
+
+def without_names(claim: Claim) -> str:
+    """Return the sentence of a comparison for a page that names both sides once."""
+    fact = claim.fact
+    assert isinstance(fact, Compared)
+    return render("compared", claim, fact.costs, fact.counted, names=False)
+
+
+def lead(claim: Claim) -> str:
+    """Return the words in bold before a line of the summary, or nothing."""
+    name = f"{macro_of(claim)}_lead"
+    return render(name, claim, claim.fact) if hasattr(_macros(), name) else ""
+
+
+def macro_of(claim: Claim) -> str:
+    """Return the name of the macro of a claim."""
+    return str(getattr(claim.fact, "form", claim.kind)).replace("-", "_")

@@ -75,7 +75,7 @@ def test_the_glossary_explains_the_classes_of_the_model() -> None:
         "Axis",
     ]
     source = "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").glob("*.py")
+        path.read_text(encoding="utf-8") for path in (ROOT / "bench_framework/model").rglob("*.py")
     )
     for noun in nouns:
         assert f"class {noun}" in source

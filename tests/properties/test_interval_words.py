@@ -21,10 +21,10 @@ from bench_framework import rounding
 from bench_framework.compare import verdict
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
-from bench_framework.features import claim_writer
 from bench_framework.model import words
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.text.write import say
 from tests.unit.judging.conftest import pair_of_logs
 
 RULES = Rules(looks=2, size=2, level=0.05)
@@ -126,7 +126,7 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
     if one.verdict.decided:
         for verdicted, comparison in ((one.verdict, one), (two.verdict, two)):
             assert comparison.shown is not None
-            text = claim_writer.say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
+            text = say(claim_of(comparison.shown, verdicted, 0.02, "cpu"))
             assert sentence_agrees(text, verdicted, 0.02)
 
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from bench_framework.compare import decide
-from bench_framework.features import claim_writer
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import word
 from bench_framework.rounding import decimal, rounded, thresholds
 from bench_framework.text.numbers import show_percent, show_ratio
+from bench_framework.text.write import say
 
 MIRROR: Final = {
     Verdict.BETTER: Verdict.WORSE,
@@ -115,8 +115,6 @@ def _touches(interval: Interval, margin: float) -> bool:
 def claim_of(interval: Interval, name: Verdict, margin: float, metric: str) -> Claim:
     """Return a claim about two variants A and B."""
     return Claim(
-        "c1",
-        "comparison",
         "A",
         "B",
         metric,
@@ -128,11 +126,12 @@ def claim_of(interval: Interval, name: Verdict, margin: float, metric: str) -> C
         level=interval.level,
         margin=margin,
         rounds=20,
+        fact=Compared(),
     )
 
 
 def _contradictions(interval: Interval, name: Verdict, margin: float, metric: str) -> Iterator[str]:
-    text = claim_writer.say(claim_of(interval, name, margin, metric))
+    text = say(claim_of(interval, name, margin, metric))
     if not sentence_agrees(text, name, margin):
         yield f"{name}: {text}"
     keep = name is not Verdict.INCONCLUSIVE

@@ -1,37 +1,21 @@
-"""Claims about the axes, in the order of their sections, and their sentences.
+"""Claims about the axes, in the order of their sections: effects, contributions, crossovers, fronts."""
 
-Effects, interactions, contributions, crossovers, before-and-after pairs and Pareto fronts. As in
-`features.claim_writer`, a sentence depends only on the fields of its claim.
-"""
-
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import metric_nouns
-from bench_framework.claims.factory import Costs, Names, known
-from bench_framework.claims.metric_nouns import HIGHER
-from bench_framework.claims.phrases import (
-    change,
-    cost,
-    effect,
-    noun,
-    one_program,
-    reason,
-)
-from bench_framework.model import structure, words
+from bench_framework.claims.factory import Costs, Names
+from bench_framework.model import facts, structure
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.axes import Part
+from bench_framework.model.facts.evidence import Difference, Direction
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import plain
-from bench_framework.text.figures import Factor, printed_product
-from bench_framework.text.names import scope_of
-from bench_framework.text.numbers import TIMES_FROM, significant, size_unit
-from bench_framework.units import MINUS, THIN_SPACE, counted
+from bench_framework.text.differences import Factor, printed_product
+from bench_framework.text.numbers import TIMES_FROM
 
 PAIR: Final = 2
 
@@ -43,8 +27,7 @@ class StructureClaims(Names):
         super().__init__(plan, judgement.states)
         self._costs = costs
         self._structure, self._looks = judgement.structure, judgement.looks
-        self._higher = judgement.structure.direction == HIGHER
-        self._direction = HIGHER if self._higher else ""
+        self._direction: Direction = judgement.structure.direction
 
     def write(self) -> Iterator[Claim]:
         """Yield the claims in the order of the report."""
@@ -57,8 +40,6 @@ class StructureClaims(Names):
     def _replacement(self, pair: structure.Replacement) -> Claim:
         after, before = pair.after_cell_id, pair.before_cell_id
         return Claim(
-            "",
-            "before-after",
             self.label(after),
             self.label(before),
             pair.metric,
@@ -66,12 +47,12 @@ class StructureClaims(Names):
             pair.verdict,
             rounds=pair.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
+            direction=self._direction,
             cells=(after, before),
             reason=pair.reason,
-            values=known(
-                changes=", ".join(c.text for c in pair.changes),
-                cost=self._costs.phrase(pair.verdict, after, before, pair.metric),
-                direction=self._direction,
+            fact=facts.BeforeAfter(
+                changes=pair.changes,
+                costs=self._costs.of_gain(pair.verdict, after, before, pair.metric),
             ),
         ).with_interval(pair.shown)
 
@@ -79,9 +60,21 @@ class StructureClaims(Names):
         single = len(judged.changes) == 1
         first, last = judged.changes[0], judged.changes[-1]
         effects = [e for e in self._structure.effects if e.input_id == judged.input_id]
+        in_percent = _in_percent(e.mean for e in effects)
+        fact: facts.AxisEffect | facts.Interaction
+        fact = facts.Interaction(pooled=judged.pooled, in_percent=in_percent)
+        if single:
+            fact = facts.AxisEffect(
+                combinations=len(judged.cells),
+                better=judged.better,
+                worse=judged.worse,
+                significant_in=judged.significant_in,
+                pooled=judged.pooled,
+                depends_on=_interacting_axes(judged, effects),
+                costs=self._effect_costs(judged),
+                in_percent=in_percent,
+            )
         blank = Claim(
-            "",
-            "effect" if single else "interaction",
             f"{first.axis} {first.after}",
             first.before if single else f"{last.axis} {last.after}",
             judged.metric,
@@ -89,26 +82,16 @@ class StructureClaims(Names):
             judged.mean.verdict,
             cells=tuple(dict.fromkeys(i for cell in judged.cells for i in cell.cell_ids)),
             reason=judged.mean.reason if judged.pooled else None,
-            values=known(
-                cells=len(judged.cells),
-                less=judged.better,
-                more=judged.worse,
-                significant_in=judged.significant_in,
-                pooled=int(judged.pooled),
-                direction=self._direction,
-                depends=_interacting_axes(judged, effects) if single else "",
-                cost=self._effect_cost(judged) if single else "",
-                scale="percent" if _in_percent(e.mean for e in effects) else "",
-            ),
+            fact=fact,
         )
         return self._judged(blank, judged.mean, self._structure.effect_family, "effects")
 
-    def _effect_cost(self, judged: structure.Effect) -> str:
+    def _effect_costs(self, judged: structure.Effect) -> tuple[Difference, ...]:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
         if not judged.pooled or not judged.mean.verdict.better or judged.metric != WALL:
-            return ""
+            return ()
         pairs = [cell.cell_ids for cell in judged.cells if len(cell.cell_ids) == PAIR]
-        return next(filter(None, (self._costs.amounts(*pair) for pair in pairs)), "")
+        return next(filter(None, (self._costs.between(*pair) for pair in pairs)), ())
 
     def _judged(
         self, blank: Claim, contrast: structure.Contrast | None, family: int, kind: str
@@ -121,41 +104,41 @@ class StructureClaims(Names):
             adjust=adjust if claim.estimate is not None else None,
             rounds=contrast.rounds if contrast else None,
             margin=self.plan.judge.margin_of(claim.metric or WALL),
+            direction=self._direction,
         )
 
     def _contribution(self, table: structure.Contribution) -> Claim:
         contrasts = [*(s.contrast for s in table.steps), table.remainder]
-        total, remainder, product, rest, largest = table.total, table.remainder, "", "", ""
-        percent = _in_percent([*contrasts, total])
+        total, metric, product = table.total, table.metric, ""
+        remainder = None
         if any(c is not None and _has_result(c) for c in contrasts):
             # A product of inconclusive figures adds no information to the total.
             product = self._product(table)
-            if remainder is not None and remainder.shown is not None:
-                rest = self._change(remainder, table.metric, percent=percent)
+            if table.remainder is not None and table.remainder.shown is not None:
+                remainder = self._part("", table.remainder, metric)
+        largest = None
         if table.largest is not None:
             step = table.steps[table.largest]
-            ratio = self._change(step.contrast, table.metric, percent=percent)
-            largest = f"{_changes_text(step)} ({ratio})"
+            largest = self._part(_changes_text(step), step.contrast, metric)
+        parts = tuple(self._parts(table))
         start, end = table.start_cell_id, table.end_cell_id
         blank = Claim(
-            "",
-            "contributions",
             self.label(end or start),
             self.label(start),
-            table.metric,
+            metric,
             self.scope(table.input_id),
             total.verdict if total else None,
             cells=tuple(
                 dict.fromkeys(i for i in (start, *(s.cell_id for s in table.steps), end) if i)
             ),
             reason=total.reason if total else None,
-            values=known(
+            fact=facts.Contributions(
                 design=table.design,
-                parts=self._parts(table, percent=percent),
-                direction=self._direction,
-                scale="percent" if percent else "",
-                multiply=product,
-                remainder=rest,
+                parts=parts,
+                inconclusive=len(table.steps) - len(parts),
+                in_percent=_in_percent([*contrasts, total]),
+                product=product,
+                remainder=remainder,
                 largest=largest,
             ),
         )
@@ -172,106 +155,93 @@ class StructureClaims(Names):
         if len(intervals) < len(contrasts):
             return ""
         # The ratios are those of the values, regardless of which direction is better.
-        *ends, total = ((i.inverse if self._higher else i).figures for i in intervals)
+        higher = self._direction == "higher"
+        *ends, total = ((i.inverse if higher else i).figures for i in intervals)
         factors = [Factor(figures[0], plain(*figures, most=3).decimals) for figures in ends]
-        product = printed_product(factors, None if table.remainder is not None else total[0])
-        return f"{product} of the {words.noun(table.metric)}"
+        return printed_product(factors, None if table.remainder is not None else total[0])
 
-    def _parts(self, table: structure.Contribution, *, percent: bool) -> str:
-        """Return the conclusive steps and the number of inconclusive ones."""
+    def _parts(self, table: structure.Contribution) -> Iterator[Part]:
+        """Yield the conclusive steps."""
         # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
         # all shares together, but a single one of them in a sentence would mislead.
         shares = all(s.share is None or 0 <= s.share <= 1 for s in table.steps)
-        parts = []
         for step in table.steps:
-            if not _has_result(step.contrast):
-                continue
-            part = f"{_changes_text(step)}: "
-            part += self._change(step.contrast, table.metric, percent=percent)
-            if shares and step.share is not None and step.contrast.verdict.settled:
-                share = significant(100 * step.share, 2).replace("-", MINUS)
-                part += f" ({share}{THIN_SPACE}% of the total)"
-            phrase = self._costs.phrase(
-                step.contrast.verdict, step.cell_id or "", step.ref_cell_id or "", table.metric
-            )
-            parts.append(f"{part}, {phrase}" if phrase else part)
-        open_ = len(table.steps) - len(parts)
-        if not parts:
-            return f"all {open_} inconclusive" if open_ > 1 else "inconclusive"
-        return "; ".join([*parts, f"{open_} inconclusive"] if open_ else parts)
+            if _has_result(step.contrast):
+                stated = shares and step.contrast.verdict.settled
+                pair = (step.cell_id or "", step.ref_cell_id or "")
+                yield replace(
+                    self._part(_changes_text(step), step.contrast, table.metric),
+                    share=step.share if stated else None,
+                    costs=self._costs.of_gain(step.contrast.verdict, *pair, table.metric),
+                )
 
-    def _change(self, contrast: structure.Contrast, metric: str, *, percent: bool) -> str:
-        interval = contrast.shown
+    def _part(self, change: str, contrast: structure.Contrast, metric: str) -> Part:
+        interval, difference = contrast.shown, None
         if contrast.reason == ONE_PROGRAM:
-            return "the same program"
-        if interval is None or not interval.bounded:
-            return "inconclusive"
-        return change(
-            contrast.verdict,
-            *interval.figures,
-            self.plan.judge.margin_of(metric),
-            metric,
-            higher=self._higher,
-            times_from=math.inf if percent else TIMES_FROM,
-        )
+            return Part(change=change, difference=None, same_program=True)
+        if interval is not None and interval.bounded:
+            difference = Difference(
+                metric=metric,
+                verdict=contrast.verdict,
+                estimate=interval.ratio,
+                lo=interval.lo,
+                hi=interval.hi,
+                margin=self.plan.judge.margin_of(metric),
+                direction=self._direction,
+            )
+        return Part(change=change, difference=difference)
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:
         below, above = (
             self.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
         )
-        values = {"below": below, "above": above}
-        size, lo, hi = crossing.size_bytes, crossing.lo_bytes, crossing.hi_bytes
-        if size is not None and lo is not None and hi is not None:
-            unit, scale = size_unit(size, self.plan.unit_family)
-            figures = plain(size * scale, lo * scale, hi * scale, most=2)
-            values["size"] = f"{figures.estimate}{THIN_SPACE}{unit}"
-            values |= {"lo": str(figures.lo), "hi": str(figures.hi)}
+        size = crossing.size_bytes
         return Claim(
-            "",
-            "crossover",
             self.plan.variant(crossing.variant_id).label,
             self.plan.variant(crossing.ref_variant_id).label,
             crossing.metric,
             (("input", f"{below} to {above}"),),
             estimate=size,
-            lo=lo,
-            hi=hi,
+            lo=crossing.lo_bytes,
+            hi=crossing.hi_bytes,
             level=crossing.level if size is not None else None,
             rounds=crossing.rounds,
             cells=crossing.cell_ids,
-            values=values,
+            fact=facts.Crossover(below=below, above=above, family=self.plan.unit_family),
         )
 
     def _front(self, front: structure.Front) -> Claim:
-        behind = [s.cell_id for s in front.standings if not s.on_front]
+        dominated = [s.cell_id for s in front.standings if not s.on_front]
         least = {m: [s.cell_id for s in front.standings if m in s.least] for m in front.metrics}
-        best = (f"{words.least(m)}: {self.names(ids)}" for m, ids in least.items() if ids)
-        costs = [words.noun(m) for m in front.metrics if m in structure.MEASURED_COSTS]
+        costs = tuple(m for m in front.metrics if m in structure.MEASURED_COSTS)
         return Claim(
-            "",
-            "front",
             self.plan.question,
             scope=self.scope(front.input_id),
             cells=tuple(s.cell_id for s in front.standings),
-            values={
-                "metrics": ", ".join(map(words.noun, front.metrics)),
-                "least": "; ".join(best),
-                **known(behind=self.names(behind), clear=" and ".join(costs) if behind else ""),
-            },
+            fact=facts.ParetoFront(
+                least=tuple((m, tuple(map(self.label, ids))) for m, ids in least.items() if ids),
+                dominated=tuple(map(self.label, dominated)),
+                better_in=costs or tuple(front.metrics),
+            ),
         )
 
 
-def _interacting_axes(judged: structure.Effect, effects: Sequence[structure.Effect]) -> str:
+def _interacting_axes(
+    judged: structure.Effect, effects: Sequence[structure.Effect]
+) -> tuple[str, ...]:
     """Return the axes with which a main effect has a significant or unpooled interaction."""
+    if not judged.mean.verdict.decided:
+        return ()
     (level,) = judged.changes
-    axes = dict.fromkeys(
-        other.axis
-        for e in effects
-        if level in e.changes and (e.mean.verdict.decided or not e.pooled)
-        for other in e.changes
-        if other != level
+    return tuple(
+        dict.fromkeys(
+            other.axis
+            for e in effects
+            if level in e.changes and (e.mean.verdict.decided or not e.pooled)
+            for other in e.changes
+            if other != level
+        )
     )
-    return " and ".join(axes) if judged.mean.verdict.decided else ""
 
 
 def _in_percent(contrasts: Iterable[structure.Contrast | None]) -> bool:
@@ -291,106 +261,3 @@ def _has_result(contrast: structure.Contrast) -> bool:
 
 def _changes_text(step: structure.Step) -> str:
     return ", ".join(c.text for c in step.changes)
-
-
-def _figure(claim: Claim) -> str:
-    return effect(claim, math.inf if claim.values.get("scale") == "percent" else TIMES_FROM)
-
-
-def _effect(claim: Claim) -> str:
-    """Return a main effect: its mean, or a note that its sign depends on the other axes."""
-    cells, less, more = (int(claim.values[k]) for k in ("cells", "less", "more"))
-    head = f"{scope_of(claim)}{claim.subject} vs {claim.reference}"
-    if claim.values.get("pooled") == 0:
-        frame = metric_nouns.frame(claim.metric)
-        ways = (frame.less, frame.more)
-        first, second = ways[::-1] if claim.values.get("direction") == HIGHER else ways
-        return (
-            f"{head} depends on the other axes: {first} {noun(claim.metric)} in {less} of "
-            f"{counted(cells, 'combination')}, {second} in {more}; no mean is reported"
-        )
-    if claim.reason == ONE_PROGRAM:
-        return one_program(claim, head)
-    detail = f"geometric mean over {counted(cells, 'combination')}"
-    if claim.verdict is not None and claim.verdict.decided:
-        detail += f", significant in {claim.values['significant_in']}"
-    text = f"{head}: {_figure(claim)} ({detail})"
-    if "cost" in claim.values:
-        text += f"; alone, it costs {claim.values['cost']}"
-    if "depends" in claim.values:
-        text += f"; the size of the effect depends on {claim.values['depends']}"
-    return text + reason(claim)
-
-
-def _interaction(claim: Claim) -> str:
-    """Return the interaction: both changes together vs the product of their single effects."""
-    head = f"{scope_of(claim)}interaction of {claim.subject} and {claim.reference}"
-    if claim.values.get("pooled") == 0:
-        return f"{head}: its sign depends on the other axes"
-    if claim.reason == ONE_PROGRAM:
-        return one_program(claim, head)
-    if claim.verdict is None or not claim.verdict.settled:
-        return f"{head}: {_figure(claim)}{reason(claim)}"
-    than = "to" if claim.verdict is Verdict.EQUIVALENT else "than"
-    return f"{head}: {_figure(claim)} {than} the product of the single effects"
-
-
-_BY: Final = {
-    "ladder": "contribution of each step",
-    "alone": "each change alone",
-    "shapley": "contribution of each change (Shapley value: mean over all orders of the changes)",
-}
-
-
-def _contributions(claim: Claim) -> str:
-    parts = f"{_BY[str(claim.values['design'])]}: {claim.values['parts']}"
-    if claim.estimate is None:
-        return f"{scope_of(claim)}no total (no variant has every change); {parts}"
-    head = f"{scope_of(claim)}{claim.subject} vs {claim.reference}"
-    text = f"{head}: {_figure(claim)}{reason(claim)}; {parts}"
-    for key, title in (
-        ("multiply", "product"),
-        ("remainder", "interaction (total ÷ product)"),
-        ("largest", "largest contribution"),
-    ):
-        if key in claim.values:
-            text += f"; {title}: {claim.values[key]}"
-    return text
-
-
-def _before_after(claim: Claim) -> str:
-    head = f"{scope_of(claim)}{claim.reference} → {claim.subject} ({claim.values['changes']})"
-    if claim.reason == ONE_PROGRAM and claim.estimate is not None:
-        return one_program(claim, head)
-    if claim.estimate is None or claim.verdict is None:
-        return f"{head}: {words.word(claim.verdict or Verdict.INCONCLUSIVE, WALL)}{reason(claim)}"
-    return f"{head}: {_figure(claim)}{cost(claim)}{reason(claim)}"
-
-
-def _crossover(claim: Claim) -> str:
-    sizes = f"between {claim.values['below']} and {claim.values['above']}"
-    head = f"{claim.subject} and {claim.reference} cross over {sizes}"
-    if "size" not in claim.values:
-        return f"{head}; the crossover size cannot be estimated from the typical ratios"
-    bounds = f"[{claim.values['lo']}, {claim.values['hi']}]"
-    return f"{head}, at about {claim.values['size']} {bounds} (interpolated)"
-
-
-def _front(claim: Claim) -> str:
-    text = f"{scope_of(claim)}{claim.values['least']}"
-    if "behind" in claim.values:
-        clear = claim.values.get("clear", claim.values["metrics"])
-        worse = f"another variant is better in {clear} and worse in nothing"
-        text += f"; dominated ({worse}): {claim.values['behind']}"
-    return text
-
-
-STRUCTURE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "effect": _effect,
-    "interaction": _interaction,
-    "contributions": _contributions,
-    "before-after": _before_after,
-    "crossover": _crossover,
-    "front": _front,
-}
-"""Kind of claim → the function that returns its sentence."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench_framework.claims.phrases import change
+from bench_framework.claims.factory import difference
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis
@@ -24,6 +24,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.stats.portable_math import log
 from bench_framework.text.numbers import format_percent
+from bench_framework.text.write import render
 from bench_framework.units import counted
 
 ATTEMPTS: Final = 2
@@ -294,16 +295,7 @@ def line_after(search: Bisection, step: Step) -> str:
 
 
 def _figures(c: Comparison) -> str:
-    assert c.shown is not None
-    higher = c.direction == "higher"
-    return change(
-        c.verdict,
-        *c.shown.figures,
-        c.thresholds.margin,
-        c.metric,
-        higher=higher,
-        times_from=math.inf,
-    )
+    return render("effect", difference(c), math.inf)
 
 
 def answer(search: Bisection) -> str:

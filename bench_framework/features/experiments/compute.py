@@ -1,15 +1,15 @@
 """Before-and-after pairs and tests of hypotheses: each reads one comparison that was judged.
 
-No comparison is made for them: the verdict is the one in the results. As in `features.claim_writer`,
-a sentence depends only on the fields of its claim. See docs/method.md#before-and-after.
+No comparison is made for them: the verdict is the one in the results. See
+docs/method.md#before-and-after.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.claims.factory import Costs, Names, known
-from bench_framework.claims.phrases import cost, effect, reason
+from bench_framework.claims.factory import Costs, Names
 from bench_framework.compare.decide import judged_pairs
+from bench_framework.model import facts
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Comparison, HypothesisStatus, HypothesisTest
@@ -17,7 +17,6 @@ from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.names import scope_of
 
 if TYPE_CHECKING:
     from bench_framework.compare.contrasts import Measured
@@ -59,11 +58,8 @@ def hypothesis_claims(
     for test in tests:
         comparison = test.comparison
         verdict = comparison.verdict if comparison is not None else None
-        higher = comparison is not None and comparison.direction == "higher"
         interval = comparison.shown if comparison and test.status != "not tested" else None
         yield Claim(
-            "",
-            "hypothesis",
             test.hypothesis.text,
             names.label(test.ref_cell_id) if test.ref_cell_id else None,
             test.metric,
@@ -72,30 +68,14 @@ def hypothesis_claims(
             rounds=(comparison.rounds or None) if comparison is not None else None,
             margin=names.plan.judge.margin_of(test.metric),
             cells=tuple(cell for cell in (test.cell_id, test.ref_cell_id) if cell),
+            direction=comparison.direction if comparison is not None else "lower",
             reason=test.reason,
-            values=known(
+            fact=facts.HypothesisResult(
                 status=test.status,
                 change=test.hypothesis.change,
-                direction="higher" if higher else "",
-                cost=costs.phrase(verdict, test.cell_id, test.ref_cell_id, test.metric),
+                costs=costs.of_gain(verdict, test.cell_id, test.ref_cell_id, test.metric),
             ),
         ).with_interval(interval)
-
-
-def _sentence(claim: Claim) -> str:
-    """Return ``"hypothesis “the queue” is not supported: with engine: a → b …"``."""
-    head = f"{scope_of(claim)}hypothesis “{claim.subject}”"
-    if claim.values["status"] == "not tested":
-        return f"{head} was not tested: {claim.values['change']}{reason(claim)}"
-    change_text = f"with {claim.values['change']} and no other axis changed"
-    text = f"{head} is {claim.values['status']}: {change_text}, {effect(claim)}"
-    if claim.figures is not None:
-        text += f" vs {claim.reference}{cost(claim)}"
-    return text + reason(claim)
-
-
-HYPOTHESIS_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {"hypothesis": _sentence}
-"""Kind of claim → the function that returns its sentence."""
 
 
 SOURCE_FIELDS: Final = frozenset({"features", "default_features", "revision"})

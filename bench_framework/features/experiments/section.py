@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Mapping
 from typing import Final
 
-from bench_framework.claims.phrases import detectable, noun
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
@@ -36,8 +35,10 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
-from bench_framework.text.numbers import DASH, percent_up, show_size
+from bench_framework.text.names import noun
+from bench_framework.text.numbers import DASH, show_size
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import render
 from bench_framework.units import MINUS
 
 REASONS: Final = {
@@ -159,7 +160,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
     if time is not None and verdict.size_uncertain:
         explanation += f", {size_note(time)}"
     if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
-        explanation += f"; {detectable(percent_up(time.mde))}"
+        explanation += f"; {render('detectable', time.mde)}"
     decision = experiment.decision.capitalize()
     if experiment.decision == "open" and _is_recommended(data, experiment):
         decision += ", but part of the recommendation"

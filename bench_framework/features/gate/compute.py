@@ -16,13 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.claims import phrases
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
-from bench_framework.features.claim_writer import say
 from bench_framework.features.gate import outcome
 from bench_framework.features.gate.question import (
     Answer,
@@ -31,6 +29,7 @@ from bench_framework.features.gate.question import (
     question_of_counts,
 )
 from bench_framework.model import words
+from bench_framework.model.facts import Claim
 from bench_framework.model.gate import (
     NO_TEXT,
     BudgetFinding,
@@ -48,6 +47,7 @@ from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
+from bench_framework.text import write
 from bench_framework.text.numbers import (
     format_duration,
     format_percent,
@@ -157,18 +157,18 @@ def _with_text(plan: Plan, judged: Answer) -> dict[tuple[str, Metric], tuple[Com
     by_pair = {}
     for c in (*judged.comparisons, *judged.exact):
         if c.family != "control":
-            claim = writer.comparison(c)
-            text = PairText(say(claim), phrases.comparison(claim, with_names=False))
-            by_pair[c.cell_id, c.metric] = c, text
+            by_pair[c.cell_id, c.metric] = c, _pair_text(writer.comparison(c))
     return by_pair
+
+
+def _pair_text(claim: Claim) -> PairText:
+    return PairText(write.say(claim), write.without_names(claim))
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
     """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
     text = {
-        (claim.cells, claim.metric): PairText(
-            claim.text, phrases.comparison(claim, with_names=False)
-        )
+        (claim.cells, claim.metric): _pair_text(claim)
         for claim in judged.claims
         if claim.kind in ("comparison", "memory")
     }

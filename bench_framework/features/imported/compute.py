@@ -12,13 +12,14 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from bench_framework.claims.factory import Names
-from bench_framework.claims.phrases import IN_SESSION
 from bench_framework.compare import medians, verdict
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.features import claim_writer
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.evidence import SessionFigures
 from bench_framework.model.imported import Command, Imported, Series, Session
 from bench_framework.model.judgement import (
     BestGroup,
@@ -32,7 +33,7 @@ from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
@@ -46,7 +47,6 @@ SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
 They include no recommendation, and each claim applies to one session.
 """
 
-Values = dict[str, float | int | str]
 ONCE: Final = 1
 """The number of rounds of every comparison, and of interim analyses of a set."""
 MOST_DETECTABLE: Final = 10.0
@@ -61,24 +61,25 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
     claims = [_in_session(c, compared.get((c.cells[:2], c.metric)), imported) for c in written]
     claims += _limits(plan, imported.commands)
     if len(plan.inputs) > 1:
-        claims.append(Claim("", "sessions", plan.name, metric=WALL))
+        claims.append(Claim(plan.name, metric=WALL, fact=facts.SessionsApart()))
     return claim_writer.numbered(claims)
 
 
 def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -> Claim:
     """Mark a claim as one about a single session, with the runs of both sides."""
-    values: Values = {**claim.values, IN_SESSION: 1}
+    session = SessionFigures()
     file, commands = dict(claim.scope).get("input"), imported.commands
-    if claim.kind == "nothing" and any(
-        session.label == file and imported.baseline not in {c.label for c in session.commands}
-        for session in imported.sessions
+    if isinstance(claim.fact, facts.Nothing) and any(
+        one.label == file and imported.baseline not in {c.label for c in one.commands}
+        for one in imported.sessions
     ):
-        values["reason"] = f"the baseline {imported.baseline} is not in {file}"
+        reason = message(f"the baseline {imported.baseline} is not in {file}")
+        fact = facts.Nothing(reasons=(("", reason),), others=claim.fact.others)
+        claim = replace(claim, fact=fact)
     if compared is not None:
-        values["runs_ref"] = compared.runs_ref
         series = commands[compared.cell_id][1].series_of(compared.metric)
         if compared.verdict is Verdict.SINGLE_RUN and series is not None:
-            values["value"] = series.mean
+            session = replace(session, value=series.mean)
         contrast = contrast_of(compared, commands) if compared.statistic == "welch" else None
         interval, inconclusive = compared.shown, compared.verdict is Verdict.INCONCLUSIVE
         # The runs that detect the estimate are not stated if it is too small to matter.
@@ -89,8 +90,8 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
             and abs(contrast.estimate) > log1p(compared.thresholds.minimum_effect)
         ):
             needed = welch.runs_at_estimate(contrast, 1 - interval.level)
-            values |= {"runs_at_estimate": needed} if needed is not None else {}
-    return replace(claim, values=values)
+            session = replace(session, runs_at_estimate=needed)
+    return replace(claim, session=session)
 
 
 def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
@@ -106,16 +107,18 @@ def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
         if cells:
             session = commands[cells[0]][0]
             runs = sorted({c.runs for c in session.commands if c.runs is not None})
-            span = " to ".join(map(str, dict.fromkeys((*runs[:1], *runs[-1:]))))
-            values: Values = {
-                "commands": len(cells),
-                "runs": f"{span} runs" if runs else "an unknown number of runs",
-                "raw": int(session.raw),
-                "memory": session.memory,
-                IN_SESSION: 1,
-            }
-            scope = Names(plan).scope(item.id)
-            yield Claim("", "limits", session.label, scope=scope, cells=cells, values=values)
+            yield Claim(
+                session.label,
+                scope=Names(plan).scope(item.id),
+                cells=cells,
+                session=SessionFigures(),
+                fact=facts.SessionContents(
+                    commands=len(cells),
+                    runs=tuple(dict.fromkeys((*runs[:1], *runs[-1:]))),
+                    raw=session.raw,
+                    memory=session.memory,
+                ),
+            )
 
 
 def judge_imported(plan: Plan, imported: Imported) -> Judgement:

@@ -8,12 +8,15 @@ the samples and the runs.
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
-from bench_framework.claims.factory import known
-from bench_framework.model.facts import Claim, Scope
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim, Fact
+from bench_framework.model.facts import evidence as facts_evidence
+from bench_framework.model.facts.evidence import Scope
+from bench_framework.model.facts.records import LargestShares, Samples
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import (
@@ -27,9 +30,9 @@ from bench_framework.model.profile import (
 )
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
-from bench_framework.text.names import scope_of
+from bench_framework.text import write
 from bench_framework.text.numbers import format_percent
-from bench_framework.units import THIN_SPACE, counted
+from bench_framework.units import THIN_SPACE
 
 MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
@@ -47,50 +50,6 @@ def percentage(share: float, lo: float | None = None, hi: float | None = None) -
     return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
 
 
-def _extent(claim: Claim, before: str = "") -> str:
-    """Return the amount of data, such as ``"4213 samples, 5 runs"``."""
-    total, runs = claim.values[f"{before}total"], claim.values.get(f"{before}runs", claim.runs or 0)
-    return f"{int(total)} {claim.values['unit']}, {counted(int(runs), 'run')}"
-
-
-def _functions(claim: Claim) -> str:
-    assert claim.estimate is not None
-    share = percentage(claim.estimate, claim.lo, claim.hi)
-    bucket = "functions of the bucket " if claim.kind == "profile-bucket" else ""
-    return (
-        f"{scope_of(claim)}{share} of the {claim.values['unit']} of {claim.subject} are in "
-        f"{bucket}{claim.values['name']} (self, {_extent(claim)})"
-    )
-
-
-def _buckets_before_after(claim: Claim) -> str:
-    assert claim.estimate is not None
-    share, after = float(claim.values["before"]), percentage(claim.estimate, claim.lo, claim.hi)
-    ends = [float(claim.values[n]) for n in ("before_lo", "before_hi") if n in claim.values]
-    before = percentage(share, *ends)
-    return (
-        f"{scope_of(claim)}bucket {claim.values['name']}: {before} in {claim.reference} "
-        f"(self, {_extent(claim, 'before_')}), {after} in {claim.subject} (self, {_extent(claim)})"
-    )
-
-
-def _few(claim: Claim) -> str:
-    return (
-        f"{scope_of(claim)}too few {claim.values['unit']} of {claim.subject} to rank functions: "
-        f"{_extent(claim)}; {LEAST_SAMPLES} are needed"
-    )
-
-
-PROFILE_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "profile-function": _functions,
-    "profile-bucket": _functions,
-    "profile-before-after": _buckets_before_after,
-    "profile-few": _few,
-    "profile-summary": lambda claim: str(claim.values["text"]),
-}
-"""Kind of claim → the function that returns its sentence."""
-
-
 Counts = defaultdict[Frame, Counter[int]]
 """Function → run → number of samples."""
 MOST_FUNCTIONS: Final = 40
@@ -105,10 +64,12 @@ SUMMARISED: Final = 3
 def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Judgement:
     """Return the judgement with the profiles of its record; no verdict depends on them."""
     shares = tuple(shares_of(profile) for profile in profiles)
-    other_claims = tuple(claim for claim in judgement.claims if claim.kind not in PROFILE_SENTENCES)
+    other_claims = tuple(
+        claim for claim in judgement.claims if not claim.kind.startswith("profile")
+    )
     start = 1 + max((int(c.id[1:]) for c in other_claims if c.id[1:].isdigit()), default=0)
     profile_claims = tuple(
-        replace(claim, id=f"c{number}", text=PROFILE_SENTENCES[claim.kind](claim))
+        write.numbered(claim, f"c{number}")
         for number, claim in enumerate(_claims(plan, profiles, shares), start)
     )
     return replace(judgement, profiles=shares, claims=(*other_claims, *profile_claims))
@@ -209,14 +170,14 @@ def _claims(
     plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
 ) -> Iterator[Claim]:
     for shares in all_shares:
-        blank = _blank(plan, shares)
         if not shares.enough:
-            yield replace(blank, kind="profile-few")
+            few = facts.ProfileTooSmall(samples=_samples(shares), needed=LEAST_SAMPLES)
+            yield _claim(plan, shares, few)
         for function in shares.functions[:CLAIMED]:
             if function.own.count:
-                yield _share(blank, "profile-function", function.name, function.own)
+                yield _share(plan, shares, "profile-function", function.name, function.own)
         for bucket in shares.buckets:
-            yield _share(blank, "profile-bucket", bucket.name, bucket.own)
+            yield _share(plan, shares, "profile-bucket", bucket.name, bucket.own)
     yield from _before_after(plan, profiles, all_shares)
     yield from _summary(plan, all_shares)
 
@@ -228,48 +189,55 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         return
     input_of = {cell.id: cell.input_id for cell in plan.cells}
     here = input_of[enough[0].cell_id]
-    parts = []
+    stated = []
     for shares in (s for s in enough if input_of[s.cell_id] == here):
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
-        ranked = sorted(owned, key=lambda part: -part[1].share)
-        largest, rest = ranked[:SUMMARISED], sum(o.share for _, o in ranked[SUMMARISED:])
-        listed = [f"{name} {percentage(o.share, o.lo, o.hi)}" for name, o in largest]
-        if shares.buckets and rest:
-            listed.append(f"other groups {format_percent(rest, decimals=0)}")
-        other = (b.own for b in shares.buckets if b.name == OTHER and b.own.count)
-        listed += [f"unclassified {percentage(o.share, o.lo, o.hi)}" for o in other]
-        label = plan.variant(plan.cell(shares.cell_id).variant_id).label
-        by = "group of functions" if shares.buckets else "function"
-        parts.append(f"Self {shares.unit} of {label} by {by}: {', '.join(listed)}")
-    values = {"text": ". ".join(parts), "lead": "Where the time goes"}
-    yield replace(_blank(plan, enough[0]), kind="profile-summary", values=values)
+        ranked = sorted(owned, key=lambda item: -item[1].share)
+        rest = sum(part.share for _, part in ranked[SUMMARISED:])
+        other = [b.own for b in shares.buckets if b.name == OTHER and b.own.count]
+        largest = LargestShares(
+            label=plan.variant(plan.cell(shares.cell_id).variant_id).label,
+            unit=shares.unit,
+            by_group=bool(shares.buckets),
+            largest=tuple((name, _fact(part)) for name, part in ranked[:SUMMARISED]),
+            rest=rest if shares.buckets else 0.0,
+            unclassified=tuple(map(_fact, other)),
+        )
+        stated.append(largest)
+    summary = facts.ProfileSummary(profiles=tuple(stated))
+    yield _claim(plan, enough[0], summary)
 
 
-def _blank(plan: Plan, shares: ProfileShares) -> Claim:
+def _fact(part: Share) -> facts_evidence.Share:
+    return facts_evidence.Share(value=part.share, lo=part.lo, hi=part.hi)
+
+
+def _samples(shares: ProfileShares) -> Samples:
+    return Samples(total=shares.total, unit=shares.unit, runs=shares.runs)
+
+
+def _claim(plan: Plan, shares: ProfileShares, fact: Fact, part: Share | None = None) -> Claim:
+    """Return a claim about a profile, with the figures of one of its shares."""
     cell = plan.cell(shares.cell_id)
     scope: Scope = (("input", plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()
-    return Claim(
-        "",
-        "",
-        plan.variant(cell.variant_id).label,
-        scope=scope,
-        cells=(cell.id,),
-        runs=shares.runs,
-        values={"total": shares.total, "unit": shares.unit, "event": shares.event},
-    )
+    label = plan.variant(cell.variant_id).label
+    claim = Claim(label, scope=scope, cells=(cell.id,), runs=shares.runs, fact=fact)
+    if part is None:
+        return claim
+    level = LEVEL if part.lo is not None else None
+    return replace(claim, estimate=part.share, lo=part.lo, hi=part.hi, level=level)
 
 
-def _share(blank: Claim, kind: str, name: str, share: Share) -> Claim:
-    return replace(
-        blank,
-        kind=kind,
-        estimate=share.share,
-        lo=share.lo,
-        hi=share.hi,
-        level=LEVEL if share.lo is not None else None,
-        values={**blank.values, "name": name, "count": share.count},
-    )
+def _share(
+    plan: Plan,
+    shares: ProfileShares,
+    kind: Literal["profile-function", "profile-bucket"],
+    name: str,
+    part: Share,
+) -> Claim:
+    fact = facts.ProfileShare(kind=kind, name=name, samples=_samples(shares))
+    return _claim(plan, shares, fact, part)
 
 
 def _before_after(
@@ -286,19 +254,13 @@ def _before_after(
         for cell in plan.cells_of(item.id):
             if cell.id == base.id or cell.id not in by_cell or how[cell.id] != how[base.id]:
                 continue
-            blank = replace(
-                _blank(plan, by_cell[cell.id]),
-                reference=plan.variant(base.variant_id).label,
-                cells=(cell.id, base.id),
-            )
             for bucket in by_cell[cell.id].buckets:
-                claim = _share(blank, "profile-before-after", bucket.name, bucket.own)
-                was = before[bucket.name]
-                earlier = known(
-                    before=was.share,
-                    before_total=by_cell[base.id].total,
-                    before_runs=by_cell[base.id].runs,
-                    before_lo=was.lo,
-                    before_hi=was.hi,
+                fact = facts.ProfileChange(
+                    name=bucket.name,
+                    before=_fact(before[bucket.name]),
+                    before_samples=_samples(by_cell[base.id]),
+                    samples=_samples(by_cell[cell.id]),
                 )
-                yield replace(claim, values={**claim.values, **earlier})
+                claim = _claim(plan, by_cell[cell.id], fact, bucket.own)
+                label, ids = plan.variant(base.variant_id).label, (cell.id, base.id)
+                yield replace(claim, reference=label, cells=ids)

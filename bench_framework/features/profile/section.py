@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, ProfileShare
 from bench_framework.model.profile import Profile, ProfileShares, Share
 from bench_framework.report.blocks import (
     Block,
@@ -81,7 +81,7 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
 
 
 def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
-    claim_ids = {str(c.values["name"]): c.id for c in claims}
+    claim_ids = {c.fact.name: c.id for c in claims if isinstance(c.fact, ProfileShare)}
     rows = tuple(
         Row.build(
             Cell(f.name, code=True),
@@ -119,7 +119,7 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
 
 
 def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
-    claim_ids = {str(c.values["name"]): c.id for c in claims}
+    claim_ids = {c.fact.name: c.id for c in claims if isinstance(c.fact, ProfileShare)}
     rows = tuple(
         Row.build(
             b.name,

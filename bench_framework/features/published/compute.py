@@ -1,14 +1,12 @@
-"""The verdict on a published claim (docs/method.md#published-claims), with its claims and sentences."""
+"""The verdict on a published claim (docs/method.md#published-claims), with its claims."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
-from bench_framework.claims.factory import Values, known
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
-from bench_framework.model import words
+from bench_framework.model import facts, words
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
@@ -20,7 +18,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import plain, thresholds
 from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE, counted
+from bench_framework.units import MINUS, THIN_SPACE
 
 Status = Literal[
     "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
@@ -216,24 +214,25 @@ def published_claims(
     if plan.published is not None:
         judged = [(c, judge(c, results, judgement.scaling)) for c in plan.published.claims]
         verdicts = Counter(result.status for _, result in judged)
-        values = {status: verdicts[status] for status in get_args(Status) if verdicts[status]}
-        yield Claim("", "published-counts", plan.published.title, values=values)
+        counts = tuple((s, verdicts[s]) for s in get_args(Status) if verdicts[s])
+        yield Claim(plan.published.title, fact=facts.PublishedCounts(counts=counts))
         for published, result in judged:
             yield _claim(plan, published, result)
-    for kind, texts in (("learning", plan.learnings), ("next-step", plan.next_steps)):
-        for text in texts:
-            yield _author_text(kind, text, results)
+    for text in plan.learnings:
+        yield _author_text("learning", text, results)
+    for text in plan.next_steps:
+        yield _author_text("next-step", text, results)
 
 
 def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
-    values = known(
+    fact = facts.PublishedResult(
         status=result.status,
         measured=result.measured,
-        figure=published.figure,
+        figure=published.figure or "",
         reason=result.reason,
     )
     cells = tuple(dict.fromkeys(c for e in result.evidence for c in e.cells))
-    claim = Claim("", "published", published.text, cells=cells, values=values)
+    claim = Claim(published.text, cells=cells, fact=fact)
     if len(result.evidence) != 1:
         return claim
     (only,) = result.evidence
@@ -242,9 +241,10 @@ def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
     return replace(claim, margin=only.margin).with_interval(only.interval)
 
 
-def _author_text(kind: str, text: str, results: Results) -> Claim:
-    values: Values = {}
+def _author_text(kind: Literal["learning", "next-step"], text: str, results: Results) -> Claim:
+    parts: list[str] = []
     cells: dict[str, None] = {}
+    end = 0
     for match in REFERENCE.finditer(text):
         name, metric = match["name"].strip(), match["metric"] or ""
         if match["kind"] == "experiment":
@@ -252,42 +252,9 @@ def _author_text(kind: str, text: str, results: Results) -> Claim:
         else:
             lookup = results.contrast if match["kind"] == "contrast" else results.derived
             evidence = [*lookup(name)]
-        values[match[0]] = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
+        figure = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
+        parts += [text[end : match.start()], figure]
         cells |= dict.fromkeys(c for e in evidence for c in e.cells)
-    return Claim("", kind, text, cells=tuple(cells), values=values)
-
-
-def quotation(claim: Claim) -> str:
-    """Return the quoted claim, with the figure unless the quotation contains it."""
-    figure = str(claim.values.get("figure", ""))
-    contained = figure.replace(" ", "") in claim.subject.replace(" ", "")
-    number = any(c.isdigit() for c in figure)
-    return f"“{claim.subject}”" + (f" ({figure})" if number and not contained else "")
-
-
-def verdict(claim: Claim) -> str:
-    """Return the verdict with its reason, such as ``"refuted: slower"``."""
-    reason = claim.values.get("reason")
-    return f"{claim.values['status']}{f': {reason}' if reason else ''}"
-
-
-def _counts(claim: Claim) -> str:
-    counts = ", ".join(f"{count} {status}" for status, count in claim.values.items())
-    # Its comma would be read as that of the list.
-    with_comma = "direction confirmed, size refuted"
-    counts = counts.replace(with_comma, "with the direction confirmed and the size refuted")
-    total = sum(int(count) for count in claim.values.values())
-    return f"{counted(total, 'claim')} of “{claim.subject}”: {counts}"
-
-
-def _with_figures(claim: Claim) -> str:
-    return re.sub(REFERENCE, lambda match: str(claim.values[match[0]]), claim.subject)
-
-
-PUBLISHED_SENTENCES: Final[dict[str, Callable[[Claim], str]]] = {
-    "published": lambda c: f"{quotation(c)}: {verdict(c)}; {c.values['measured']}",
-    "published-counts": _counts,
-    "learning": _with_figures,
-    "next-step": _with_figures,
-}
-"""Kind of claim → the function that returns its sentence."""
+        end = match.end()
+    fact = facts.AuthorText(kind=kind, parts=(*parts, text[end:]))
+    return Claim(text, cells=tuple(cells), fact=fact)

@@ -1,11 +1,11 @@
 """Section "Published claims": each claim of an earlier report, what was measured, and the verdict."""
 
-from bench_framework.features.published.compute import quotation, verdict
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, PublishedResult
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.write import render
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -24,9 +24,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _row(claim: Claim) -> Row:
-    return Row.build(
-        quotation(claim), Cell(str(claim.values["measured"]), None, claim.id), verdict(claim)
-    )
+    fact = claim.fact
+    assert isinstance(fact, PublishedResult)
+    said = render("quotation", claim, fact)
+    return Row.build(said, Cell(fact.measured, None, claim.id), render("published_verdict", fact))
 
 
 PUBLISHED = SectionKind(

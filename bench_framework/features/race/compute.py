@@ -5,22 +5,15 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
 
-from bench_framework.claims.factory import ComparisonClaims
-from bench_framework.claims.phrases import comparison
+from bench_framework.claims.factory import ComparisonClaims, is_counted
 from bench_framework.compare.samples import Sample
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import BestGroup, Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.race import Lost, Race
 from bench_framework.model.run import Look
-from bench_framework.text.names import scope_of
-from bench_framework.text.numbers import format_percent
-
-DONE: Final = (
-    "no result within the remaining rounds could drop it, and no comparison still needed it"
-)
 
 
 def race_of(
@@ -64,17 +57,15 @@ def race_claims(at: ComparisonClaims, judgement: Judgement) -> Iterator[Claim]:
     if race is None:
         return
     yield Claim(
-        "",
-        "race",
         "this race",
         cells=tuple(lost.cell_id for lost in race.lost),
-        values={
-            "runs": race.runs,
-            "fixed": race.fixed,
-            "rounds": race.rounds,
-            "dropped": sum(lost.beaten for lost in race.lost),
-            "idle": sum(not lost.beaten for lost in race.lost),
-        },
+        fact=facts.RaceCost(
+            runs=race.runs,
+            fixed=race.fixed,
+            rounds=race.rounds,
+            dropped=sum(lost.beaten for lost in race.lost),
+            idle=sum(not lost.beaten for lost in race.lost),
+        ),
     )
     raced = next((group.metric for group in judgement.best), None)
     pairs = {
@@ -86,47 +77,19 @@ def race_claims(at: ComparisonClaims, judgement: Judgement) -> Iterator[Claim]:
     for lost in race.lost:
         pair = pairs.get((lost.cell_id, lost.to_cell_id or ""))
         input_id = at.cells[lost.cell_id].input_id
+        fact = facts.RaceDropped(after=lost.round)
         if pair is None:
             yield Claim(
-                "",
-                "dropped" if lost.beaten else "idle",
                 at.label(lost.cell_id),
                 scope=at.scope(input_id),
                 rounds=lost.round,
                 cells=(lost.cell_id,),
-                values={"after": lost.round},
+                fact=fact if lost.beaten else facts.RaceIdle(after=lost.round),
             )
             continue
-        claim = at.comparison(pair, "dropped")
+        costs, counted = at.headline_costs(pair), is_counted(pair)
+        claim = at.claim(pair, replace(fact, costs=costs, counted=counted))
         if pair.family == "best":
             adjust = f"Holm over {sizes[input_id]} pairs, {judgement.looks.count} looks"
             claim = replace(claim, adjust=adjust)
-        yield replace(claim, values={**claim.values, "after": lost.round})
-
-
-def race(claim: Claim) -> str:
-    """Return what the race cost.
-
-    Example: ``"the race took 612 runs, 41 % of the 1500 runs of all configurations for 60 rounds:
-    9 dropped"``.
-    """
-    runs, fixed = int(claim.values["runs"]), int(claim.values["fixed"])
-    share = f"{format_percent(runs / fixed, decimals=0)} of" if fixed else "of"
-    full = f"the {fixed} runs of all configurations for {claim.values['rounds']} rounds"
-    ends = (("dropped", "dropped"), ("idle", "finished early"))
-    counts = (f"{claim.values[name]} {words}" for name, words in ends if claim.values[name])
-    outcome = ", ".join(counts) or "no configuration stopped early"
-    return f"the race took {runs} runs, {share} {full}: {outcome}"
-
-
-def dropped(claim: Claim) -> str:
-    """Return when a configuration was dropped, and the comparison that shows it to be worse."""
-    evidence = f"{claim.subject} was significantly worse by then"
-    if claim.reference:
-        evidence = comparison(claim)
-    return f"{scope_of(claim)}dropped after {claim.values['after']} rounds: {evidence}"
-
-
-def idle(claim: Claim) -> str:
-    """Return when a configuration finished early without being dropped."""
-    return f"{scope_of(claim)}{claim.subject} finished after {claim.values['after']} rounds: {DONE}"
+        yield claim

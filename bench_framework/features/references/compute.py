@@ -9,10 +9,10 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from bench_framework.claims.factory import Costs, Names, known
-from bench_framework.claims.phrases import aspect, cost
+from bench_framework.claims.factory import Costs, Names
 from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.looks import reference_pairs
@@ -20,10 +20,6 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import plain
-from bench_framework.text.names import scope_of
-from bench_framework.text.numbers import significant, time_unit
-from bench_framework.units import MINUS, THIN_SPACE
 
 TIMES: Final = (WALL, CPU)
 """The metrics in seconds. For other metrics, a gap has no name."""
@@ -130,8 +126,6 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
     for gap in gaps:
         smaller = Verdict.BETTER if gap.closed_lo is not None and gap.closed_lo > 0 else None
         yield Claim(
-            "",
-            "gap",
             names.label(gap.cell_id),
             names.label(gap.ref_cell_id),
             gap.metric,
@@ -142,41 +136,10 @@ def gap_claims(names: Names, gaps: Sequence[Gap], costs: Costs) -> Iterator[Clai
             level=0.95 if gap.closed_lo is not None else None,
             rounds=gap.rounds,
             cells=(gap.cell_id, gap.ref_cell_id, gap.baseline_cell_id),
-            values=known(
+            fact=facts.GapClosed(
                 before=gap.before,
                 after=gap.after,
                 baseline=names.label(gap.baseline_cell_id),
-                cost=costs.phrase(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric),
+                costs=costs.of_gain(smaller, gap.cell_id, gap.baseline_cell_id, gap.metric),
             ),
         )
-
-
-def gap(claim: Claim) -> str:
-    """Return ``"gap to Rayon: 90 ms with Tokio, 42 ms with X; 54 % closed [48, 60]"``."""
-    before, after = float(claim.values["before"]), float(claim.values["after"])
-    unit, scale = time_unit(before)
-    ends = (
-        f"{_figure(before * scale)}{THIN_SPACE}{unit} with {claim.values['baseline']}, "
-        f"{_figure(after * scale)}{THIN_SPACE}{unit} with {claim.subject}"
-    )
-    head = f"{scope_of(claim)}gap to {claim.reference}{aspect(claim)}: {ends}"
-    return f"{head}; {_share_text(claim)}{cost(claim)}"
-
-
-def _share_text(claim: Claim) -> str:
-    if claim.figures is None:
-        return "the closed share is inconclusive"
-    _, lo, hi = claim.figures
-    grew = hi < 0
-    ends = [-v * 100 if grew else v * 100 for v in claim.figures]
-    share = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
-    figure = f"{share.estimate}{THIN_SPACE}% "
-    bounds = f"[{share.lo}, {share.hi}]".replace("-", MINUS)
-    if lo <= 0 <= hi:
-        return f"inconclusive: {figure.replace('-', MINUS)}closed {bounds}"
-    return f"{figure}{'wider' if grew else 'closed'} {bounds}"
-
-
-def _figure(value: float) -> str:
-    text = significant(abs(value), 3)
-    return f"{MINUS}{text}" if value < 0 and float(text) else text

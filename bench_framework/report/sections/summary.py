@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from bench_framework.model.facts import Claim
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence
@@ -33,8 +34,16 @@ def _answer(data: ReportData) -> tuple[Claim, ...]:
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:
     """Return the contrasts that the answer does not contain."""
-    answer = " ".join(c.text for c in _answer(data))
-    return [c for c in data.claims("contrast", *kinds) if not c.text or c.text not in answer]
+    stated = {_pair(c) for c in _answer(data) if c.verdict and c.verdict.decided}
+    return [
+        c
+        for c in data.claims("contrast", *kinds)
+        if not isinstance(c.fact, facts.Contrast) or c.fact.detail.medians or _pair(c) not in stated
+    ]
+
+
+def _pair(claim: Claim) -> tuple[str, str | None, str | None]:
+    return claim.subject, claim.reference, claim.metric
 
 
 def lines(data: ReportData) -> list[Claim]:
@@ -43,7 +52,7 @@ def lines(data: ReportData) -> list[Claim]:
     contrasts = [
         c
         for c in _contrasts(data, "grouped")
-        if c.kind == "grouped" or (c in leading and not {"default", "group"} & {*c.values})
+        if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
     ]
     last = [
         *data.claims("profile-summary"),
@@ -52,9 +61,14 @@ def lines(data: ReportData) -> list[Claim]:
         *data.claims("trust"),
     ]
     summary = data.claims("summary")
-    general = [c for c in summary if "general" in c.values]
+    general = [c for c in summary if isinstance(c.fact, facts.MeanEffects)]
     first = [*(c for c in summary if c not in general), *contrasts, *general]
     return [*first[: MOST_LINES - len(last)], *last]
+
+
+def _is_line(fact: Fact) -> bool:
+    """Return whether a contrast is stated alone, and named by the scenario."""
+    return isinstance(fact, facts.Contrast) and fact.origin == "scenario" and not fact.group
 
 
 def leading_input(data: ReportData) -> Input | None:
@@ -68,7 +82,10 @@ def leading_input(data: ReportData) -> Input | None:
 def _leading(data: ReportData) -> Claim | None:
     """Return the result of the input that the summary is about."""
     results = data.claims(*MAIN_KINDS)
-    return next((c for c in results if "leading" in c.values), None)
+    return next(
+        (c for c in results if isinstance(c.fact, (facts.Best, facts.Nothing)) and c.fact.leading),
+        None,
+    )
 
 
 def _no_result(data: ReportData) -> str:
@@ -91,7 +108,11 @@ SUMMARY = SectionKind(
 def findings(data: ReportData) -> tuple[Block, ...]:
     """Return contrasts that the summary lacks: the scenario's, or else the best variant's."""
     stated = {claim.id for claim in lines(data)}
-    claims = (c for c in _contrasts(data, "grouped", "finding") if "joined" not in c.values)
+    claims = (
+        c
+        for c in _contrasts(data, "grouped", "finding")
+        if isinstance(c.fact, (facts.Contrast, facts.Grouped, facts.Finding)) and not c.fact.joined
+    )
     return tuple(claim_bullets(c for c in claims if c.id not in stated))
 
 

@@ -201,7 +201,7 @@ def _entry(folder: Path) -> SiteRecord:
             revisions = [b.revision for b in summary.prepared.builds if b.revision]
             machine = fingerprint(summary.prepared.host).digest
             question = parse_json(summary.plan)["question"]
-        claims = {claim["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
+        claims = {claim["fact"]["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
         answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
         return SiteRecord(
             folder.parent.name,

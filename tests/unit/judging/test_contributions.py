@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from bench_framework.features.ablation import compute as ablation
+from bench_framework.model.facts import Contributions
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.structure import Contribution
 from bench_framework.model.verdict import Verdict
@@ -49,7 +50,7 @@ def ratios(table: Contribution) -> list[float]:
 
 def sentence(judged: Judgement, design: str) -> str:
     claims = [
-        c for c in judged.claims if c.kind == "contributions" and c.values["design"] == design
+        c for c in judged.claims if isinstance(c.fact, Contributions) and c.fact.design == design
     ]
     return claims[0].text.replace("\u202f", " ")
 

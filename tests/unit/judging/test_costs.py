@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -9,14 +10,13 @@ import pytest
 
 from bench_framework.claims import factory
 from bench_framework.claims.factory import Names
-from bench_framework.claims.phrases import change
-from bench_framework.features import claim_writer
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.facts import Claim, DerivedFact
+from bench_framework.model.facts.evidence import Difference
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.text.write import say
+from bench_framework.text.write import render, say
 
 MEMORY = Comparison(
     "map",
@@ -47,14 +47,16 @@ def names() -> Names:
 
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     all_costs = factory.Costs([MEMORY, CPU, OPEN])
-    assert all_costs.phrase(Verdict.BETTER, "map", "read", "wall") == (
-        "at the cost of 2.44× as much memory and 25\u202f% more CPU time"
+    costs = all_costs.of_gain(Verdict.BETTER, "map", "read", "wall")
+    assert [d.metric for d in costs] == ["peak_rss", "cpu"]
+    assert render("at_the_cost", costs) == (
+        ", at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
-    assert all_costs.phrase(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
-    assert not all_costs.phrase(Verdict.WORSE, "map", "read", "wall")
-    assert not all_costs.phrase(Verdict.BETTER, "map", "read", "cpu")
-    assert not all_costs.phrase(Verdict.BETTER, "read", "map", "wall")
-    assert not all_costs.phrase(Verdict.BETTER, "pool", "read", "wall")
+    assert all_costs.of_gain(Verdict.BETTER_SIZE_UNCERTAIN, "map", "read", "wall")
+    assert not all_costs.of_gain(Verdict.WORSE, "map", "read", "wall")
+    assert not all_costs.of_gain(Verdict.BETTER, "map", "read", "cpu")
+    assert not all_costs.of_gain(Verdict.BETTER, "read", "map", "wall")
+    assert not all_costs.of_gain(Verdict.BETTER, "pool", "read", "wall")
 
 
 @pytest.mark.parametrize(
@@ -68,45 +70,29 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
     (claim,) = references.gap_claims(names(), [gap], factory.Costs([MEMORY]))
-    assert references.gap(claim).endswith("at the cost of 2.44× as much memory") is has_cost
+    assert say(claim).endswith("at the cost of 2.44× as much memory") is has_cost
 
 
 def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
-    assert factory.other_metrics([CPU, OPEN]) == "CPU time is worse in 1 of 2 comparisons"
-    assert not factory.other_metrics([OPEN])
-    values: dict[str, float | int | str] = {"reason": "the displayed interval reaches 1"}
-    blank = Claim("", "nothing", "q", None, "wall", (), None, values=values)
-    assert claim_writer.say(blank) == "Nothing is conclusive: the displayed interval reaches 1"
-    more = Claim(
-        "",
-        "nothing",
-        "q",
-        None,
-        "wall",
-        (),
-        None,
-        values={**values, "elsewhere": "CPU time is worse in 5 of 5 comparisons"},
-    )
-    assert claim_writer.say(more) == (
-        "Nothing is conclusive in time: the displayed interval reaches 1; "
-        "CPU time is worse in 5 of 5 comparisons"
-    )
+    (counts,) = factory.counts([CPU, OPEN])
+    assert (counts.metric, counts.worse, counts.better, counts.total) == ("cpu", 1, 0, 2)
+    assert not factory.counts([OPEN])
 
 
 def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
-    phrases = [
-        change(Verdict.WORSE, 2.37, 2.22, 2.55, 0.02, "wall", times_from=t) for t in (1.5, math.inf)
-    ]
+    slower = Difference(
+        metric="wall", verdict=Verdict.WORSE, estimate=2.37, lo=2.22, hi=2.55, margin=0.02
+    )
+    phrases = [render("effect", slower, t) for t in (1.5, math.inf)]
     assert phrases == ["2.37× slower [2.22, 2.55]", "137\u202f% more time [122, 155]"]
-    less = change(Verdict.BETTER, 0.5, 0.45, 0.55, 0.02, "wall", times_from=math.inf)
+    faster = replace(slower, verdict=Verdict.BETTER, estimate=0.5, lo=0.45, hi=0.55)
+    less = render("effect", faster, math.inf)
     assert re.match(r"50\u202f% less time \[45, 55\]", less)
 
 
 def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
     fact = DerivedFact(unit="bytes/s", family="iec", formula="min(a, b)", smallest=863 * 2.0**20)
     claim = Claim(
-        "",
-        "derived",
         "ideal",
         None,
         None,
@@ -123,8 +109,6 @@ def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
 
 def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> None:
     claim = Claim(
-        "",
-        "derived",
         "all steps",
         None,
         None,

@@ -7,19 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.claims import metric_nouns
 from bench_framework.compare.cell_state import refuse_incomplete
 from bench_framework.compare.exact_metrics import summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
-from bench_framework.features import claim_writer
 from bench_framework.model import words
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, Compared
+from bench_framework.model.facts.evidence import Direction
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.run import Block, Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import say
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -120,21 +121,24 @@ def test_a_metric_that_is_often_missing_is_not_compared() -> None:
 
 
 def claim(
-    metric: str, verdict: Verdict, estimate: float, lo: float, hi: float, **values: str
+    metric: str,
+    verdict: Verdict,
+    estimate: float,
+    lo: float,
+    hi: float,
+    direction: Direction = "lower",
 ) -> Claim:
     return Claim(
-        "c1",
-        "comparison",
         "A",
         "B",
         metric,
-        (),
-        verdict,
+        verdict=verdict,
         estimate=estimate,
         lo=lo,
         hi=hi,
         margin=0.02,
-        values=values,
+        direction=direction,
+        fact=Compared(),
     )
 
 
@@ -172,7 +176,7 @@ def claim(
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
-    output = claim_writer.say(given).replace("\u202f", " ")
+    output = say(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
     assert figures.sub("#", output) == figures.sub("#", text)
     expected, printed = (
@@ -185,9 +189,8 @@ def test_a_ratio_of_a_metric_that_is_better_when_larger_is_inverted() -> None:
     given = claim(
         "requests", Verdict.INCONCLUSIVE, 1 / 1.08, 1 / 1.93, 1 / 0.72, direction="higher"
     )
-    natural = metric_nouns.natural(given)
-    assert (natural.estimate, natural.lo, natural.hi) == pytest.approx((1.08, 0.72, 1.93))
-    assert "+8" in claim_writer.say(given)
+    assert printed(given) == pytest.approx((1.08, 0.72, 1.93))
+    assert "+8" in say(given)
 
 
 def test_a_verdict_of_a_metric_of_the_user_says_better_in_both_directions() -> None:

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from bench_framework.features.imported.compute import judge_imported
+from bench_framework.model.facts import Nothing
 from bench_framework.model.imported import (
     Command,
     Format,
@@ -201,8 +202,10 @@ def test_at_most_three_reasons_are_listed_and_the_others_are_counted() -> None:
     arms = [runs(label, noisy(1.0, 12, n), 4) for n, label in enumerate("bcdef")]
     judgement = judged(session(runs("a", noisy(1.0, 12, 9)), *arms))
     (claim,) = (c for c in judgement.claims if c.kind == "nothing")
-    failed = "; ".join(f"{label}: 4 of its runs failed" for label in "bcd")
-    assert claim.values["reason"] == f"{failed}; and 2 more"
+    assert isinstance(claim.fact, Nothing)
+    assert [label for label, _ in claim.fact.reasons] == ["b", "c", "d"]
+    assert claim.fact.more == 2
+    assert claim.text.endswith("; d: 4 of its runs failed; and 2 more")
 
 
 def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study, timing
 
 

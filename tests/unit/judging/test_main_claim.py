@@ -16,6 +16,7 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
 from bench_framework.text.numbers import show_size
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import lead, render
 from tests.unit.judging.conftest import Study, pair_of_logs
 
 RULES = Rules(looks=1, size=1, level=0.05)
@@ -38,8 +39,14 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
 
 
 def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
-    assert factory.amount(comparison("cpu", 1.047, 1.035, 1.073)) == "4.7\u202f% more CPU time"
-    assert factory.amount(comparison("peak_rss", 12.72, 12.60, 12.84)) == "12.7× as much memory"
+    assert (
+        render("cost", factory.difference(comparison("cpu", 1.047, 1.035, 1.073)))
+        == "4.7\u202f% more CPU time"
+    )
+    assert (
+        render("cost", factory.difference(comparison("peak_rss", 12.72, 12.60, 12.84)))
+        == "12.7× as much memory"
+    )
 
 
 def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
@@ -51,11 +58,11 @@ def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
             rss=lambda arm, *_: 12 << 20 if arm == "b" else 1 << 20,
         )
     )
-    lead = next(c for c in judged.claims if c.kind == "main").text
-    assert lead.startswith("b is fastest: it is 2.00× faster than a [")
-    assert "round" not in lead
+    text = next(c for c in judged.claims if c.kind == "main").text
+    assert text.startswith("b is fastest: it is 2.00× faster than a [")
+    assert "round" not in text
     (cost,) = (c for c in judged.claims if c.kind == "summary")
-    assert cost.values["lead"] == "Memory and CPU time"
+    assert lead(cost) == "Memory and CPU time"
     assert cost.text.startswith(
         "b uses 12.0\u202fMiB of memory, a uses 1.00\u202fMiB. b uses 25.0\u202f% more CPU time than a ["
     )
@@ -68,8 +75,8 @@ def test_if_the_baseline_is_best_it_is_kept(study: type[Study]) -> None:
     judged = example.judge(
         example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
     )
-    lead = next(c for c in judged.claims if c.kind == "main").text
-    assert lead.startswith("a, the baseline, is fastest. The next variant, b, is 20")
+    text = next(c for c in judged.claims if c.kind == "main").text
+    assert text.startswith("a, the baseline, is fastest. The next variant, b, is 20")
     advice = next(c for c in judged.claims if c.kind == "recommendation").text
     assert advice == "keep a, the baseline: it is significantly faster than every other variant"
 
@@ -156,7 +163,7 @@ def test_inputs_with_another_best_variant_are_an_exception(study: type[Study]) -
                 )
             )
         )
-        return next(c.text for c in judged.claims if c.values.get("lead") == "Inputs")
+        return next(c.text for c in judged.claims if lead(c) == "Inputs")
 
     assert line("").startswith(
         "b is fastest on both inputs. Compared with a: 20.0\u202f% less time ["

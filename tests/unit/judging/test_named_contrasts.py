@@ -10,6 +10,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import lead
 from tests.unit.judging.conftest import Study, timing
 
 TIMES = {"a": 0.0, "quick": -0.3, "medium": -0.1, "alike": -0.1}
@@ -38,9 +39,7 @@ def test_contrasts_are_in_the_family_of_the_comparisons_with_the_baseline(
     (claim,) = (
         c
         for c in judged.claims
-        if c.kind == "contrast"
-        and c.values["name"] == "medium or quick"
-        and c.scope == (("input", "2MiB"),)
+        if c.kind == "contrast" and lead(c) == "medium or quick" and c.scope == (("input", "2MiB"),)
     )
     assert claim.verdict is Verdict.WORSE
     assert claim.adjust == f"Holm over 16 comparisons, {looks.count} looks"
@@ -95,16 +94,16 @@ def test_the_contrasts_of_a_group_are_one_line_of_the_summary(study: type[Study]
     judged = judge(plan, example.blocks(timing(TIMES)), {}, example.inputs(), example.looks())
     claims = [c for c in judged.claims if c.kind in ("contrast", "grouped", "finding")]
     (grouped,) = (c for c in claims if c.kind == "grouped")
-    assert grouped.values["name"] == "quick"
+    assert lead(grouped) == "quick"
     assert grouped.text.startswith("On 2MiB, medium is 28")
     assert ". alike takes 10" in grouped.text
     # Key findings repeat a contrast for both inputs, but not the line of the group.
-    assert [c.values["name"] for c in claims if "joined" not in c.values] == [
+    assert [lead(c) for c in claims if not getattr(c.fact, "joined", False)] == [
         "medium or quick",
         "quick or a",
         "alike or a",
     ]
-    assert [c.values["name"] for c in claims if "group" in c.values] == [
+    assert [lead(c) for c in claims if getattr(c.fact, "group", "")] == [
         *["medium or quick"] * 2,
         *["alike or a"] * 2,
     ]

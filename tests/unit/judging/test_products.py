@@ -7,7 +7,7 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.text.figures import Factor, printed_product
+from bench_framework.text.differences import Factor, printed_product
 
 TOKIO = (Factor(1.059496, 2), Factor(0.908450, 2), Factor(1.034382, 2), Factor(1.082509, 2))
 

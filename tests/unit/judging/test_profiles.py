@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from bench_framework.features.claim_writer import say
 from bench_framework.features.profile.compute import attach, interval, shares_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Bucket, Frame, Profile, Stack
+from bench_framework.text.write import lead, say
 from tests.unit.judging.conftest import Study
 
 MAIN, PARSE, COPY, WAIT = (
@@ -165,7 +165,7 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
     given = study(rounds=12)
     a, b = profile(given.cell("a").id), profile(given.cell("b").id)
     both = [c for c in judged(given, a, b).claims if c.kind == "profile-before-after"]
-    assert [c.values["name"] for c in both] == ["JSON", "memory", "other"]
+    assert [getattr(c.fact, "name", "") for c in both] == ["JSON", "memory", "other"]
     assert both[0].reference == "a"
     assert both[0].text.count("(self, 600 samples, 3 runs)") == 2
     for other in (
@@ -183,7 +183,7 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     (claim,) = (c for c in judged(given, *both).claims if c.kind == "profile-summary")
     buckets = [b for b in shares_of(both[0]).buckets if b.name != "other"]
     largest = max(buckets, key=lambda b: b.own.share)
-    assert claim.values["lead"] == "Where the time goes"
+    assert lead(claim) == "Where the time goes"
     assert claim.text.startswith(f"Self samples of a by group of functions: {largest.name} ")
     assert f". Self samples of b by group of functions: {largest.name} " in claim.text
     rest = next(b for b in shares_of(both[0]).buckets if b.name == "other")

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from bench_framework.features.claim_writer import say
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, PublishedResult
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import Published, PublishedClaim
+from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study
 
 SPEEDS = {"a": 1.0, "quick": 0.5, "alike": 1.0, "slow": 1.3, "near": 0.97, "close": 0.99}
@@ -50,6 +50,11 @@ def judged(
     return kinds
 
 
+def fact_of(claim: Claim) -> PublishedResult:
+    assert isinstance(claim.fact, PublishedResult)
+    return claim.fact
+
+
 def verdict(
     example: Study, figure: str, arm: str = "quick", *, spread: float = 0.004, **given: Any
 ) -> tuple[str, str]:
@@ -69,7 +74,8 @@ def verdict(
     plan = replace(plan, published=Published("A report", "", "", (claim,)))
     (result,) = judged(example, plan, spread)["published"]
     assert result.text == say(result)
-    return str(result.values["status"]), str(result.values.get("reason", ""))
+    fact = fact_of(result)
+    return fact.status, fact.reason
 
 
 @pytest.mark.parametrize(
@@ -196,16 +202,16 @@ def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:
         ),
     )
     claims = judged(example, plan)["published"]
-    assert [c.values["status"] for c in claims] == [
+    assert [fact_of(c).status for c in claims] == [
         "confirmed",
         "confirmed",
         "refuted",
         "direction confirmed, size refuted",
         "refuted",
     ]
-    assert str(claims[0].values["measured"]).startswith("quick or slow: 2.6")
-    assert "% [" in str(claims[1].values["measured"])
-    assert str(claims[4].values["measured"]).startswith("quick: 0.04")
+    assert fact_of(claims[0]).measured.startswith("quick or slow: 2.6")
+    assert "% [" in fact_of(claims[1]).measured
+    assert fact_of(claims[4]).measured.startswith("quick: 0.04")
 
 
 def with_claim_on_every_input(plan: Plan) -> Plan:
@@ -228,9 +234,9 @@ def test_a_claim_about_every_input_must_be_confirmed_on_each(study: type[Study])
         example, plan, speed=lambda arm, where: 1.3 if (arm, where) == ("b", "2MiB") else 1 - (arm == "b") / 2
     )  # fmt: skip
     (result,) = turns["published"]
-    assert result.values["status"] == "refuted"
-    assert result.values["reason"] == "slower, on 1 of 2 inputs"
-    assert str(result.values["measured"]).endswith("on 2MiB")
+    assert fact_of(result).status == "refuted"
+    assert fact_of(result).reason == "slower, on 1 of 2 inputs"
+    assert fact_of(result).measured.endswith("on 2MiB")
     assert result.verdict is None
 
 
@@ -241,8 +247,8 @@ def test_a_claim_that_is_refuted_in_two_ways_has_both_reasons(study: type[Study]
     (result,) = judged(example, plan, speed=lambda arm, where: of_b[where] if arm == "b" else 1)[
         "published"
     ]
-    assert result.values["status"] == "refuted"
-    assert result.values["reason"] == "slower, on 1 of 3 inputs; equivalent, on 1 of 3 inputs"
+    assert fact_of(result).status == "refuted"
+    assert fact_of(result).reason == "slower, on 1 of 3 inputs; equivalent, on 1 of 3 inputs"
 
 
 @pytest.mark.parametrize(
@@ -258,9 +264,9 @@ def test_a_linear_claim_is_tested_by_the_exponents(
     plan = replace(plan, published=Published("A report", "", "", (claim,)))
     scaled = judged(example, plan, speed=lambda _, where: int(where.removesuffix("MiB")) ** power)
     (result,) = scaled["published"]
-    assert result.values["status"] == status
-    assert result.values.get("reason", "") == (reason or result.values.get("reason", ""))
-    assert "exponent" in str(result.values["measured"])
+    assert fact_of(result).status == status
+    assert fact_of(result).reason == (reason or fact_of(result).reason)
+    assert "exponent" in fact_of(result).measured
 
 
 def test_learnings_quote_the_record(example: Study) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import compute as record_comparison
-from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
@@ -17,6 +16,7 @@ from bench_framework.model.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study
 from tests.unit.machine import HOST
 
@@ -356,7 +356,7 @@ def test_every_sentence_follows_from_its_claim(study: type[Study]) -> None:
     before, after = pair(study, ("anchor", "changed", "changed-too"))
     after.times |= {"changed": 0.06, "changed-too": 0.0507}
     result = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
-    assert all(claim.text == record_comparison_sentences.say(claim) for claim in result.claims)
+    assert all(claim.text == say(claim) for claim in result.claims)
     assert [claim.id for claim in result.claims] == [
         f"b{i}" for i in range(1, len(result.claims) + 1)
     ]

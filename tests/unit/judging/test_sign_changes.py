@@ -11,6 +11,7 @@ from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
+from bench_framework.text.write import lead
 from tests.unit.judging.conftest import Study
 
 MIB = 1 << 20
@@ -164,7 +165,7 @@ def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) 
     for claim in judgement.claims:
         if claim.kind in ("main", "recommendation", "memory", "noise-floor"):
             assert re.match(r"On ", claim.text), claim.text
-        if claim.values.get("lead") == "Inputs":
+        if lead(claim) == "Inputs":
             assert claim.text == "The fastest by the estimate: a on 10MiB and b on 200MiB"
     assert not [
         c.text
@@ -192,7 +193,7 @@ def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
         "On 10MiB, c and b are fastest and do not differ significantly. c is 1.67× faster than a ["
     )
     assert mains[1].startswith("On 200MiB, b is fastest: it is 1.67× faster than a [")
-    (by_input,) = (c.text for c in judgement.claims if c.values.get("lead") == "Inputs")
+    (by_input,) = (c.text for c in judgement.claims if lead(c) == "Inputs")
     assert by_input.startswith(
         "The fastest by the estimate: c on 10MiB and b on 200MiB. "
         "b is fastest, or not significantly worse, on every input"

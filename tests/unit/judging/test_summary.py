@@ -15,6 +15,7 @@ from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import claim_blocks
+from bench_framework.text.write import lead
 from tests.unit.judging.conftest import Crossed, Study, timing
 
 THIN = "\u202f"
@@ -24,8 +25,8 @@ def texts(judged: Judgement, kind: str) -> list[str]:
     return [c.text for c in judged.claims if c.kind == kind]
 
 
-def line(judged: Judgement, lead: str) -> Claim:
-    return next(c for c in judged.claims if c.values.get("lead") == lead)
+def line(judged: Judgement, words: str) -> Claim:
+    return next(c for c in judged.claims if lead(c) == words)
 
 
 def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed]) -> None:
@@ -154,7 +155,7 @@ def test_memory_and_cpu_time_of_two_revisions_are_in_the_summary(study: type[Stu
     assert "more CPU time than v1 [" in text
     assert "summary.md" in line(judged, "Gate").text
     same = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
-    assert not any(c.values.get("lead") == "Memory and CPU time" for c in same.claims)
+    assert not any(lead(c) == "Memory and CPU time" for c in same.claims)
 
 
 @pytest.mark.parametrize("label", ["v2", "rg (new)", "a", "is", "n×m"])
@@ -183,7 +184,7 @@ def test_without_contrasts_the_best_is_compared_with_the_next_and_each_reference
     wall = timing({"quick": -0.4, "second": -0.2, "reference": -0.1}, 0.01)
     judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
     claims = [c for c in judged.claims if c.kind == "contrast"]
-    assert [c.values["name"] for c in claims] == [
+    assert [lead(c) for c in claims] == [
         "Fastest against the next",
         "reference against the fastest",
     ]
@@ -195,7 +196,7 @@ def test_without_contrasts_the_best_is_compared_with_the_next_and_each_reference
         ),
     )
     judged = judge(with_contrast, example.blocks(wall), {}, example.inputs(), example.looks())
-    assert [c.values["name"] for c in judged.claims if c.kind == "contrast"] == ["mine"]
+    assert [lead(c) for c in judged.claims if c.kind == "contrast"] == ["mine"]
 
 
 def test_sentences_have_the_95_percent_interval_and_claims_have_both(study: type[Study]) -> None:
@@ -207,7 +208,7 @@ def test_sentences_have_the_95_percent_interval_and_claims_have_both(study: type
     assert c.shown.lo < c.typical.lo < c.typical.hi < c.shown.hi
     claim = next(x for x in judged.claims if x.kind == "comparison" and x.cells[0] == c.cell_id)
     assert (claim.lo, claim.hi, claim.level) == (c.shown.lo, c.shown.hi, c.shown.level)
-    assert (claim.values["typical_lo"], claim.values["typical_hi"]) == (c.typical.lo, c.typical.hi)
+    assert claim.typical == c.typical
     low, high = (float(x) for x in claim.text.split("[")[1].split("]")[0].split(", "))
     assert low == pytest.approx(100 * (1 - c.typical.hi), abs=1)
     assert high == pytest.approx(100 * (1 - c.typical.lo), abs=1)

@@ -20,15 +20,10 @@ from bench_framework.report.sections.masthead import terms
 def hole(number: int, reason: str) -> Claim:
     subject = f"io=mode-{number}"
     return Claim(
-        f"h{number}",
-        "not-measured",
         subject,
-        None,
-        None,
-        (),
-        None,
         reason=message(reason),
         fact=NotMeasured(),
+        id=f"h{number}",
         text=f"Not measured: {subject} ({reason})",
     )
 

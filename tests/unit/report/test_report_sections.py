@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, NotMeasured
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import BuildSpec, Hole, Role
 from bench_framework.model.published import Published
@@ -40,7 +40,7 @@ from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
-from bench_framework.text.write import say
+from bench_framework.text.write import lead, say
 
 
 def section(document: Document, code: str) -> Section:
@@ -122,7 +122,14 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
 
     judgement = data.judgement
     (first, *_) = data.claims("answer")
-    answer = replace(first, text=". ".join(c.text for c in (first, *data.claims("contrast"))))
+    contrast = next(c for c in data.claims("contrast") if lead(c) == "smol against rayon")
+    answer = replace(
+        first,
+        subject=contrast.subject,
+        reference=contrast.reference,
+        metric=contrast.metric,
+        verdict=Verdict.BETTER,
+    )
     claims = tuple(answer if c == first else c for c in judgement.claims)
     assert "smol against rayon" in leads(data)
     changed = replace(data, judgement=replace(judgement, claims=claims))
@@ -650,7 +657,7 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
 def test_a_claim_becomes_a_sentence_without_touching_names(
     subject: str, text: str, expected: str
 ) -> None:
-    assert sentence(Claim("c1", "main", subject, None, None, (), None, text=text)).text == expected
+    assert sentence(Claim(subject, fact=NotMeasured(), text=text)).text == expected
 
 
 def test_the_reference_lists_every_section_and_every_verdict() -> None:

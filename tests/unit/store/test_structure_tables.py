@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import AxisEffect, Claim, Contributions, Interaction
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
@@ -95,18 +95,32 @@ def judgement(plan: Plan, structure: Structure) -> Judgement:
         status="conclusive",
         structure=structure,
         claims=(
-            Claim("c7", "effect", "parser sonic", "simd", "wall", (), Verdict.BETTER, text="less"),
             Claim(
-                "c8",
-                "interaction",
+                "parser sonic",
+                "simd",
+                "wall",
+                verdict=Verdict.BETTER,
+                fact=AxisEffect(combinations=2, better=2, worse=0, significant_in=2, pooled=True),
+                id="c7",
+                text="less",
+            ),
+            Claim(
                 "parser sonic",
                 "alloc je",
                 "wall",
-                (),
-                None,
+                fact=Interaction(pooled=False),
+                id="c8",
                 text="changes sign",
             ),
-            Claim("c9", "contributions", "b", "a", "wall", (), Verdict.BETTER, text="together"),
+            Claim(
+                "b",
+                "a",
+                "wall",
+                verdict=Verdict.BETTER,
+                fact=Contributions(design="ladder", parts=(), inconclusive=0, in_percent=False),
+                id="c9",
+                text="together",
+            ),
         ),
     )
 

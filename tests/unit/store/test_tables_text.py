@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.judgement import CellState, Comparison, Judgement, NoiseFloor, Summary
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Block, Event
@@ -67,14 +67,13 @@ def judgement(measured: Record) -> Judgement:
         events=(Event("BX311", "same binary"),),
         claims=(
             Claim(
-                "c1",
-                "comparison",
                 "jemalloc",
                 "system",
                 "wall",
-                (),
-                Verdict.BETTER,
+                verdict=Verdict.BETTER,
                 cells=(other, base),
+                fact=Compared(),
+                id="c1",
                 text="S.",
             ),
         ),

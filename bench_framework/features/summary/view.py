@@ -3,25 +3,24 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, Literal
 
-from bench_framework.claims import phrases
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, Fact
+from bench_framework.model.facts.evidence import Quantity
 from bench_framework.model.judgement import BestGroup, Comparison, Judgement
-from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
+from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import TIMES_FROM, format_duration, show_size
 
 CLOSE: Final = 1.02
 """Two medians of memory or CPU time whose quotient is at most this count as equal."""
 
 
-class Evidence(ComparisonClaims):
+class SummaryView(ComparisonClaims):
     """The results of a record, by pair and by configuration."""
 
     def __init__(
@@ -101,40 +100,34 @@ class Evidence(ComparisonClaims):
         members = [c for c in group.cell_ids if not self.is_duplicate(c)] or group.cell_ids
         return sorted(members, key=self._place)
 
-    def predicate(self, c: Comparison) -> str:
-        """Return what a verdict states about its candidate: ``"is 2.0× faster than B [1, 3]"``."""
-        return phrases.predicate(self.comparison(c))
+    def statement(self, c: Comparison, fact: Fact) -> Claim:
+        """Return a claim of the summary whose figures are those of a comparison."""
+        return replace(self.claim(c, fact), scope=())
 
-    def sentence(self, c: Comparison) -> str:
-        """Return the sentence of a comparison, without its input, cost and detectable difference."""
-        claim, left_out = self.comparison(c), ("cost", "mde", "rounds_needed")
-        values = {k: v for k, v in claim.values.items() if k not in left_out}
-        return phrases.comparison(replace(claim, values=values))
+    def input_label(self, c: Comparison) -> str:
+        """Return the label of the input of a comparison."""
+        return self.plan.input(self.cells[c.cell_id].input_id).label
 
-    def effect(self, c: Comparison, times_from: float = TIMES_FROM) -> str:
-        """Return a comparison as an entry of a list: ``"8.4 % less time [7.1, 9.7]"``."""
-        return phrases.effect(self.comparison(c), times_from)
+    def labels(self, cell_ids: Iterable[str]) -> tuple[str, ...]:
+        """Return the names of cells."""
+        return tuple(map(self.label, cell_ids))
 
-    def amount(self, cell_id: str, metric: str = PEAK_RSS) -> str:
-        """Return the median of a cell in bytes or seconds as text, or nothing without one."""
+    def amount(self, cell_id: str, metric: str = PEAK_RSS) -> Quantity | None:
+        """Return the median of a cell if it is in bytes or seconds, or `None`."""
         value = self.medians.get((cell_id, metric))
         declared = next((m.unit for m in self.plan.metrics if m.name == metric), "")
         unit = METRICS[metric].unit if metric in METRICS else declared
         if value is None or unit not in ("bytes", "s"):
-            return ""
-        if unit == "s":
-            return format_duration(value)
-        return show_size(value, self.plan.unit_family)
+            return None
+        known_unit: Literal["bytes", "s"] = "s" if unit == "s" else "bytes"
+        return Quantity(value=value, unit=known_unit, family=self.plan.unit_family)
 
-    def choice(self) -> dict[str, str]:
-        """Return the restriction of the choice for the values of a claim, empty without one."""
-        given = (" ".join(f"{axis}={value}" for axis, value in v) for v in self.plan.choose_from)
-        return {"among": " or ".join(given)} if self.plan.choose_from else {}
-
-    @property
-    def best(self) -> str:
-        """Return the adjective of the best variants."""
-        return "fastest" if self.metric == WALL else "best"
+    def choice(self) -> tuple[str, ...]:
+        """Return the values to which the scenario restricts the choice, empty without them."""
+        return tuple(
+            " ".join(f"{axis}={value}" for axis, value in values)
+            for values in self.plan.choose_from
+        )
 
     def main_comparisons(self) -> list[Comparison]:
         """Return the comparisons that the status counts: of the main metric, and named contrasts."""
@@ -170,43 +163,6 @@ class Evidence(ComparisonClaims):
         """Return whether any pair of variants has a verdict."""
         compared = (c for c in group.comparisons if c.reason != ONE_PROGRAM)
         return bool(group.cell_ids) and any(c.verdict.settled for c in compared)
-
-
-def listed(names: Iterable[str], most: int = 4) -> str:
-    """Return names as text: ``"a, b and c"``, or the first of them and the number of the others."""
-    items = list(names)
-    if len(items) > most + 1:
-        items = [*items[:most], f"{len(items) - most} more"]
-    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
-
-
-def leads(first: str, members: str, what: str) -> str:
-    """Return the start of a sentence about the first member of a best group.
-
-    Examples are ``"a is fastest: it"`` and ``"a and b are fastest and do not differ significantly. a"``.
-    """
-    if first == members:
-        return f"{first} is {what}: it"
-    return f"{members} are {what} and do not differ significantly. {first}"
-
-
-def statement(
-    kind: str, subject: str, text: str, source: Claim | None = None, **more: str
-) -> Claim:
-    """Return a claim whose sentence is composed of several results.
-
-    Args:
-        kind: ``answer``, or ``summary`` for a line below it.
-        subject: the variant that the sentence begins with.
-        text: the sentence.
-        source: the claim with the figures of the first result.
-        more: further values, such as the `lead` of a line.
-    """
-    claim = source or Claim("", kind, subject)
-    values = {k: v for k, v in claim.values.items() if k.startswith("typical") or k == "direction"}
-    return replace(
-        claim, kind=kind, subject=subject, scope=(), values={**values, "text": text, **more}
-    )
 
 
 def unsettled(c: Comparison) -> bool:

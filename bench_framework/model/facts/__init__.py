@@ -1,0 +1,214 @@
+"""Statements of a report: one frozen dataclass per kind of statement, with typed fields and no words.
+
+A `Claim` is a fact with its evidence. ``text/sentences.j2`` has one macro per fact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench_framework.model.facts.answers import (
+    ChangeEffects,
+    Growth,
+    LadderTotal,
+    LimitReached,
+    LimitShares,
+    Revisions,
+    SingleChanges,
+)
+from bench_framework.model.facts.axes import (
+    AxisEffect,
+    Contributions,
+    Crossover,
+    Interaction,
+    ParetoFront,
+)
+from bench_framework.model.facts.comparisons import (
+    AnchorChange,
+    BeforeAfter,
+    Compared,
+    Conditions,
+    Contrast,
+    ExactChange,
+    Finding,
+    GapClosed,
+    Grouped,
+    HypothesisResult,
+    OneProgram,
+    RecordChange,
+    SignChange,
+)
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.records import (
+    AuthorText,
+    Coverage,
+    DerivedFact,
+    MemoryShare,
+    NoiseFloorFact,
+    NotMeasured,
+    ProfileChange,
+    ProfileShare,
+    ProfileSummary,
+    ProfileTooSmall,
+    PublishedCounts,
+    PublishedResult,
+    RaceCost,
+    RaceDropped,
+    RaceIdle,
+    ScalingFact,
+    SessionContents,
+    SessionsApart,
+)
+from bench_framework.model.facts.summary import (
+    Best,
+    BestByInput,
+    BestEverywhere,
+    Confidence,
+    GateNote,
+    MeanEffects,
+    Nothing,
+    Overlaps,
+    Recommendation,
+    Rejected,
+    ResourceChanges,
+    Resources,
+    Use,
+)
+
+__all__ = [
+    "AnchorChange",
+    "AuthorText",
+    "AxisEffect",
+    "BeforeAfter",
+    "Best",
+    "BestByInput",
+    "BestEverywhere",
+    "ChangeEffects",
+    "Claim",
+    "Compared",
+    "Conditions",
+    "Confidence",
+    "Contrast",
+    "Contributions",
+    "Coverage",
+    "Crossover",
+    "DerivedFact",
+    "Evidence",
+    "ExactChange",
+    "Fact",
+    "Finding",
+    "GapClosed",
+    "GateNote",
+    "Grouped",
+    "Growth",
+    "HypothesisResult",
+    "Interaction",
+    "LadderTotal",
+    "LimitReached",
+    "LimitShares",
+    "MeanEffects",
+    "MemoryShare",
+    "NoiseFloorFact",
+    "NotMeasured",
+    "Nothing",
+    "OneProgram",
+    "Overlaps",
+    "ParetoFront",
+    "ProfileChange",
+    "ProfileShare",
+    "ProfileSummary",
+    "ProfileTooSmall",
+    "PublishedCounts",
+    "PublishedResult",
+    "RaceCost",
+    "RaceDropped",
+    "RaceIdle",
+    "Recommendation",
+    "RecordChange",
+    "Rejected",
+    "ResourceChanges",
+    "Resources",
+    "Revisions",
+    "ScalingFact",
+    "SessionContents",
+    "SessionsApart",
+    "SignChange",
+    "SingleChanges",
+    "Use",
+]
+
+Fact = (
+    AxisEffect
+    | Interaction
+    | Contributions
+    | Crossover
+    | ParetoFront
+    | Compared
+    | Contrast
+    | Grouped
+    | Finding
+    | SignChange
+    | OneProgram
+    | BeforeAfter
+    | HypothesisResult
+    | GapClosed
+    | Conditions
+    | AnchorChange
+    | RecordChange
+    | ExactChange
+    | NoiseFloorFact
+    | ScalingFact
+    | MemoryShare
+    | DerivedFact
+    | Coverage
+    | NotMeasured
+    | RaceCost
+    | RaceDropped
+    | RaceIdle
+    | SessionContents
+    | SessionsApart
+    | ProfileShare
+    | ProfileChange
+    | ProfileTooSmall
+    | ProfileSummary
+    | PublishedResult
+    | PublishedCounts
+    | AuthorText
+    | Best
+    | Nothing
+    | Recommendation
+    | Use
+    | Revisions
+    | LimitReached
+    | LimitShares
+    | LadderTotal
+    | ChangeEffects
+    | SingleChanges
+    | Growth
+    | GateNote
+    | ResourceChanges
+    | Resources
+    | Overlaps
+    | BestByInput
+    | BestEverywhere
+    | MeanEffects
+    | Rejected
+    | Confidence
+)
+"""Every kind of statement. The fields `kind` and `form` distinguish them in ``claims.json``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim(Evidence):
+    """One statement with its evidence. Every output prints its results as claims."""
+
+    fact: Fact
+    id: str = ""
+    """``c1``, ``c2``, … in the order of creation. Equal records have equal ids."""
+    text: str = ""
+    """The sentence, which `text.write` makes from the other fields only."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the statement, such as ``main``, ``answer``, ``comparison`` or ``trust``."""
+        return self.fact.kind

@@ -1,0 +1,115 @@
+"""Facts of the answer to a question: revisions, limits, steps, single changes, growth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.facts.evidence import Evidence, Share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revisions:
+    """Changes between two revisions. With a change, the claim is about the largest one."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["revisions"] = "revisions"
+    base: str
+    head: str
+    total: int
+    worse: int
+    better: int
+    equal: int
+    margin: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitReached:
+    """The variant that comes closest to the limit that the scenario derives."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["limit"] = "limit"
+    members: tuple[str, ...]
+    share: Share
+    rate: float
+    """Bytes per second."""
+    limit: float
+    """Bytes per second."""
+    family: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitShares:
+    """The shares of the same limit that other variants reach."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["limit_shares"] = "limit_shares"
+    shares: tuple[tuple[str, Share], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderTotal:
+    """The effect of all steps of a ladder together: the comparison of the claim."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["ladder"] = "ladder"
+    steps: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A named change and its comparison."""
+
+    name: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEffects:
+    """The effects of changes, each against the same reference or against the step before."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["effects"] = "effects"
+    role: Literal["each step", "each change", "other changes"]
+    reference: str = ""
+    """The reference, empty for the step before."""
+    gains: tuple[Entry, ...] = ()
+    """Changes that are significantly better, the largest first."""
+    losses: tuple[Entry, ...] = ()
+    equal: tuple[str, ...] = ()
+    """Names of changes that are equivalent."""
+    margin: float
+    none: tuple[str, ...] = ()
+    """Names of changes without a significant effect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SingleChanges:
+    """The best of single changes to the baseline, which is the claim's comparison, or none."""
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["single_changes"] = "single_changes"
+    count: int
+    base: str
+    members: tuple[str, ...] = ()
+    """The best changes that do not differ significantly. Empty if none is significantly faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubling:
+    """A scaling exponent between two inputs."""
+
+    smaller: str
+    larger: str
+    exponent: float
+    lo: float
+    hi: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """How a metric of variants grows with the size of the input."""
+
+    kind: Literal["answer", "summary"]
+    form: Literal["growth"] = "growth"
+    variants: tuple[tuple[str, tuple[Doubling, ...]], ...]

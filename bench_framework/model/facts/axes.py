@@ -1,0 +1,87 @@
+"""Facts about the axes: effects, interactions, contributions, crossovers and Pareto fronts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.facts.evidence import Difference
+from bench_framework.model.policies import Metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AxisEffect:
+    """The mean effect of an axis value over the other axes, or that its sign depends on them."""
+
+    kind: Literal["effect"] = "effect"
+    form: Literal["axis_effect"] = "axis_effect"
+    combinations: int
+    better: int
+    worse: int
+    significant_in: int
+    pooled: bool
+    """False if the sign depends on the other axes. There is no mean then."""
+    depends_on: tuple[str, ...] = ()
+    """Axes with a significant interaction."""
+    costs: tuple[Difference, ...] = ()
+    in_percent: bool = False
+    """True if the list of effects must be in percent to have one scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interaction:
+    """Both changes together against the product of their single effects."""
+
+    kind: Literal["interaction"] = "interaction"
+    pooled: bool
+    in_percent: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The contribution of a step or a change, `None` if it is inconclusive or without effect."""
+
+    change: str
+    difference: Difference | None
+    same_program: bool = False
+    share: float | None = None
+    """Share of the total."""
+    costs: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributions:
+    """The contributions of steps or changes. The claim is about all of them together."""
+
+    kind: Literal["contributions"] = "contributions"
+    design: Literal["ladder", "alone", "shapley"]
+    parts: tuple[Part, ...]
+    """The conclusive ones."""
+    inconclusive: int
+    in_percent: bool
+    product: str = ""
+    """The product of the steps, exact as printed."""
+    remainder: Part | None = None
+    largest: Part | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crossover:
+    """Two variants of which the faster one depends on the size, which is the estimate in bytes."""
+
+    kind: Literal["crossover"] = "crossover"
+    below: str
+    above: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParetoFront:
+    """The variants that need least of each metric, and those that another one dominates."""
+
+    kind: Literal["front"] = "front"
+    least: tuple[tuple[Metric, tuple[str, ...]], ...]
+    """Metric and the variants that need least of it."""
+    dominated: tuple[str, ...] = ()
+    better_in: tuple[Metric, ...] = ()
+    """The metrics in which another variant is better than a dominated one."""

@@ -1,0 +1,113 @@
+"""The evidence of a statement: names, figures, verdict, and how much data they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason
+from bench_framework.model.verdict import Interval, Verdict
+
+Scope = tuple[tuple[str, str], ...]
+"""Pairs such as ``("input", "10MiB")``."""
+Direction = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionFigures:
+    """Figures of a claim that applies to one session of commands, without rounds."""
+
+    value: float | None = None
+    """The figure of a single run, in the unit of the metric."""
+    runs_at_estimate: int | None = None
+    """Runs per command that would detect the estimate in 4 of 5 tries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """A ratio candidate ÷ reference in a metric, or the inverse ratio if larger values are better."""
+
+    metric: Metric
+    verdict: Verdict | None
+    estimate: float
+    lo: float
+    hi: float
+    margin: float
+    direction: Direction = "lower"
+    typical: Interval | None = None
+
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """Estimate, lower bound and upper bound."""
+        return self.estimate, self.lo, self.hi
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quantity:
+    """A measured amount of bytes or seconds."""
+
+    value: float
+    unit: Literal["bytes", "s"]
+    family: str
+    """Family of units of the scenario."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A quotient with its interval, if it has one."""
+
+    value: float
+    lo: float | None = None
+    hi: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Names and figures of a statement, such as those of a comparison."""
+
+    subject: str
+    """Label of the variant, or another subject of the sentence."""
+    reference: str | None = None
+    metric: Metric | None = None
+    scope: Scope = ()
+    verdict: Verdict | None = None
+    estimate: float | None = None
+    lo: float | None = None
+    hi: float | None = None
+    level: float | None = None
+    adjust: str | None = None
+    rounds: int | None = None
+    runs: int | None = None
+    runs_ref: int | None = None
+    """Runs of the reference."""
+    margin: float | None = None
+    direction: Direction = "lower"
+    """Better direction of the metric. With ``higher``, the figures are those of the inverse ratio."""
+    typical: Interval | None = None
+    """The ratio with its 95 % interval that sentences print, if it is not that of the verdict."""
+    mde: float | None = None
+    """Minimum detectable effect of a comparison, as a fraction."""
+    rounds_needed: int | None = None
+    """Rounds for which the minimum detectable effect would equal the margin."""
+    noise_floor: float | None = None
+    cells: tuple[str, ...] = ()
+    reason: Reason | None = None
+    """Reason for a refusal or a lowered verdict."""
+    session: SessionFigures | None = None
+    """Set for a claim about figures of another harness, which were not measured in rounds."""
+
+    @property
+    def figures(self) -> tuple[float, float, float] | None:
+        """Estimate, lower bound and upper bound, or `None` without an interval."""
+        if self.estimate is None or self.lo is None or self.hi is None:
+            return None
+        return self.estimate, self.lo, self.hi
+
+    def with_interval(self, interval: Interval | None) -> Self:
+        """Return the evidence with the figures of an interval, unchanged if it is not bounded."""
+        if interval is None or not interval.bounded:
+            return self
+        return replace(
+            self, estimate=interval.ratio, lo=interval.lo, hi=interval.hi, level=interval.level
+        )

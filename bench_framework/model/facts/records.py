@@ -1,0 +1,225 @@
+"""Facts about a record: what was measured, how sure it is, and what the author states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.facts.evidence import Difference, Share
+from bench_framework.model.formula import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseFloorFact:
+    """The noise floor of an input and a metric, which is the estimate of the claim.
+
+    Without an estimate, the control has too few rounds, or there is no control.
+    """
+
+    kind: Literal["noise-floor"] = "noise-floor"
+    control_differs: bool = False
+    """True if the A/A check failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalingFact:
+    """The growth of a metric between two neighbouring sizes: the scaling exponent of the claim."""
+
+    kind: Literal["scaling"] = "scaling"
+    smaller: str
+    """Label of the smaller input."""
+    larger: str
+    word: Literal["linear", "sub-linear", "super-linear", "not resolved"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryShare:
+    """The peak memory of a configuration: the estimate of the claim, in bytes."""
+
+    kind: Literal["memory-share"] = "memory-share"
+    family: str
+    """Family of units of the scenario."""
+    share: float | None = None
+    """Quotient of memory and size of the input, `None` if the size is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DerivedFact:
+    """A figure computed from named cells, with its formula."""
+
+    kind: Literal["derived"] = "derived"
+    formula: str
+    unit: Unit
+    family: str
+    """Family of units of the scenario."""
+    assuming: str = ""
+    """Assumption of a figure that is projected and not measured."""
+    smallest: float | None = None
+    """The smallest rate of the input, which sets the unit of all of its rates."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The number of planned configurations by state."""
+
+    kind: Literal["coverage"] = "coverage"
+    planned: int
+    measured: int = 0
+    failed: int = 0
+    other_output: int = 0
+    not_comparable: int = 0
+    not_started: int = 0
+    not_selected: int = 0
+    """Configurations that ``-k`` leaves out."""
+    excluded: int = 0
+    """Combinations that a rule of the scenario excludes. They are not among the planned ones."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMeasured:
+    """A combination or a configuration without measurements, for the reason of the claim."""
+
+    kind: Literal["not-measured"] = "not-measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceCost:
+    """The runs of a race, and how many configurations stopped early."""
+
+    kind: Literal["race"] = "race"
+    runs: int
+    fixed: int
+    """Runs of all configurations in all rounds."""
+    rounds: int
+    dropped: int
+    idle: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceDropped:
+    """A configuration that a race dropped. The claim compares it with one that is better."""
+
+    kind: Literal["dropped"] = "dropped"
+    after: int
+    """Rounds."""
+    costs: tuple[Difference, ...] = ()
+    counted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceIdle:
+    """A configuration that finished early without being dropped."""
+
+    kind: Literal["idle"] = "idle"
+    after: int
+    """Rounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionContents:
+    """The contents of a file of another harness, and its limits."""
+
+    kind: Literal["limits"] = "limits"
+    commands: int
+    runs: tuple[int, ...]
+    """The smallest and the largest number of runs of a command, one number if they are equal."""
+    raw: bool
+    """True if it has the time of every run."""
+    memory: str
+    """Which figures of memory the file has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionsApart:
+    """Several files, which are not compared."""
+
+    kind: Literal["sessions"] = "sessions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """The amount of data of a profile."""
+
+    total: int
+    unit: str
+    """``samples`` or ``instructions``."""
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileShare:
+    """The self share of a function or of a bucket of functions: the estimate of the claim."""
+
+    kind: Literal["profile-function", "profile-bucket"]
+    name: str
+    samples: Samples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileChange:
+    """The self share of a bucket in the baseline and in a variant, which is the estimate."""
+
+    kind: Literal["profile-before-after"] = "profile-before-after"
+    name: str
+    before: Share
+    before_samples: Samples
+    samples: Samples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileTooSmall:
+    """A profile with too few samples to rank functions."""
+
+    kind: Literal["profile-few"] = "profile-few"
+    samples: Samples
+    needed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LargestShares:
+    """The largest self shares of a profile."""
+
+    label: str
+    unit: str
+    by_group: bool
+    """True if functions are grouped in buckets."""
+    largest: tuple[tuple[str, Share], ...]
+    rest: float = 0.0
+    """Share of the other groups together."""
+    unclassified: tuple[Share, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileSummary:
+    """Where the time goes: the largest shares of each profile of an input."""
+
+    kind: Literal["profile-summary"] = "profile-summary"
+    profiles: tuple[LargestShares, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedResult:
+    """A published claim, which is the subject, and what was measured."""
+
+    kind: Literal["published"] = "published"
+    status: str
+    measured: str
+    figure: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedCounts:
+    """The numbers of published claims by verdict."""
+
+    kind: Literal["published-counts"] = "published-counts"
+    counts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorText:
+    """A text of the author: parts of it, and the measured figures that it refers to."""
+
+    kind: Literal["learning", "next-step"]
+    parts: tuple[str, ...]
+    """Text of the author and figures in turn."""

@@ -1,0 +1,306 @@
+"""Facts of the summary: the answer, its cost, where it differs, and how sure it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.facts.evidence import Difference, Evidence, Quantity, Share
+from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import Reason
+from bench_framework.model.verdict import Verdict
+
+Criterion = Literal["", "memory", "cpu", "dependencies", "estimate"]
+"""The tie-break between variants that do not differ significantly. Empty without a tie."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The best variants of an input. The claim compares the first of them, or the next variant."""
+
+    kind: Literal["main"] = "main"
+    members: tuple[str, ...]
+    """The variants that do not differ significantly, the best estimate first."""
+    is_baseline: bool = False
+    """True if the first one is the baseline. The claim is then about the next variant."""
+    leading: bool = False
+    """True for the input that the summary is about."""
+    among: tuple[str, ...] = ()
+    """The values to which the scenario restricts the choice."""
+    common: tuple[str, ...] = ()
+    """The axis values that all members have and other variants have not."""
+    costs: tuple[Difference, ...] = ()
+
+    @property
+    def tied(self) -> tuple[str, ...]:
+        """Return the members after the first one."""
+        return self.members[1:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many comparisons in a metric are worse and better."""
+
+    metric: Metric
+    worse: int
+    better: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """An input without a conclusive comparison: the question, and why."""
+
+    kind: Literal["nothing"] = "nothing"
+    reasons: tuple[tuple[str, Reason], ...] = ()
+    """Variant and reason. The variant is empty if the reason applies to all of them."""
+    more: int = 0
+    """Further reasons that are not stated."""
+    rounds_and_needed: tuple[int, int] | None = None
+    """Rounds, and rounds that a significant result needs, if that is the reason."""
+    mde: float | None = None
+    """The largest minimum detectable effect, if there is no other reason."""
+    others: tuple[Counts, ...] = ()
+    """Significant results in other metrics."""
+    leading: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recommendation:
+    """The variant to use on an input, or on all of them."""
+
+    kind: Literal["recommendation"] = "recommendation"
+    tied: tuple[str, ...] = ()
+    criterion: Criterion = ""
+    is_baseline: bool = False
+    beats_all: bool = False
+    """True if it is significantly better than every other variant."""
+    among: tuple[str, ...] = ()
+    inputs: int | None = None
+    """The number of inputs, if it is the same on all of several."""
+    memory: Quantity | None = None
+    """Its memory, if that is why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """How the recommended variant is built and run, unlike the baseline."""
+
+    kind: Literal["use"] = "use"
+    settings: str
+    """The settings that differ, as in the scenario."""
+    same: tuple[tuple[str, str], ...] = ()
+    """Axes and values that are those of the baseline."""
+    criterion: Criterion = ""
+    main: Metric
+    """The metric of the question."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateNote:
+    """A gate was asked for. Its result is in other files."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["gate_note"] = "gate_note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceChange:
+    """A significant change of memory or CPU time, with the amounts of memory."""
+
+    evidence: Evidence
+    before: Quantity | None = None
+    after: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceChanges:
+    """The significant changes of memory and CPU time between two revisions, the largest first."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["resource_changes"] = "resource_changes"
+    changes: tuple[ResourceChange, ...]
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """Memory and CPU time of the best variant, compared with another one."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["resources"] = "resources"
+    input: str = ""
+    """Label of the input if there are several."""
+    memory: Quantity | None = None
+    other: str = ""
+    """The other variant, empty without one."""
+    other_memory: Quantity | None = None
+    equivalent: bool = False
+    """True if the memory of both is equivalent."""
+    most: tuple[str, Quantity] | None = None
+    """The variant with the most memory, if it is far more."""
+    least: tuple[str, Quantity] | None = None
+    """One of the best variants that needs less memory."""
+    main: Metric
+    """The metric of the question."""
+    cpu: Evidence | None = None
+    """The comparison of CPU time with the baseline, if it is significant."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Rates of variants relative to stages that run one after the other."""
+
+    stages: tuple[tuple[str, float], ...]
+    """Variant and rate of each stage, in bytes per second."""
+    gains: tuple[tuple[str, Share], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlaps:
+    """The gain from work that overlaps, by the stages it consists of."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["overlaps"] = "overlaps"
+    groups: tuple[Overlap, ...]
+    family: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestByInput:
+    """The best variant of each input, if they differ or none is conclusive on some input."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["best_by_input"] = "best_by_input"
+    leaders: tuple[tuple[str, str], ...]
+    """Variant and input."""
+    inconclusive: int
+    """Inputs without a conclusive result."""
+    inputs: int
+    shared: tuple[str, ...] = ()
+    """Variants among the best on every input."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestEverywhere:
+    """One variant is best on every input."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["best_everywhere"] = "best_everywhere"
+    inputs: int
+    tied: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
+    """Variants that do not differ significantly from it, and the inputs on which they do not."""
+    base: str = ""
+    gains: tuple[tuple[str, Evidence], ...] = ()
+    """Input and comparison with the baseline, if all are significant."""
+    swapped: tuple[tuple[str, str], ...] = ()
+    """Pairs of variants of which the better one depends on the input."""
+    order: Literal["", "same", "open"] = ""
+    """``same`` if all variants have one order on every input, ``open`` if none changes significantly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanEffect:
+    """The mean effect of an axis value against the one before."""
+
+    level: str
+    before: str
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedEffect:
+    """An axis value whose effect has another sign in other combinations."""
+
+    level: str
+    better: int
+    worse: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanEffects:
+    """The mean effects of the axes, over the other axes."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["mean_effects"] = "mean_effects"
+    effects: tuple[MeanEffect, ...] = ()
+    none: tuple[str, ...] = ()
+    """Axis values without a significant mean effect."""
+    mixed: tuple[MixedEffect, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedChange:
+    """An experiment, with its comparison if that is significant."""
+
+    name: str
+    evidence: Evidence | None = None
+    costs: tuple[Difference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RejectedGroup:
+    """Rejected experiments with one outcome, with their comparisons if they are significant."""
+
+    outcome: Verdict | Literal["not measured", "same program"]
+    changes: tuple[RejectedChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """The measured effects of the experiments that the author rejected."""
+
+    kind: Literal["experiments"] = "experiments"
+    input: str = ""
+    """Label of the input if there are several."""
+    base: str
+    groups: tuple[RejectedGroup, ...]
+    by_original: bool = False
+    """True if the decision is that of the original report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenComparison:
+    """An inconclusive comparison and what it could detect."""
+
+    subject: str
+    reference: str
+    input: str
+    """Label of the input if there are several."""
+    mde: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoVerdict:
+    """How many comparisons have no verdict, and why."""
+
+    count: int
+    verdict: Verdict
+    control_of: Metric | None = None
+    """The metric of which the A/A check failed, if that is why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confidence:
+    """How many comparisons are conclusive, the A/A check, and what was not measured."""
+
+    kind: Literal["trust"] = "trust"
+    main: Metric
+    settled: int
+    total: int
+    contrasts: int = 0
+    """Comparisons that the scenario names."""
+    inputs: int = 1
+    open: tuple[OpenComparison, ...] = ()
+    """The inconclusive comparisons with a minimum detectable effect."""
+    refused: tuple[NoVerdict, ...] = ()
+    control: Literal["failed", "passed", "too few rounds", "none"]
+    failed_metrics: tuple[Metric, ...] = ()
+    """Other metrics in which the A/A check failed."""
+    outputs: str | None = None
+    """How outputs were checked one by one. Empty if they were not compared, `None` if they were."""
+    other_inputs: bool = False
+    """True if other inputs are not measured."""
+    cold_cache: bool = False
+    """True if a cold page cache was measured."""

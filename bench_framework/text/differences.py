@@ -1,0 +1,275 @@
+"""Differences between two configurations as text, for the macros of ``sentences.j2``: no words.
+
+Percentages of elapsed time are percentages of the reference's time: 9 % less time is a ratio of
+0.91. From 1.5× on, a sentence states the speedup or slowdown as a factor.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+from bench_framework.model.metrics import WALL
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.rounding import (
+    LARGEST_RATIO,
+    Rounded,
+    decimal,
+    rounded,
+    three_digits,
+    thresholds,
+)
+from bench_framework.text.numbers import TIMES_FROM, fixed, signed_change
+from bench_framework.units import THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.facts.comparisons import Case
+    from bench_framework.model.policies import Metric
+
+Figures = tuple[float, float, float]
+"""Estimate, lower bound and upper bound."""
+FACTOR_FROM: Final = 2.0
+"""The ratio from which on a change that is not significant is stated as "n×"."""
+FEWEST_DECIMALS: Final = 2
+MORE_DECIMALS: Final = 6
+"""The largest number of decimals that are tried beyond those of the intervals."""
+
+
+class Compares(Protocol):
+    """A claim about a comparison, or a difference."""
+
+    @property
+    def metric(self) -> Metric | None:
+        """Return the metric."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Return the verdict, or `None` without one."""
+
+    @property
+    def figures(self) -> Figures | None:
+        """Return the ratio of the verdict with its bounds, below 1 if it is better."""
+
+    @property
+    def typical(self) -> Interval | None:
+        """Return the ratio with its 95 % interval, if it is not that of the verdict."""
+
+    @property
+    def margin(self) -> float | None:
+        """Return the margin of the metric."""
+
+    @property
+    def direction(self) -> str:
+        """Return the better direction of the metric."""
+
+
+def printed(c: Compares) -> Figures | None:
+    """Return the figures that sentences print: the candidate's value over the reference's value.
+
+    They are those of the 95 % interval. An equivalent pair keeps the interval of its test if the
+    95 % interval is not within the margin.
+    """
+    figures = c.figures
+    if c.typical is not None and figures is not None:
+        _, lo, hi = c.typical.figures
+        limit = 1 + (c.margin or 0.0)
+        if c.verdict is not Verdict.EQUIVALENT or 1 / limit < lo <= hi < limit:
+            figures = c.typical.figures
+    if figures is not None and c.direction == "higher" and figures[1] and figures[2]:
+        ratio, lo, hi = figures
+        return 1 / ratio, 1 / hi, 1 / lo
+    return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A difference as it is printed, without a sign: how many times, or how much less or more."""
+
+    figure: str
+    """``8.4 %``, or ``2.1`` for a factor."""
+    lo: str
+    hi: str
+    times: bool
+    less: bool
+    """True if the candidate's value is the smaller one."""
+
+    @classmethod
+    def of_factor(cls, ratio: Rounded, *, less: bool) -> Amount:
+        """Return a factor with its interval."""
+        return cls(str(ratio.estimate), str(ratio.lo), str(ratio.hi), times=True, less=less)
+
+    @property
+    def bounds(self) -> str:
+        """The interval as text."""
+        return f"[{self.lo}, {self.hi}]"
+
+
+def amount(
+    c: Compares, times_from: float = TIMES_FROM, least: int = 1, *, certain: bool = False
+) -> Amount:
+    """Return a difference as a factor from `times_from` on, and as a percentage below it.
+
+    `least` is the number of decimals of a factor, at most three significant digits. With `certain`,
+    a difference that may be below the margin is a percentage.
+    """
+    figures = printed(c)
+    assert figures is not None
+    estimate, lo, hi = figures
+    margin = c.margin or 0.0
+    if not certain or c.verdict in (Verdict.BETTER, Verdict.WORSE):
+        slower = estimate >= times_from
+        faster = estimate <= 1 / times_from and lo > 0 and c.metric in (WALL, None)
+        if slower or faster:
+            ends = figures if slower else (1 / estimate, 1 / hi, 1 / lo)
+            times = factor(*ends, margin, least=least)
+            return Amount.of_factor(times, less=not slower)
+    return _percentage(figures, margin)
+
+
+def _percentage(figures: Figures, margin: float) -> Amount:
+    """Return a percentage of at most three significant digits."""
+    most = 2 + three_digits(100 * abs(figures[0] - 1))
+    ratio = rounded(*figures, margin=margin, most=most)
+    less = ratio.hi < 1
+    figure, *bounds = [
+        (1 - v) * 100 if less else (v - 1) * 100 for v in (ratio.estimate, ratio.lo, ratio.hi)
+    ]
+    low, high = sorted(bounds)
+    text, least, most_text = (fixed(value, ratio.decimals - 2) for value in (figure, low, high))
+    return Amount(f"{text}{THIN_SPACE}%", least, most_text, times=False, less=less)
+
+
+def remark(c: Compares) -> str:
+    """Return how a difference relates to the margin.
+
+    The text is ``below`` if the printed interval is within the margin, ``corrected`` if it is
+    outside, so that only the adjusted interval reaches the margin, ``open`` if it contains the
+    margin, and empty for a difference that is larger.
+    """
+    figures = printed(c)
+    if c.verdict in (Verdict.BETTER, Verdict.WORSE) or figures is None:
+        return ""
+    margin = c.margin or 0.0
+    most = 2 + three_digits(100 * abs(figures[0] - 1))
+    ratio = rounded(*figures, margin=margin, most=most)
+    low, _, high = (decimal(t) for t in thresholds(margin))
+    if low < ratio.lo and ratio.hi < high:
+        return "below"
+    return "corrected" if ratio.hi <= low or ratio.lo >= high else "open"
+
+
+def cost(c: Compares) -> Amount:
+    """Return a cost or saving with at most three digits and without its interval."""
+    figures = printed(c)
+    assert figures is not None
+    margin = c.margin or 0.0
+    if figures[0] >= TIMES_FROM:
+        times = rounded(*figures, margin=margin, least=1)
+        return Amount(_short(times.estimate, times.decimals, 3), "", "", times=True, less=False)
+    change = rounded(*figures, margin=margin)
+    share = _short(abs(change.estimate - 1) * 100, change.decimals - 2, 2)
+    return Amount(f"{share}{THIN_SPACE}%", "", "", times=False, less=change.hi < 1)
+
+
+def _short(value: Decimal, decimals: int, digits: int) -> str:
+    """Return a value with the given decimals, and at most the given significant digits."""
+    return fixed(value, max(0, min(decimals, digits - len(str(int(value))))))
+
+
+def signed(c: Compares, least: int = 2, *, keep: bool = True) -> Amount:
+    """Return the change of a comparison from 1, with its sign."""
+    figures = printed(c)
+    assert figures is not None
+    return signed_amount(*figures, c.margin or 0.0, least=least, keep=keep)
+
+
+def signed_bounds(c: Compares, *, keep: bool = True) -> str:
+    """Return both bounds as signed changes, such as ``[−6.5 %, +3.2 %]``."""
+    figures = printed(c)
+    assert figures is not None
+    ratio = rounded(*figures, margin=c.margin or 0.0, keep=keep)
+    low, high = (
+        f"{signed_change(bound, ratio.decimals)}{THIN_SPACE}%" for bound in (ratio.lo, ratio.hi)
+    )
+    return f"[{low}, {high}]"
+
+
+def one_scale(differences: Iterable[Compares]) -> float:
+    """Return the factor from which on "n×" is used, so that a list of comparisons has one scale."""
+    ratios = [figures[0] for d in differences if (figures := d.figures) is not None]
+    return 1.0 if any(max(r, 1 / r) >= TIMES_FROM for r in ratios) else TIMES_FROM
+
+
+def factor(
+    estimate: float, lo: float, hi: float, margin: float, *, least: int = 1, keep: bool = True
+) -> Rounded:
+    """Round a ratio that is printed as "n×" to `least` decimals, at most three significant digits."""
+    most = max(1, three_digits(estimate))
+    return rounded(estimate, lo, hi, margin=margin, least=min(least, most), most=most, keep=keep)
+
+
+def signed_amount(
+    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
+) -> Amount:
+    """Return the change of a ratio from 1 with its interval, such as −1.8 %, −6.5 and +3.2.
+
+    A ratio from 2 on is a factor. `least` and `keep` are parameters of `rounding.rounded`.
+    """
+    if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
+        times = factor(estimate, lo, hi, margin, keep=keep)
+        return Amount.of_factor(times, less=False)
+    ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
+    change, low, high = (
+        signed_change(value, ratio.decimals) for value in (ratio.estimate, ratio.lo, ratio.hi)
+    )
+    high = high if hi <= LARGEST_RATIO else "+∞"
+    return Amount(f"{change}{THIN_SPACE}%", low, high, times=False, less=estimate < 1)
+
+
+def percent_change(
+    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
+) -> str:
+    """Return `signed_amount` as text: ``"−1.8 % [−6.5, +3.2]"`` or ``"27.5× [24.6, 32.1]"``."""
+    change = signed_amount(estimate, lo, hi, margin, least=least, keep=keep)
+    return f"{change.figure}{'×' if change.times else ''} {change.bounds}"
+
+
+def case(case: Case, margin: float) -> str:
+    """Return the result on one input as a signed change with its interval."""
+    return percent_change(case.ratio, case.lo, case.hi, margin)
+
+
+class Factor(NamedTuple):
+    """A ratio and the number of decimals that its interval supports."""
+
+    ratio: float
+    decimals: int
+
+
+def printed_product(factors: Sequence[Factor], total: float | None) -> str:
+    """Return a product such as ``"0.92 × 0.94 = 0.86"``.
+
+    With a total, an example is ``"1.051 × 1.022 × 1.003 unexplained = 1.077"``. Each figure has the
+    digits of its interval, and more if the printed product would not be exact otherwise.
+
+    `total` is `None` if the product of the steps is the total. There is at least one step.
+    """
+    product = math.prod(f.ratio for f in factors)
+    least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
+    text = ""
+    for more in range(MORE_DECIMALS + 1):
+        last = fixed(product if total is None else total, least)
+        figures = [fixed(f.ratio, max(f.decimals, FEWEST_DECIMALS) + more) for f in factors]
+        product_printed = math.prod(map(Decimal, figures))
+        left = ""
+        if total is not None and fixed(product_printed, least) != last:
+            left = fixed(total / product, least + more)
+            product_printed *= Decimal(left)
+        unexplained = f" × {left} unexplained" if left else ""
+        text = f"{' × '.join(figures)}{unexplained} = {last}"
+        if fixed(product_printed, least) == last and (not left or float(left) != 1):
+            break
+    return text
