@@ -3,11 +3,16 @@
 Any other exception is an internal error: exit 70, with a saved traceback.
 """
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
 
 from bench_framework.text.errors import error_text
+
+if TYPE_CHECKING:
+    from bench_framework.model.run import Event
 
 EXIT_DONE = 0
 EXIT_WORSE = 1
@@ -66,14 +71,23 @@ class BenchError(Exception):
         details: tuple[tuple[str, str], ...] = (),
         effect: str | None = None,
         fix: str | None = None,
-        exit_code: int | None = None,
     ) -> Self:
-        """Return an error whose texts exist already, such as those of a stored event."""
+        """Return an error whose texts exist already."""
         error = cls.__new__(cls, message)
         error.code, error.message, error.details = code, message, details
         error.effect, error.fix = effect, fix
-        error.exit_code = cls.exit_code if exit_code is None else exit_code
         return error
+
+    @classmethod
+    def from_event(cls, event: Event, *, effect: str | None = None, fix: str | None = None) -> Self:
+        """Return the error of an event of a record, whose effect and fix may be replaced."""
+        return cls.from_texts(
+            event.code,
+            event.message,
+            details=event.details,
+            effect=effect or event.effect,
+            fix=fix or event.help,
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how a copy is made in another process: with its texts."""

@@ -37,12 +37,7 @@ class LoadedRecord(Frames):
         from bench_framework.workflow.pages import report_data
 
         if self.judgement is None:
-            raise RecordError(
-                f"record {self.path.name} has no figures: it has no results yet",
-                code="BX413",
-                fix="finish it with `benchctl run`, or use `benchctl report RECORD` for the rounds "
-                "measured so far",
-            )
+            raise RecordError("BX413.record-no-figures", name=self.path.name)
         return build_document(report_data(self.record, self.judgement))
 
     @cached_property
@@ -126,7 +121,7 @@ def concat(
         doubled = len(members) < len(loaded)
     if doubled or not members:
         message = "a record is given twice" if doubled else "no records are given"
-        raise UsageError(message, code="BX114", fix='give several, such as ["@prev", "@last"]')
+        raise UsageError("BX114.concat", message=message)
     return concat_frames(members, table)
 
 
@@ -152,8 +147,7 @@ def table(comparisons: Any = "@last", *, results: str | Path | None = None) -> A
         comparisons = rows[main].sort_values(["input", "ratio"], kind="stable")
     missing = _NEEDED - set(getattr(comparisons, "columns", ()))
     if missing:
-        message = f"these are no rows of comparisons: {', '.join(sorted(missing))} missing"
-        raise UsageError(message, code="BX114", fix="give a record, or rows of its `comparisons`")
+        raise UsageError("BX114.these-no-rows", missing=", ".join(sorted(missing)))
     listed = comparisons.to_dict("records")
     names = ("record", "variant", "ref_variant", "input", "metric")
     frame = comparisons[[name for name in names if name in comparisons]].assign(
@@ -264,9 +258,10 @@ def plot(
     figure = frames.drawn.get(name if name is not None else next(iter(frames.drawn), ""))
     if figure is None:
         raise UsageError(
-            f"the report of {frames.record_id} has no figure {name or ''!r}",
-            code="BX114",
-            fix=f"figures: {', '.join(frames.drawn) or 'none'}",
+            "BX114.report-no-figure",
+            record_id=frames.record_id,
+            name=name or "",
+            drawn=", ".join(frames.drawn) or "none",
         )
     return PLOTS[figure.chart](figure, ax)
 

@@ -29,7 +29,6 @@ benchctl compare @prev @last                 # compare the last two records
 benchctl gate bench/parse.yaml --base main   # fail CI on a regression
 `benchctl help exit-codes` describes the exit codes, and `benchctl help BC104` an error code.
 """
-EFFECT = "earlier measurements are kept; the same command resumes them"
 """Effect of an error that ends a command."""
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
@@ -203,11 +202,9 @@ def _options_first(arguments: list[str]) -> list[str]:
 def _refusal(error: OSError) -> MachineError:
     """Return an error of the operating system that no layer handled, such as a deleted folder."""
     return MachineError(
-        f"the operating system reported an error: {error.strerror or error}",
-        code="BX237",
+        "BX237",
         details=(("path", str(error.filename)),) if error.filename else (),
-        effect=EFFECT,
-        fix="resolve the error and repeat the command; -vv prints the traceback",
+        strerror=error.strerror or error,
     )
 
 
@@ -218,11 +215,7 @@ def _bug(arguments: list[str]) -> BenchError:
     with os.fdopen(handle, "w", encoding="utf-8") as file:
         file.write(f"benchctl {__version__}, Python {sys.version}\n{arguments!r}\n\n{trace}")
     return BenchError(
-        f"internal error in benchctl: {trace.strip().splitlines()[-1]}",
-        code="BX900",
-        details=(("trace", path),),
-        effect=EFFECT,
-        fix="report it with the trace file (it contains the command line, not the environment)",
+        "BX900", details=(("trace", path),), splitlines=trace.strip().splitlines()[-1]
     )
 
 
@@ -242,6 +235,4 @@ def require_resources() -> None:
         for name, (least, option, words) in LEAST.items():
             limit = resource.getrlimit(getattr(resource, name))[0]
             if limit != resource.RLIM_INFINITY and limit < least:
-                message = f"`ulimit {option}` is too small: benchctl needs {words}"
-                fix = "raise the limit, or start benchctl from another shell"
-                raise MachineError(message, code="BX242", effect="nothing was started", fix=fix)
+                raise MachineError("BX242", option=option, words=words)

@@ -278,10 +278,7 @@ def discard(stream: TextIO) -> None:
 
 def unwritable_stdout(error: OSError) -> MachineError:
     """Return the error BX236: stdout does not accept the output of a command."""
-    message = f"results cannot be written to stdout: {error.strerror}"
-    effect = "the output is incomplete; measurements are stored in their record"
-    fix = "write it to another place; `benchctl report @last` prints a report again"
-    return MachineError(message, code="BX236", effect=effect, fix=fix)
+    return MachineError("BX236", strerror=error.strerror)
 
 
 def one_line(text: str) -> str:

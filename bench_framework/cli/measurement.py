@@ -25,8 +25,7 @@ def fleet_of(scheduler: str | None, host: str, *, insecure: bool) -> Fleet | Non
     """Return the fleet of a command. Raises `UsageError`: an option needs the address of a scheduler."""
     if scheduler is None:
         if host or insecure:
-            message = "--host and --insecure need --scheduler"
-            raise UsageError(message, effect="nothing was measured", fix="add --scheduler ADDRESS")
+            raise UsageError("BX100.host-insecure-need")
         return None
     from bench_framework.workflow.fleet.client import Fleet
 

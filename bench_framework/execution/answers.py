@@ -197,10 +197,8 @@ class AnswerReader:
             raise _failed("check", self.policy.check, f"{finished.how}{words}")
         if not finished.ok:
             name = Path(self.policy.check[0]).name
-            message = f"the check ({name}) finds its answer wrong"
             details = (("cause", f"{finished.how}{words}"),)
-            fix = "correct the program, or the command of answer: {check: …}"
-            raise WrongAnswer(message, code="BX210", details=details, fix=fix)
+            raise WrongAnswer("BX210", details=details, name=name)
         return Answer(RIGHT, source="check")
 
     def _run(
@@ -235,7 +233,7 @@ class AnswerReader:
             texts = map(text_of, (errors, out))
             lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
         if finished.killed:
-            raise Interrupted("interrupted", effect="the run in flight is dropped")
+            raise Interrupted("BX130.run")
         return finished, f": {lines[-1].strip()}" if lines else ""
 
 

@@ -82,9 +82,7 @@ def parse(text: str | bytes) -> dict[str, Any]:
 
 
 def _unreadable(cause: str) -> CellError:
-    message = "hyperfine's JSON cannot be read"
-    fix = "run again; if it fails again, check the hyperfine that `benchctl doctor` shows"
-    return CellError(message, code="BX233", details=(("cause", cause),), fix=fix)
+    return CellError("BX233", details=(("cause", cause),))
 
 
 def installed(launcher: Launcher, env: Mapping[str, str]) -> Iterator[Hyperfine]:
@@ -167,5 +165,4 @@ def _missing(
     fix: str | None = None,
 ) -> MachineError:
     fix = fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE"
-    effect = "nothing was measured"
-    return MachineError(message, code="BC403", details=details, effect=effect, fix=fix)
+    return MachineError("BC403", details=details, message=message, fix=fix)

@@ -159,9 +159,8 @@ class Launcher:
             self._send(_request(command))
             first = self._answer(None)
             if "error" in first:
-                message, details = f"cannot start {command.argv[0]}", (("cause", first["error"]),)
-                fix = "check that the program exists and is executable"
-                raise MachineError(message, code="BX231", details=details, fix=fix)
+                details = (("cause", first["error"]),)
+                raise MachineError("BX231.cannot-start", details=details, argv=command.argv[0])
             self.running = int(first["pid"])
             try:
                 last = self._answer(on_poll, poll_s)
@@ -175,10 +174,9 @@ class Launcher:
             finally:
                 self.running = None
         if "error" in last:
-            message = f"the output of {command.argv[0]} cannot be stored: {last['error']}"
-            effect = "stored measurements are not changed"
-            fix = "free some space (`benchctl clean` lists what is kept); the same command goes on"
-            raise MachineError(message, code="BX235", effect=effect, fix=fix)
+            raise MachineError(
+                "BX235.output-cannot-stored", argv=command.argv[0], last=last["error"]
+            )
         return Finished(**last)
 
     def capture(
@@ -203,7 +201,7 @@ class Launcher:
             command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
             finished = self.run(replace(command, most_stdout=most), on_poll)
             if finished.killed:
-                raise Interrupted("interrupted", effect=f"{argv[0]} was killed")
+                raise Interrupted("BX130.capture", argv=argv[0])
             return Captured(finished, text_of(out), text_of(err))
 
     def kill_now(self) -> None:
@@ -267,9 +265,7 @@ class Launcher:
         self.running = None
         self._buffer = b""
         self.close()
-        message = "benchctl's launcher process was killed"
-        fix = "run the same command again; it continues where it stopped"
-        raise MachineError(message, code="BX232", effect="its command was killed too", fix=fix)
+        raise MachineError("BX232")
 
 
 def script(name: str) -> list[str]:
@@ -283,9 +279,7 @@ def scratch_folder() -> Iterator[str]:
     try:
         folder = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     except OSError as error:
-        message = f"a temporary folder cannot be created: {error.strerror}"
-        fix = "free some space, or set TMPDIR to a writable folder"
-        raise MachineError(message, code="BX235", effect="nothing was started", fix=fix) from error
+        raise MachineError("BX235.temporary-folder-cannot", strerror=error.strerror) from error
     try:
         yield folder
     finally:
@@ -309,9 +303,7 @@ def with_secrets(words: Iterable[str]) -> list[str]:
     try:
         return [revealed(word) for word in words]
     except LookupError as error:
-        message = f"a command needs the secret {error}, which its record does not contain"
-        fix = "use `benchctl run` with the scenario, or list the name under `reveal` in it"
-        raise MachineError(message, code="BX240", effect="nothing was started", fix=fix) from error
+        raise MachineError("BX240", error=error) from error
 
 
 def _open(pipe: IO[bytes] | None) -> IO[bytes]:

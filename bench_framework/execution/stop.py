@@ -44,9 +44,7 @@ class Stop:
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""
         if self.level:
-            effect = "all finished samples are kept; the current round will be measured again"
-            fix = "run the same command again to continue"
-            raise Interrupted("interrupted", effect=effect, fix=fix)
+            raise Interrupted("BX130.check")
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:

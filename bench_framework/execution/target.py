@@ -89,9 +89,7 @@ def target_of(
         value = slots[part.slot]
         if value is None:
             words = f"contains {{{part.slot}}}, but the scenario has none"
-            message = f"the command of {cell.label} {words}"
-            fix = f"declare {_NEEDS[part.slot]} in the scenario"
-            raise CellError(message, code="BX202", fix=fix)
+            raise CellError("BX202", label=cell.label, words=words, needs=_NEEDS[part.slot])
         return shlex.quote(value) if quote else value
 
     def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
@@ -133,8 +131,7 @@ def parse_cpus(text: str) -> tuple[int, ...]:
             first, _, last = part.partition("-")
             cpus.update(range(int(first), int(last or first) + 1))
     except ValueError as error:
-        message = f"{text!r} is not a list of CPUs"
-        raise CellError(message, code="BX203", fix="write it as 0-1 or 0,2") from error
+        raise CellError("BX203", text=text) from error
     return tuple(sorted(cpus))
 
 
@@ -164,10 +161,8 @@ def require_usable(
     missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
     if missing:
         cpus = f"`cpus: {text}` contains CPU {format_cpus(missing)}"
-        message, effect = f"{cpus}, which cannot be used on this machine", "nothing was measured"
         details = (*details, ("available", format_cpus(usable)))
-        fix = "use available CPUs; a container or cpuset may exclude some of the machine's CPUs"
-        raise MachineError(message, code="BX238", details=details, effect=effect, fix=fix)
+        raise MachineError("BX238", details=details, cpus=cpus)
 
 
 def available_cpus() -> frozenset[int]:

@@ -92,6 +92,4 @@ def _failed(argv: tuple[str, ...], what: str, errors: Path | None = None) -> Cel
     lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(last_lines(lines, STDERR_LINES))),) if lines else ()
     details = (("command", " ".join(argv)), *details)
-    message, effect = f"the command under `tuning` {what}", "nothing was measured"
-    fix = "correct the command and run again"
-    return CellError(message, code="BX204", details=details, effect=effect, fix=fix)
+    return CellError("BX204", details=details, what=what)

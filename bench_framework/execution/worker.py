@@ -63,9 +63,9 @@ class AnswersFile:
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
             os.ftruncate(self._fd, self._start)
-            message = f"the worker appended {size} bytes to the file in ${ANSWERS}"
-            fix = f"append one line per run, {MOST_ANSWERS >> 20} MiB per sample at most"
-            raise AnswerError(message, code="BX211", fix=fix)
+            raise AnswerError(
+                "BX211.worker-appended-bytes", size=size, most_answers=MOST_ANSWERS >> 20
+            )
         text = os.pread(self._fd, size, self._start) if size > 0 else b""
         return [line for line in text.split(b"\n") if line.strip()]
 
@@ -81,8 +81,7 @@ def answer_lines(path: Path) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        message = f"the file in ${ANSWERS} cannot be read: {error.strerror}"
-        raise AnswerError(message, code="BX211") from error
+        raise AnswerError("BX211.file-benchctl-answers", strerror=error.strerror) from error
     return [line for line in text.split(b"\n") if line.strip()]
 
 
@@ -127,21 +126,19 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
     """
     replies = [parse_reply(line) for line in lines]
     if len(replies) != runs:
-        message = f"the worker answered {len(replies)} times in {counted(runs, 'run')}"
         fix = f"append exactly one line per run to the file in ${ANSWERS}, or remove "
         fix += "`contract: true` under `worker`"
-        raise AnswerError(message, code="BX213", fix=fix)
+        raise AnswerError("BX213", replies=len(replies), runs=counted(runs, "run"), fix=fix)
     for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
         if timed and reply.iteration != str(number):
             was = f"HYPERFINE_ITERATION of the run was '{number}'"
             raise _invalid_line(line, f"iteration is {reply.iteration!r}, {was}")
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
-        message = f"the same command gave {len(digests)} different answers in {runs} runs"
         details = tuple(("digest", digest) for digest in sorted(digests)[:3])
-        effect = "the variant is not compared, because its runs do different work"
-        fix = "make the program deterministic, or set answer: {compare: none}"
-        raise AnswerError(message, code="BX214", details=details, effect=effect, fix=fix)
+        raise AnswerError(
+            "BX214.same-command-gave", details=details, digests=len(digests), runs=runs
+        )
     return replies
 
 
@@ -181,6 +178,4 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _invalid_line(line: bytes, cause: str) -> AnswerError:
     text = re.sub(r"[^\x20-\x7e]", "·", line[:_EXCERPT].decode("utf-8", errors="replace"))
     details = (("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else "")))
-    message = "the worker's answer is not a valid line of protocol 1"
-    fix = "correct the worker; docs/reference/worker-protocol.md describes the line"
-    return AnswerError(message, code="BX211", details=details, fix=fix)
+    return AnswerError("BX211.worker-answer-not", details=details)

@@ -126,12 +126,7 @@ def parquet(table: ExportTable) -> bytes:
         import pyarrow as pa  # noqa: PLC0415 -- an optional package
         from pyarrow import parquet as files  # noqa: PLC0415
     except ImportError as error:
-        raise UsageError(
-            "Parquet files need the package pyarrow",
-            code="BX131",
-            effect="nothing was written",
-            fix="run `pip install 'bench_framework[parquet]'`, or use --format csv-long",
-        ) from error
+        raise UsageError("BX131.parquet-files-need") from error
     types = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
     fields = [
         pa.field(

@@ -35,7 +35,6 @@ _ENCODINGS = {
     b"\xfe\xff": "UTF-16",
     b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
 }
-_WITHOUT_MARK: Final = "save it as UTF-8 without a byte order mark"
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 
 

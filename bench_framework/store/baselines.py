@@ -37,7 +37,6 @@ CHANGED: Final = "BX416"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ENTRY: Final = "baseline.json"
 """First file of an archive. All others are in ``SCENARIO/ID/``."""
-INVALID: Final = "BX118"
 """Code: an archive is not valid."""
 MOST_ARCHIVE_BYTES: Final = 4 << 30
 """Largest size of the files of an archive."""
@@ -106,8 +105,7 @@ def parse(text: bytes, where: str) -> Baseline:
         content = parse_json(text)
         version = int(content["schema_version"])
         if version > SCHEMA_VERSION:
-            message = f"a newer version of benchctl wrote {where}"
-            raise RecordError(message, code="BX412", fix="update benchctl")
+            raise RecordError("BX412.newer-version-benchctl", where=where)
         baseline = wire.read(Baseline, content)
         json.dumps(content, ensure_ascii=False).encode()  # it may have halves of characters
         valid = is_name(baseline.name) and _NAME.fullmatch(baseline.scenario)
@@ -176,16 +174,16 @@ def find(root: Path, text: str) -> Baseline:
         return matching[0]
     if matching:
         raise UsageError(
-            f"several scenarios have a baseline {name}",
-            code=UNKNOWN,
-            fix=f"name one of: {', '.join(baseline.label for baseline in matching)}",
+            "BX116.several-scenarios-baseline",
+            name=name,
+            matching=", ".join(baseline.label for baseline in matching),
         )
     known = [f"{path.parent.parent.name}@{path.stem}" for path in _files(root)[:MOST_LISTED]]
     raise UsageError(
-        f"there is no baseline {text.removeprefix('@')} in {root}",
-        code=UNKNOWN,
+        "BX116.no-baseline",
         details=tuple(("there is", label) for label in known),
-        fix="save it with `benchctl baseline save NAME RECORD`; @last and @prev are the newest records",
+        text=text.removeprefix("@"),
+        root=root,
     )
 
 
@@ -229,11 +227,9 @@ def write_archive(path: Path, baseline: Baseline, root: Path) -> None:
     folder = baseline.folder(root)
     if mismatches := manifest.check_manifest(folder):
         raise RecordError(
-            f"{folder} is not as it was written",
-            code="BX415",
+            "BX415.not-as-written",
             details=tuple((m.what, m.path) for m in mismatches[:MOST_NAMED]),
-            effect="no archive was written, because no one could import it",
-            fix=f"restore the files from a copy; `benchctl report {folder}` writes the pages again",
+            folder=folder,
         )
     names = [layout.MANIFEST, *manifest.read_manifest(folder)]
     names += [layout.SIGNATURE] if (folder / layout.SIGNATURE).is_file() else []
@@ -388,8 +384,8 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
 
 def _invalid(path: Path, cause: str, fix: str = "") -> UsageError:
     return UsageError(
-        f"{path} cannot be imported: {cause}",
-        code=INVALID,
-        effect="nothing was imported",
+        "BX118",
+        path=path,
+        cause=cause,
         fix=fix or "write the archive with `benchctl baseline export NAME`",
     )

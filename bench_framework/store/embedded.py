@@ -87,11 +87,7 @@ def is_embedded(page: str) -> bool:
 def read(page: str) -> Embedded:
     """Return a page's record. Raises `RecordError` (BX412): no runs (BX414), damaged (BX411)."""
     if not is_embedded(page):
-        raise RecordError(
-            "no runs in this page",
-            code="BX414",
-            fix="use the record's folder instead; `benchctl report RECORD --embed-runs` writes a page with runs",
-        )
+        raise RecordError("BX414")
     record, runs, scenario = _RECORD.search(page), _RUNS.search(page), _SCENARIO.search(page)
     if record is None or runs is None:
         raise _unreadable("the record in the page: a part of it is missing")
@@ -153,4 +149,4 @@ def _unpacked(text: str) -> str:
 
 
 def _unreadable(what: str) -> RecordError:
-    return RecordError(what, code="BX411", effect="nothing was recomputed")
+    return RecordError("BX411.unreadable", message=what)

@@ -76,11 +76,11 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         if len(records) >= back:
             return records[-back]
         raise UsageError(
-            f"{text}: there {'is 1 record' if records else 'are 0 records'}"
-            f"{'' if imported else ' with rounds'} under {root}",
-            code="BX101",
-            fix="`benchctl run FILE` makes one; --dir, BENCHCTL_RESULTS or, in Python, "
-            "load(…, results=FOLDER) names another folder",
+            "BX101.under",
+            text=text,
+            records="is 1 record" if records else "are 0 records",
+            imported="" if imported else " with rounds",
+            root=root,
         )
     with contextlib.suppress(OSError):  # an invalid file name is not a record
         for path in (root.__class__(text), root / text) if text.strip() else ():
@@ -96,8 +96,4 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     newest = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
-    raise UsageError(
-        f"{problem}{newest}",
-        code="BX101",
-        fix="give a folder, SCENARIO/ID, @last, @prev or @BASELINE",
-    )
+    raise UsageError("BX101.resolve", problem=problem, newest=newest)

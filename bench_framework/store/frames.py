@@ -133,9 +133,7 @@ class Frames:
         try:
             return read_regular(self.path / name)
         except OSError as error:
-            message = f"{self.path / name} cannot be read"
-            fix = "`benchctl report RECORD` derives the tables again"
-            raise RecordError(message, code="BX411", fix=fix) from error
+            raise RecordError("BX411.cannot-read", path=self.path / name) from error
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table.
@@ -146,20 +144,21 @@ class Frames:
         """
         fields = self._dictionary.get(name)
         if fields is None and "comparisons" in self._dictionary:
-            message = f"record {self.record_id} has no table {name!r}"
-            raise UsageError(message, code="BX114", fix=f"tables: {', '.join(self._dictionary)}")
+            raise UsageError(
+                "BX114.record-no-table",
+                record_id=self.record_id,
+                name=name,
+                dictionary=", ".join(self._dictionary),
+            )
         if fields is None:
-            message = f"{self.path.name} has no {name}: it is not judged yet"
-            fix = "`benchctl run` finishes an interrupted record"
-            raise RecordError(message, code="BX413", fix=fix)
+            raise RecordError("BX413.no-not-judged", name=self.path.name, name_2=name)
         try:
             return self._read(name, fields)
         except (OSError, ValueError, KeyError) as error:
             raise RecordError(
-                f"{self.path / name}.csv cannot be read",
-                code="BX411",
+                "BX411.csv-cannot-read",
                 details=(("cause", f"{type(error).__name__}: {error}"),),
-                fix="run `benchctl verify` to list the changed files",
+                path=self.path / name,
             ) from error
 
     def _read(self, name: str, fields: list[dict[str, Any]]) -> pd.DataFrame:

@@ -77,10 +77,7 @@ class JournalWriter(LineWriter):
         text, chain = _chained(wire.dump_line(line), self._chain)
         if not os.fstat(self._fd).st_nlink:
             # Writes to a deleted file succeed, but the lines would be lost.
-            message = f"the record {self._path.parent} was removed while it was measured"
-            effect = "what was measured in it is lost"
-            fix = "run the same command again; it starts over"
-            raise MachineError(message, code="BX235", effect=effect, fix=fix)
+            raise MachineError("BX235.record-removed-while", parent=self._path.parent)
         self.append(text)
         self._chain = chain
 
@@ -160,9 +157,7 @@ def read_journal(path: Path) -> Contents:
     entries = text.split(b"\n")
     entries.pop()  # text after the last newline: empty, or an incomplete line
     if not entries:
-        effect = "the record is not used"
-        fix = "start over with --fresh"
-        raise RecordError(f"{path} is empty", code="BX411", effect=effect, fix=fix)
+        raise RecordError("BX411.empty", path=path)
     contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
     contents.changed_line = _changed_line(entries)
@@ -171,10 +166,7 @@ def read_journal(path: Path) -> Contents:
         try:
             open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:
-            message = f"{path}:{number} is damaged"
-            effect = "the record is not used"
-            fix = "start over with --fresh"
-            raise RecordError(message, code="BX411", effect=effect, fix=fix) from error
+            raise RecordError("BX411.damaged", path=path, number=number) from error
     _skip(contents, open_round)
     return contents
 
@@ -202,11 +194,7 @@ def _changed_line(entries: list[bytes]) -> int | None:
 def unreadable(path: Path, error: OSError) -> RecordError:
     """Return the error BX411: a file of a record cannot be read."""
     return RecordError(
-        f"{path} cannot be read",
-        code="BX411",
-        details=(("cause", str(error.strerror)),),
-        effect="the record is not used",
-        fix="restore it from a copy of the record, or measure again with `benchctl run FILE --fresh`",
+        "BX411.unreadable-cannot-read", details=(("cause", str(error.strerror)),), path=path
     )
 
 
@@ -216,9 +204,7 @@ def _header(path: Path, text: bytes) -> lines.Header:
     except ValueError:
         line = None
     if not isinstance(line, lines.Header):
-        message = f"{path} does not begin with a header"
-        effect = "the record is not used"
-        raise RecordError(message, code="BX411", effect=effect, fix="start over with --fresh")
+        raise RecordError("BX411.does-not-begin", path=path)
     wire.require_version(path, line.schema_version)
     return line
 

@@ -86,9 +86,7 @@ def require_unicode(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        message = f"the name {os.fsencode(path)!r} is not UTF-8"
-        effect = "nothing was measured"
-        raise UsageError(message, effect=effect, fix="rename it, or use another folder") from error
+        raise UsageError("BX100.name-not-utf", path=os.fsencode(path)) from error
 
 
 @contextlib.contextmanager
@@ -206,7 +204,7 @@ def write_output(path: Path, text: str | bytes) -> None:
 def output_path(path: Path) -> Path:
     """Return where to write a file that the user named. Raises `UsageError` as `write_output`."""
     if (fault := fault_of(path)) not in {"", "does not exist"}:
-        raise UsageError(f"{path} {fault}", effect="nothing was written", fix="name a file")
+        raise UsageError("BX100.output-path", path=path, fault=fault)
     return path.resolve()
 
 
@@ -263,10 +261,11 @@ def writing(
         yield
     except OSError as error:
         raise MachineError(
-            f"{error.filename or path} cannot be written: {error.strerror or error}",
-            code="BX235",
+            "BX235.writing",
+            filename=error.filename or path,
+            strerror=error.strerror or error,
             effect=effect,
             fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
-            if (error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+            if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
             else "check the folder's permissions, then repeat the command",
         ) from error

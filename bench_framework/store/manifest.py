@@ -89,9 +89,8 @@ def read_manifest(folder: Path) -> dict[str, str]:
             fix = "finish an interrupted run with `benchctl run FILE`, or restore the file"
         elif isinstance(error, KeyError | TypeError):
             cause = "it is not the manifest of a record"
-        message, effect = f"{path} cannot be read", "the files of the record were not checked"
         details = (("cause", cause),)
-        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
+        raise RecordError("BX411.read-manifest", details=details, path=path, fix=fix) from error
     require_version(folder, version)
     return files
 

@@ -44,8 +44,7 @@ def read_summary(folder: Path, metric: str) -> RecordSummary:
     Raises `RecordError`: it is not finished (BX413), or damaged (BX411).
     """
     if not (folder / layout.MANIFEST).is_file() or not (folder / layout.CELLS).is_file():
-        fix = "finish it with `benchctl run`"
-        raise RecordError(f"{folder} is not finished", code="BX413", fix=fix)
+        raise RecordError("BX413.not-finished", folder=folder)
     try:
         with open_regular(folder / layout.JOURNAL) as file:
             header = wire.adapter(lines.Header).validate_json(file.readline())
@@ -55,8 +54,7 @@ def read_summary(folder: Path, metric: str) -> RecordSummary:
         medians = _medians(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
     except (OSError, ValueError, LookupError, RecordError) as error:
         cause = (("cause", f"{type(error).__name__}: {error}"),)
-        fix = "run `benchctl verify` to list the changed files"
-        raise RecordError(f"{folder} is damaged", code="BX411", details=cause, fix=fix) from error
+        raise RecordError("BX411.read-summary", details=cause, folder=folder) from error
     return RecordSummary(header, prepared, plan, medians)
 
 

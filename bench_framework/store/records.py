@@ -94,18 +94,13 @@ class Record:
         wrote it (BX412), or it is an imported set, which has no rounds.
         """
         if is_imported(path):
-            message = f"{path} is an imported set, which has no rounds"
-            effect = "analyses that need interleaved rounds are not available"
-            fix = "use `benchctl report`, `compare` or `verify`, or `bf.load` in a notebook"
-            raise RecordError(message, code="BX455", effect=effect, fix=fix)
+            raise RecordError("BX455", path=path)
         contents = journal.read_journal(path / layout.JOURNAL)
         plan = wire.load_plan(_bytes(path / layout.PLAN))
         cells = {cell.id for cell in plan.cells}
         used = {block.cell_id for block in contents.blocks}
         if not used | {o.cell_id for o in contents.observations} <= cells:
-            message = f"{path / layout.JOURNAL} and {layout.PLAN} do not belong together"
-            fix = "run `benchctl verify` to list the changed files"
-            raise RecordError(message, code="BX411", effect="the record is not used", fix=fix)
+            raise RecordError("BX411.plan-json-do", path=path / layout.JOURNAL)
         return cls(path, plan, contents)
 
     @property
@@ -128,9 +123,9 @@ class Record:
         Raises `RecordError` (BX411): the journal was changed.
         """
         if (number := self.contents.changed_line) is not None:
-            message = f"{self.path / layout.JOURNAL}:{number} was changed after it was written"
-            fix = "use --fresh to start a new record; the old one is not changed"
-            raise RecordError(message, code="BX411", effect="the record is not continued", fix=fix)
+            raise RecordError(
+                "BX411.changed-after-written", path=self.path / layout.JOURNAL, number=number
+            )
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.SIGNATURE, layout.CLAIMS):
                 (self.path / name).unlink(missing_ok=True)
@@ -330,18 +325,17 @@ def require_same(
         files = (record.plan.scenario_path, plan.scenario_path)
         if what == "scenario" and files[0] != files[1]:
             raise RecordError(
-                f"the unfinished record {record.path} is of another scenario named `{plan.name}`",
-                code="BX410",
+                "BX410.unfinished-record-another",
                 details=(("its file", files[0]), ("this file", files[1])),
-                effect="nothing was measured, and the record is not changed",
-                fix="give the scenarios different names, finish the other one, or use --fresh",
+                path=record.path,
+                name=plan.name,
             )
         raise RecordError(
-            f"cannot continue: {what} {before} → {now} since the run began",
-            code="BX410",
+            "BX410.cannot-continue-since",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
-            effect="rounds measured under different conditions cannot be compared",
-            fix="start a new record with `benchctl run FILE --fresh`; this one is not changed",
+            what=what,
+            before=before,
+            now=now,
         )
 
 

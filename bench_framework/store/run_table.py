@@ -17,7 +17,7 @@ from bench_framework.model import contention
 from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation, Receipt
-from bench_framework.store import layout, wire
+from bench_framework.store import wire
 from bench_framework.store.columns import Column, from_csv, from_field, listed, metric_column
 from bench_framework.store.source import (
     Configuration,
@@ -218,8 +218,7 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
 
 
 def _damaged(what: str) -> RecordError:
-    message = f"{layout.RUNS} cannot be read: {what}"
-    return RecordError(message, code="BX411", fix="run `benchctl verify` to list the changed files")
+    return RecordError("BX411.runs-csv-cannot", what=what)
 
 
 def _columns_by_cell(

@@ -86,11 +86,9 @@ def load_judged(text: str | bytes) -> Judged:
 def require_version(what: Path | str, version: int) -> None:
     """Refuse data of another format. Raises `RecordError` (BX412)."""
     if version != SCHEMA_VERSION:
-        message = (
-            f"{what} has format {version}, and this benchctl reads format {SCHEMA_VERSION} only"
+        raise RecordError(
+            "BX412.format-benchctl-reads", what=what, version=version, schema_version=SCHEMA_VERSION
         )
-        fix = "measure again, or use the version of benchctl that wrote it"
-        raise RecordError(message, code="BX412", fix=fix)
 
 
 def read(kind: type[T], values: Mapping[str, Any]) -> T:
@@ -112,10 +110,8 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     except PydanticSerializationError as error:
         # JSON cannot represent a path that is not UTF-8, which Python stores with lone surrogates.
         raise UsageError(
-            "a path of this scenario is not UTF-8, and no record could name it",
+            "BX100.path-scenario-not",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
-            effect="nothing was measured",
-            fix="rename the folder or file",
         ) from error
 
 
@@ -128,10 +124,7 @@ def _load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) ->
     except ValidationError as error:
         where, cause = _first(error)
         raise RecordError(
-            f"{name} cannot be read",
-            code="BX411",
-            details=(("where", where), ("cause", cause)),
-            fix=fix,
+            "BX411.load", details=(("where", where), ("cause", cause)), name=name, fix=fix
         ) from error
     return model
 

@@ -57,8 +57,7 @@ def list_items(
     Raises `UsageError` (BX105): an unknown kind.
     """
     if unknown := ", ".join(kind for kind in kinds if kind not in KINDS):
-        fix = f"use one of {', '.join(KINDS)}"
-        raise UsageError(f"unknown kind {unknown}", code="BX105", fix=fix)
+        raise UsageError("BX105", unknown=unknown, kinds=", ".join(KINDS))
     selected = kinds or tuple(kind for kind in KINDS if kind not in ONLY_BY_NAME)
     items = (item for kind in selected for item in _items_of_kind(kind, results, warn))
     old = (item for item in items if item.age_s >= older_s)
@@ -82,9 +81,9 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
                 refused.append(error)
     if refused:
         details = tuple(("cause", str(error)) for error in refused[:MOST_CAUSES])
-        effect, fix = "the other items were removed", "remove them as the user who owns them"
-        message = f"{counted(len(refused), 'item')} could not be removed"
-        raise MachineError(message, code="BX235", details=details, effect=effect, fix=fix)
+        raise MachineError(
+            "BX235.could-not-removed", details=details, refused=counted(len(refused), "item")
+        )
 
 
 def _remove(path: Path) -> None:

@@ -115,17 +115,13 @@ def compare_axis(
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
-            message = f"{', '.join(exact)} is a property of the program and not measured in rounds"
-            fix = "use a metric that is measured in rounds; the report compares the others"
-            raise UsageError(message, code="BX107", fix=fix)
+            raise UsageError("BX107.property-program-not", exact=", ".join(exact))
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = axis_levels.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
             selected = f" where {where}" if where else ""
-            message = f"no two configurations of this record differ only in {axis}{selected}"
-            fix = "measure two levels of the axis with all other axes equal"
-            raise UsageError(message, code="BX106", fix=fix)
+            raise UsageError("BX106.no-two-configurations", axis=axis, selected=selected)
         builds = {build.id: build for build in contents.builds}
         judged, looks = axis_levels.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
@@ -143,7 +139,7 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     message = f"no axis {name} varies in this record"
     if any(axis.name == name and axis.kind == "input" for axis in axes):
         message = f"{name} is an axis of the input: its levels do different work in separate rounds"
-    raise UsageError(message, code="BX106", fix=f"axes: {', '.join(known) or 'none'}")
+    raise UsageError("BX106.variant-axis", message=message, known=", ".join(known) or "none")
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
@@ -152,7 +148,7 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
     if unknown or not metrics:
         missing = f"this record has no metric {', '.join(unknown)}"
         message = missing if unknown else "no metric given"
-        raise UsageError(message, code="BX107", fix=f"use one or more of {', '.join(known)}")
+        raise UsageError("BX107.require-metrics", message=message, known=", ".join(known))
 
 
 def _other_plan(
@@ -165,12 +161,10 @@ def _other_plan(
     variants = tuple(variant for variant in plan.variants if variant.id in within)
     chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
-        message = f"{base.label} is a bound: it does different work and cannot be a baseline"
-        raise UsageError(message, code="BX106", fix="select another variant with --baseline")
+        raise UsageError("BX106.bound-does-different", label=base.label)
     ids = {variant.id for variant in chosen} | {base.id}
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
-        message = "the candidate is the baseline"
-        raise UsageError(message, code="BX106", fix="select another variant with --candidate")
+        raise UsageError("BX106.candidate-baseline")
     cells = []
     for cell in plan.cells:
         if cell.role is Role.CONTROL and base.id == plan.baseline_id:
@@ -194,10 +188,8 @@ def _other_plan(
 def _one(plan: Plan, text: str) -> Variant:
     variants = _selected(plan, text, "--baseline")
     if len(variants) > 1:
-        message = f"--baseline selects {len(variants)} variants instead of one"
         details = tuple(("selected", variant.label) for variant in variants[:5])
-        fix = "give a value of every axis, or variant='…'"
-        raise UsageError(message, code="BX106", details=details, fix=fix)
+        raise UsageError("BX106.baseline-selects-variants", details=details, variants=len(variants))
     return variants[0]
 
 
@@ -212,9 +204,7 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
         details = tuple(("variant", variant.label) for variant in plan.variants[:8])
-        message = f"{text!r} selects no variant of this record"
-        fix = "give a label, or conditions such as io=mmap"
-        raise UsageError(message, code="BX106", details=details, fix=fix)
+        raise UsageError("BX106.selects-no-variant", details=details, text=text)
     return variants
 
 
@@ -238,13 +228,14 @@ def compare_records(
     metrics = BRIDGED_METRICS[:3] if metrics is None else metrics
     unknown = [metric for metric in metrics if metric not in BRIDGED_METRICS]
     if unknown or not metrics:
-        message = f"two records cannot be compared by {', '.join(unknown) or 'no metric'}"
-        fix = f"use one or more of {', '.join(BRIDGED_METRICS)}"
-        raise UsageError(message, code="BX107", fix=fix)
+        raise UsageError(
+            "BX107.two-records-cannot",
+            unknown=", ".join(unknown) or "no metric",
+            bridged_metrics=", ".join(BRIDGED_METRICS),
+        )
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]
     if folders[0].resolve() == folders[1].resolve():
-        fix = "give two records, or use `benchctl compare RECORD` for one record"
-        raise UsageError(f"{earlier} and {later} are the same record", code="BX121", fix=fix)
+        raise UsageError("BX121.same-record", earlier=earlier, later=later)
     with contextlib.ExitStack() as stack:
         first, second = (stack.enter_context(Record.open(folder)) for folder in folders)
         for folder in folders:

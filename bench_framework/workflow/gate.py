@@ -40,9 +40,7 @@ from bench_framework.workflow.run_options import (
 )
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
-NOTHING = "nothing was written"
 NEVER = "never"
-MISSING = "BX120"
 """Code: there is nothing to accept, or it is not known where to write it."""
 
 
@@ -92,8 +90,7 @@ def gate_record(
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "benchctl gate RECORD" if contents.reopened else record.plan.command
-            message = f"the measurement of {record.path} is incomplete"
-            raise errors.RecordError(message, code="BX413", fix=f"finish it with `{again}`")
+            raise errors.RecordError("BX413.measurement-incomplete", path=record.path, again=again)
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -127,19 +124,16 @@ def _continue(results: Path, record: Record, command: str, observer: Observer) -
 
 
 def _interrupted(when: str, command: str) -> errors.Interrupted:
-    message, effect = f"interrupted while {when}", "the gate has no result"
-    return errors.Interrupted(message, effect=effect, fix=how_to_resume(command))
+    return errors.Interrupted("BX130.interrupted-while", when=when, fix=how_to_resume(command))
 
 
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
         where = f"{record.path} was measured on another machine"
-        message = f"{where}, so the gate cannot measure more here"
-        effect = "the gate has no result; the record is not changed"
         fix = "run the gate on that machine, `benchctl run --gate` on this one"
         fix += ", or judge the stored rounds alone with --no-confirm"
-        raise errors.UsageError(message, code="BX109", effect=effect, fix=fix)
+        raise errors.UsageError("BX109", where=where, fix=fix)
 
 
 def first_pass_folder(folder: Path) -> Path:
@@ -149,9 +143,7 @@ def first_pass_folder(folder: Path) -> Path:
     if not first:
         return folder
     if not (folder.parent / first / layout.JOURNAL).is_file():
-        message = f"{folder} is the confirmation of {first}, and that record is missing"
-        fix = "measure both again with `benchctl run FILE --gate`"
-        raise errors.RecordError(message, code="BX411", effect="the gate was not applied", fix=fix)
+        raise errors.RecordError("BX411.confirmation-record-missing", folder=folder, first=first)
     return folder.parent / first
 
 
@@ -293,7 +285,7 @@ def accept(
         RecordError: BX413, the gate was not applied to the record.
     """
     if not reason.strip():
-        raise errors.UsageError("--reason is empty", effect=NOTHING, fix="write why it is accepted")
+        raise errors.UsageError("BX100.reason-empty")
     _require_date(until, utc_now()[:10])
     folder = first_pass_folder(finding.resolve_measured(results, record))
     with Record.open(folder) as opened:
@@ -308,8 +300,12 @@ def accept(
     )
     if not entries:
         known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
-        message = f"{'no such' if proposed else 'no'} confirmed regression in the gate of {folder}"
-        raise errors.UsageError(message, code=MISSING, details=known, effect=NOTHING)
+        raise errors.UsageError(
+            "BX120.confirmed-regression-gate",
+            details=known,
+            proposed="no such" if proposed else "no",
+            folder=folder,
+        )
     path = _file(plan, file)
     target = layout.output_path(path)
     # Without the lock, another process could write between reading and writing, and lose its entries.
@@ -328,9 +324,7 @@ def _require_date(until: str, today: str) -> None:
     except ValueError:
         valid = False
     if not valid:
-        message = f"--until {until} is not a date from today on"
-        fix = "write the last day as 2027-03-31, or `never`"
-        raise errors.UsageError(message, effect=NOTHING, fix=fix)
+        raise errors.UsageError("BX100.until-not-date", until=until)
 
 
 def _proposals(folder: Path) -> list[dict[str, str]]:
@@ -339,9 +333,7 @@ def _proposals(folder: Path) -> list[dict[str, str]]:
         proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
         return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        message = f"{folder} has no result of a gate of this version"
-        fix = f"apply the gate with `benchctl gate {folder}`"
-        raise errors.RecordError(message, code="BX413", effect=NOTHING, fix=fix) from error
+        raise errors.RecordError("BX413.no-result-gate", folder=folder) from error
 
 
 def _file(plan: Plan, file: Path | None) -> Path:
@@ -356,4 +348,4 @@ def _file(plan: Plan, file: Path | None) -> Path:
         fix = "name the file of this checkout with --file"
     else:
         return path
-    raise errors.UsageError(message, code=MISSING, effect=NOTHING, fix=fix)
+    raise errors.UsageError("BX120.file", message=message, fix=fix)

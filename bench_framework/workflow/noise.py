@@ -242,9 +242,14 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
         for metric in METRICS:
             whole &= {number for number, value in sample.values(metric).items() if value > 0}
     if len(whole) < ROUNDS:
-        message = f"{reference.name}: {ROUNDS - len(whole)} of {ROUNDS} rounds failed"
-        fix = f"run `{reference.path} {' '.join(reference.args[:1])}` to see its error"
-        raise MachineError(message, code="BX239", effect="earlier windows are kept", fix=fix)
+        raise MachineError(
+            "BX239.rounds-failed",
+            name=reference.name,
+            rounds=ROUNDS - len(whole),
+            rounds_2=ROUNDS,
+            path=reference.path,
+            args=" ".join(reference.args[:1]),
+        )
 
     def series(cell: str) -> dict[str, Any]:
         return {m: np.array([collected[cell].values(m)[r] for r in sorted(whole)]) for m in METRICS}

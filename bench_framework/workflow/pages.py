@@ -54,8 +54,11 @@ def parse_formats(text: str) -> tuple[Format, ...]:
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in FORMATS]
     if unknown or not names:
-        message = f"unknown format {', '.join(unknown) or repr(text)}"
-        raise UsageError(message, code="BX104", fix=f"use one or more of {', '.join(FORMATS)}")
+        raise UsageError(
+            "BX104.unknown-format",
+            unknown=", ".join(unknown) or repr(text),
+            formats=", ".join(FORMATS),
+        )
     return cast("tuple[Format, ...]", tuple(names))
 
 
@@ -77,13 +80,11 @@ def report_record(
     Raises `RecordError` (BX411): the manifest of a record with results is missing or damaged.
     """
     if embed_runs and "html" not in formats:
-        message, fix = "--embed-runs needs the format html", "add html to --format"
-        raise UsageError(message, code="BX104", fix=fix)
+        raise UsageError("BX104.embed-runs-needs")
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:
-            message = f"{folder} was imported and has no runs to embed"
-            raise UsageError(message, code="BX104", fix="leave out --embed-runs")
+            raise UsageError("BX104.imported-no-runs", folder=folder)
         if {"html", "md"} & set(formats):
             record.require_manifest()
         if (judgement := record.judgement()) is None:
@@ -145,9 +146,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         cause = (("cause", getattr(error, "strerror", None) or str(error)),)
-        fix = "run `benchctl verify` to list all missing or changed files"
-        message = f"{name} cannot be read"
-        raise RecordError(message, code="BX411", details=cause, fix=fix) from error
+        raise RecordError("BX411.report-data", details=cause, name=name) from error
     return contents_data(
         plan,
         contents,

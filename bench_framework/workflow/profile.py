@@ -100,8 +100,7 @@ def profile_record(
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
-            message = "the measurement of the record is incomplete"
-            raise RecordError(message, code="BX413", fix=f"finish it with `{record.plan.command}`")
+            raise RecordError("BX413.measurement-record-incomplete", command=record.plan.command)
         record.require_manifest()
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
@@ -139,10 +138,8 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
 
     if not outcome.profiles:
         if outcome.stopped:
-            effect, fix = "nothing was profiled", "run the same command again"
-            raise Interrupted("interrupted", effect=effect, fix=fix)
-        e = outcome.events[0]
-        raise MachineError(e.message, code=e.code, details=e.details, effect=e.effect, fix=e.help)
+            raise Interrupted("BX130.written")
+        raise MachineError.from_event(outcome.events[0])
     for event in outcome.events:
         observer.notify(Remark(event))
     if (judgement := record.judgement()) is None:
@@ -185,8 +182,7 @@ def _bucket(text: str) -> Bucket:
     if not (name and equals and pattern) or name == OTHER:
         fault = "write NAME=REGEX; the name `other` is reserved"
     if isinstance(fault, str):
-        fix = "use, for example, --bucket 'JSON=serde|sonic'"
-        raise UsageError(f"invalid bucket {text!r}: {fault}", code="BX119", fix=fix)
+        raise UsageError("BX119", text=text, fault=fault)
     return Bucket(name, pattern)
 
 
@@ -195,8 +191,7 @@ def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
         details = tuple(("variant", variant.label) for variant in plan.variants[:8])
-        message = f"{text!r} selects no configuration of this record"
-        raise UsageError(message, code="BX106", details=details)
+        raise UsageError("BX106.selects-no-configuration", details=details, text=text)
     return cells
 
 
@@ -204,9 +199,7 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     measured = {item.input_id: item.sha256 for item in record.contents.inputs}
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
-            message = f"the input {record.plan.input(item.input_id).label} is not the one that was measured"
-            fix = "measure and profile the present input with `benchctl run --profile`"
-            raise RecordError(message, code="BX420", effect="nothing was profiled", fix=fix)
+            raise RecordError("BX420.input-not-one", label=record.plan.input(item.input_id).label)
 
 
 def profile_document(result: ProfileResult) -> dict[str, Any]:

@@ -204,11 +204,11 @@ def require_plan(record: Record, plan: Plan) -> None:
     changed = "the scenario or the options have changed since" + (keys and f" (changed: {keys})")
     start = f"`{plan.command} --fresh`" if plan.scenario_path else "add --fresh before any `--`"
     raise errors.RecordError(
-        f"the last run of {plan.name} was interrupted, and {changed}",
-        code="BX410",
+        "BX410.last-run-interrupted",
         details=(("old command", record.plan.command),),
-        effect="rounds measured under different conditions cannot be compared",
-        fix=f"undo the change and run the old command, or start a new record: {start}",
+        name=plan.name,
+        changed=changed,
+        start=start,
     )
 
 
@@ -219,10 +219,7 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
         before = known.get(build.id)
         if before is not None and build.sha256 is not None and build.sha256 != before:
             change = f"{Path(build.path or '').name} {before[:12]} → {build.sha256[:12]}"
-            message = f"cannot confirm: the program {change} since the first pass of the gate"
-            effect = "the second pass would measure another program, so nothing was measured"
-            fix = "measure both again with `benchctl run FILE --gate --fresh`"
-            raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
+            raise errors.RecordError("BX410.cannot-confirm-program", change=change)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
@@ -263,9 +260,9 @@ def _record_for(
                 results, plan, text, started_at=at, benchctl=__version__, numbers=numbers
             )
         except OSError as error:
-            message = f"cannot write a record into {results}: {error.strerror}"
-            effect, fix = "nothing was measured", "use another folder with --out"
-            raise errors.MachineError(message, code="BX235", effect=effect, fix=fix) from error
+            raise errors.MachineError(
+                "BX235.cannot-write-record", results=results, strerror=error.strerror
+            ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
         if record.note(event) and event.severity != "note":
@@ -352,9 +349,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.B
     for event in contents.events:
         if event.severity == "error":
             kind = errors.AnswerError if event.code == "BX210" else errors.CellError
-            error = kind(event.message, code=event.code, details=event.details)
-            error.effect, error.fix = event.effect, event.help
-            failures.append(error)
+            failures.append(kind.from_event(event))
     return tuple(failures)
 
 

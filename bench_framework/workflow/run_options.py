@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 BUILTIN: Final = "builtin"
 QUICK: Final = ("measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1")
 """The overrides of ``--quick``."""
-NOTHING: Final = "nothing was built or measured"
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
 """Environment variables in which GitHub and GitLab store the target branch of a change."""
 _MAIN: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -115,8 +114,7 @@ def find_scenario(name: str) -> Path:
     Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
     """
     if not name.strip():
-        fix = "give the path of a scenario file, or the name of a bundled scenario"
-        raise UsageError("the name of the scenario file is empty", code="BX102", fix=fix)
+        raise UsageError("BX102.name-scenario-file")
     path = Path(name)
     shipped = assets.shipped_scenarios()
     key = name.replace("_", "-")
@@ -124,10 +122,9 @@ def find_scenario(name: str) -> Path:
         return path
     if key in shipped:
         return shipped[key]
-    message = f"there is no file and no bundled scenario named {name}"
     details = (("shipped", ", ".join(shipped) or "none"),)
     fix = did_you_mean(key, [*shipped]) or "`benchctl init` writes a scenario to start from"
-    raise UsageError(message, code="BX102", details=details, fix=fix)
+    raise UsageError("BX102.no-file-no", details=details, name=name, fix=fix)
 
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
@@ -152,10 +149,7 @@ def require_outside(plan: Plan, results: Path) -> None:
             ("data-dir", data, "data-dir: FOLDER"),
         ):
             if path.resolve().is_relative_to(Path(folder).resolve()):
-                message = f"{what} {path} is inside the input folder {folder}"
-                effect = "the input would change while it is measured; nothing was measured"
-                fix = f"choose another folder: input: {{folder: …}}, or {key}"
-                raise UsageError(message, code="BC414", effect=effect, fix=fix)
+                raise UsageError("BC414", what=what, path=path, folder=folder, key=key)
 
 
 def plan_run(name: str, options: RunOptions) -> Plan:
@@ -165,17 +159,16 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
-        message = f"--idle must be a load average above 0, got {shortest(options.idle)}"
-        raise UsageError(message, effect="nothing was measured", fix="write --idle 0.3")
+        raise UsageError("BX100.idle-must-load", idle=shortest(options.idle))
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
     if options.base is not None and not options.base.strip():
-        raise UsageError("--base is empty", effect=NOTHING, fix="write a branch, tag or commit")
+        raise UsageError("BX100.base-empty")
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
-        raise UsageError("--head needs --base", effect="nothing was measured", fix="add --base REV")
+        raise UsageError("BX100.head-needs-base")
     if options.gate:
         plan = replace(plan, asked=(*plan.asked, GATE))
         require_decidable(plan)
@@ -192,10 +185,7 @@ def require_decidable(plan: Plan) -> None:
 
     if (needed := rounds_needed(plan)) is not None:
         most = counted(plan.measure.rounds_max, "round")
-        message = f"the gate cannot detect anything in {most}: it needs {needed}"
-        effect = "the gate would always pass, so nothing was checked"
-        fix = f"use -S measure.rounds.max={needed}, or fewer candidates, inputs or gated metrics"
-        raise UsageError(message, code="BX108", effect=effect, fix=fix)
+        raise UsageError("BX108", most=most, needed=needed)
     accepted_changes(plan)
 
 
@@ -234,9 +224,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         if base != MERGE_BASE:
             base_id = commit_of(revision=base)
         elif crate is None:
-            message = "`merge-base` needs a crate in a repository on this machine"
-            fix = "give --base as a branch, tag or commit"
-            raise UsageError(message, code="BX110", effect=NOTHING, fix=fix)
+            raise UsageError("BX110.merge-base-needs")
         else:
             target = next((env[name] for name in _TARGETS if env.get(name)), None)
             branches = (f"origin/{target}", target, *_MAIN) if target else _MAIN
@@ -249,9 +237,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
             same = same and not revisions.has_changes(git, crate)
     if same:
         details = (("base", base), ("head", head or "the working tree, which has no changes"))
-        message = f"base and head are the same commit, {base_id[:12]}"
-        fix = "on the main branch, compare with the previous commit: --base HEAD~1"
-        raise GateError(message, code="BX111", details=details, effect=NOTHING, fix=fix)
+        raise GateError("BX111", details=details, base_id=base_id[:12])
     return at_revisions(plan, Revisions(base_id, head_id))
 
 
@@ -272,6 +258,4 @@ def source_of_revisions(plan: Plan) -> BuildSpec:
         reason = "one of its axes names revisions"
     if not reason:
         return specs[0]
-    message = f"{plan.scenario_path} cannot be measured at two revisions: {reason}"
-    fix = "compare revisions with a scenario that builds your own crate, without such an axis"
-    raise UsageError(message, code="BX110", effect=NOTHING, fix=fix)
+    raise UsageError("BX110.cannot-measured-at", scenario_path=plan.scenario_path, reason=reason)

@@ -191,19 +191,17 @@ def doctor(
     console: Console = context.obj
     cpus = _cpu_list(cpus)
     if aa and tune:
-        raise UsageError("--aa and --tune exclude each other", fix="run one after the other")
+        raise UsageError("BX100.aa-tune-exclude")
     if aa:
         _measure_noise(console, _seconds(how_long), cpus)
         return
     if how_long is not None:
-        raise UsageError("--for needs --aa", fix="run `benchctl doctor --aa --for 15m`")
+        raise UsageError("BX100.needs-aa")
     if tune:
         _show_settings(console, cpus)
         return
     if cpus is not None:
-        raise UsageError(
-            "--cpus needs --aa or --tune", fix=f"run `benchctl doctor --aa --cpus {cpus}`"
-        )
+        raise UsageError("BX100.cpus-needs-aa", cpus=cpus)
     _examine(console)
 
 
@@ -283,9 +281,9 @@ def _seconds(text: str | None) -> float | None:
     try:
         seconds = parse_duration(text)
     except ValueError as error:
-        raise UsageError(f"--for {text}: {error}", fix=fix) from error
+        raise UsageError("BX100.seconds", text=text, error=error, fix=fix) from error
     if seconds <= 0:
-        raise UsageError(f"--for {text}: not a positive time", fix=fix)
+        raise UsageError("BX100.not-positive-time", text=text, fix=fix)
     return seconds
 
 
@@ -297,7 +295,9 @@ def _cpu_list(text: str | None) -> str | None:
         return None if text is None else cpu_list(text)
     except Refused as error:
         raise UsageError(
-            f"--cpus {text}: {error.text.message}",
+            "BX100.cpu-list",
+            text=text,
+            message=error.text.message,
             fix=error.text.fix or "write 0 or 0,2-3, for example",
         ) from error
 

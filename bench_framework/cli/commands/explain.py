@@ -67,4 +67,4 @@ def explain(
     else:
         close = get_close_matches(topic, [*codes, *commands, "exit-codes"], n=1)
         hint = f"did you mean `{close[0]}`?  " if close else ""
-        raise UsageError(f"no help for {topic!r}", fix=f"{hint}`benchctl help` lists all topics")
+        raise UsageError("BX100.no-help", topic=topic, hint=hint)

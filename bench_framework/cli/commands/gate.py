@@ -83,8 +83,7 @@ def gate(
     fleet = fleet_of(scheduler, host, insecure=insecure)
     if base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
-            fix = "run `benchctl gate --base REV FILE`"
-            raise UsageError("--base needs a scenario file", fix=fix)
+            raise UsageError("BX100.base-needs-scenario")
         options = RunOptions(
             console.results,
             only,
@@ -99,10 +98,7 @@ def gate(
         return
     given = {"head": head, "only": only, "set": overrides, "scheduler": scheduler}
     if options_of_files := [f"--{name}" for name, value in given.items() if value]:
-        raise UsageError(
-            f"{', '.join(options_of_files)} cannot be used with an existing record",
-            fix="give a scenario file in place of the record; it is measured first",
-        )
+        raise UsageError("BX100.cannot-used-existing", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
     with display_for(console) as display:
         result = gate_record(

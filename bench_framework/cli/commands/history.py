@@ -85,7 +85,7 @@ def history(
 
     console: Console = context.obj
     if plot is not None and plot.suffix != ".svg":
-        raise UsageError(f"{plot} is no SVG file", fix="write --plot history.svg")
+        raise UsageError("BX100.no-svg-file", plot=plot)
     failed = 0
     if backfill is not None:
         options = RunOptions(console.results, only, overrides or (), command=command_line())
@@ -97,7 +97,7 @@ def history(
             raise typer.Exit(done.exit_code)
         failed = done.exit_code
     elif every != 1 or overrides:
-        raise UsageError("--every and --set need --backfill", fix="add --backfill v1..main")
+        raise UsageError("BX100.every-set-need")
     gc.disable()  # the points of a long history are in no circles, and live until the end
     try:
         result = scenario_history(

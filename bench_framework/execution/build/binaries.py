@@ -115,12 +115,10 @@ def describe(
         with suppress(ValueError):
             description = parse_json(output.stdout)
     if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
-        message = f"{Path(argv[0]).name} gives no valid answer to `describe`"
         details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
-        effect = "its receipts are not trusted, and it is not measured"
         fix = "correct the worker; for a program without the worker protocol, remove "
         fix += "`contract: true` under `worker`"
-        raise BuildError(message, code="BX221", details=details, effect=effect, fix=fix)
+        raise BuildError("BX221", details=details, name=Path(argv[0]).name, fix=fix)
     return description
 
 
@@ -153,8 +151,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
 
 
 def _unfit(message: str, fix: str) -> MachineError:
-    effect = "nothing was measured"
-    return MachineError(message, code="BX234", effect=effect, fix=fix, exit_code=EXIT_USAGE)
+    return MachineError("BX234", exit_code=EXIT_USAGE, message=message, fix=fix)
 
 
 def add_control(

@@ -95,14 +95,9 @@ class Builder:
             try:
                 self.launcher.capture(["cargo", "--version"], self.env)
             except MachineError as error:
-                message = "cargo cannot be started, but this scenario builds a crate"
                 advice = "install Rust from https://rustup.rs, or add cargo to PATH"
                 raise MachineError(
-                    message,
-                    code="BX231",
-                    details=error.details,
-                    effect="nothing was built or measured",
-                    fix=f"{advice}; `benchctl doctor` checks it",
+                    "BX231.cargo-cannot-started", details=error.details, advice=advice
                 ) from error
         programs = tuple(dict.fromkeys(spec.program for spec in specs))
         built: dict[BuildSpec, Build] = {}
@@ -255,8 +250,7 @@ class Builder:
         if spec.git is None:
             crate = assets.native_dir() if spec.crate == BUILTIN else Path(spec.crate)
             if not (crate / "Cargo.toml").is_file():
-                fix = "correct `worker.crate` in the scenario"
-                raise BuildError(f"{crate} contains no Cargo.toml", code="BX222", fix=fix)
+                raise BuildError("BX222", crate=crate)
         if spec.git is not None or spec.revision is not None:
             folder, commit = revisions.checkout(
                 git, self.cache, crate=crate, url=spec.git, revision=spec.revision

@@ -112,8 +112,7 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             message = f"several folders above {root} configure cargo, and copies of the sources "
             message += "can have the configuration of one of them only"
             details = tuple(("folder", str(folder)) for folder in folders)
-            fix = "put the configuration into one of them"
-            raise BuildError(message, details=details, fix=fix)
+            raise BuildError("BX220.bring-above", details=details, message=message)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)
@@ -148,10 +147,8 @@ def extended_flags(
         if message["reason"] == "build-script-executed":
             configured = dict(message["env"])["FLAGS"]
             return {_FLAGS: SEPARATOR.join(filter(None, (configured, *flags)))}
-    message = f"cargo cannot read the flags of its configuration for {crate}"
     details = (("cargo", failure_text(output.stderr) or output.finished.how),)
-    fix = "correct the configuration of cargo: .cargo/config.toml"
-    raise BuildError(message, details=details, fix=fix)
+    raise BuildError("BX220.cargo-cannot-read", details=details, crate=crate)
 
 
 @dataclass(frozen=True, slots=True)

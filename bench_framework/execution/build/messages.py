@@ -183,10 +183,8 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
         text = failure_text(output.stderr) or output.finished.how
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         text = f"its output is not that of cargo metadata: {error!r}"
-    message, details = f"cargo cannot read the crate in {folder}", (("cargo", text),)
-    fix = "correct the crate until `cargo metadata --no-deps` succeeds in this folder"
-    effect = "nothing was written"
-    raise UsageError(message, code="BX124", details=details, effect=effect, fix=fix)
+    details = (("cargo", text),)
+    raise UsageError("BX124", details=details, folder=folder)
 
 
 def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:

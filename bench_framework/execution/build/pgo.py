@@ -124,8 +124,7 @@ def _find_tool(
 
 
 def _unfit(message: str, details: tuple[tuple[str, str], ...], fix: str) -> MachineError:
-    effect = "nothing was built or measured"
-    return MachineError(message, code="BX246", details=details, effect=effect, fix=fix)
+    return MachineError("BX246", details=details, message=message, fix=fix)
 
 
 def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:
@@ -254,7 +253,7 @@ class Trainer:
 
 def _failed(commands: Sequence[str], what: str, fix: str) -> BuildError:
     details = tuple(("command", c) for c in commands)
-    return BuildError(f"the training {what}", code="BX247", details=details, fix=fix)
+    return BuildError("BX247", details=details, what=what, fix=fix)
 
 
 @dataclass(slots=True)

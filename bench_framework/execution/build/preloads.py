@@ -30,7 +30,6 @@ from bench_framework.store.layout import write_all, writing
 BUILD_TIMEOUT_S: Final = 1800.0
 PEAK_MARGIN: Final = 4 / 3
 """Peaks of hyperfine that are up to a third larger than the measured one are not a program's."""
-NOTHING: Final = "nothing was measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +79,7 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     if (kind := LIBRARIES.get(name)) is None:
         path = Path(name).resolve()  # the paths in /proc/PID/maps have no symbolic links
         if not path.is_file():
-            message = f"the library {path} does not exist"
-            fix = "correct `preload-allocator`; paths are relative to the scenario"
-            raise MachineError(message, code="BX245", effect=NOTHING, fix=fix)
+            raise MachineError("BX245.library-does-not", path=path)
         return Preload(path.name, str(path), sha256_of(path))
     source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
     source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")
@@ -108,12 +105,18 @@ def _build(
     command = Command(argv, environment, str(folder), stderr=str(log), timeout_s=BUILD_TIMEOUT_S)
     finished = run_install(launcher, command, path.name, kind.version, observer)
     if not finished.ok:
-        message = f"the library {path.name} cannot be built from {kind.crate} {kind.version}"
         cause = failure_text(text_of(log)) or finished.how
         details = (("cargo", cause), ("log", str(log)))
         fix = "connect to the network once, or give the path of a library: "
         fix += "preload-allocator: /usr/lib/libNAME.so"
-        raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
+        raise MachineError(
+            "BX245.library-cannot-built",
+            details=details,
+            name=path.name,
+            crate=kind.crate,
+            version=kind.version,
+            fix=fix,
+        )
     with writing(path):
         (target / "release" / path.name).replace(path)
     shutil.rmtree(target, ignore_errors=True)
@@ -164,10 +167,8 @@ def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
     argv = ["cc", "-shared", "-fPIC", "-O2", "-o", path, source, "-ldl"]
     output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
-        message = "the library that counts allocations cannot be compiled"
         details = (("cc", output.stderr.strip() or output.finished.how),)
-        fix = "install a C compiler (cc) and the headers of libc"
-        raise MachineError(message, code="BX245", details=details, effect=NOTHING, fix=fix)
+        raise MachineError("BX245.library-counts-allocations", details=details)
     return path
 
 
@@ -185,9 +186,7 @@ def _least_peak(
         try:
             return int((parse(export.read_bytes())["peak_rss_bytes"] or 0) * PEAK_MARGIN)
         except (OSError, CellError) as error:
-            message = f"hyperfine cannot be run with the library {preload.path}"
-            fix = "use another library"
-            raise MachineError(message, code="BX227", effect=NOTHING, fix=fix) from error
+            raise MachineError("BX227.hyperfine-cannot-run", path=preload.path) from error
 
 
 def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple[str, str] | None:
@@ -211,7 +210,13 @@ def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple
 
 def _refused(target: Target, preload: Preload, reason: str, fix: str) -> MachineError:
     program = str(target.binary)
-    message = f"{preload.name} cannot be preloaded into {Path(program).name}: {reason}"
     details = (("program", program), ("library", preload.path))
     fix = fix or "use the default allocator in the program, and a library that the loader accepts"
-    return MachineError(message, code="BX227", details=details, effect=NOTHING, fix=fix)
+    return MachineError(
+        "BX227.cannot-preloaded-into",
+        details=details,
+        name=preload.name,
+        name_2=Path(program).name,
+        reason=reason,
+        fix=fix,
+    )

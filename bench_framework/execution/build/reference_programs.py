@@ -98,9 +98,7 @@ def _count(
 def _find(name: str, env: Mapping[str, str]) -> str:
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
-        message = f"the program {name} is not on PATH"
-        effect = "nothing was measured"
-        raise MachineError(message, code="BX239", effect=effect, fix="install coreutils")
+        raise MachineError("BX239.program-not-path", name=name)
     return str(Path(path).absolute())
 
 
@@ -108,9 +106,7 @@ def _write_lines(path: Path, size: int) -> str:
     try:
         path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror}"
-        fix = "free some space, or set TMPDIR to a writable folder"
-        raise MachineError(message, code="BX235", effect="nothing was measured", fix=fix) from error
+        raise MachineError("BX235.cannot-written", path=path, strerror=error.strerror) from error
     return str(path)
 
 
@@ -123,8 +119,6 @@ def _seconds(
         check()
         done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
         if not done.ok:
-            message = f"{argv[0]} failed: {done.how}"
-            fix = f"run `{argv[0]} {argv[1]}` to see the error"
-            raise MachineError(message, code="BX239", effect="nothing was measured", fix=fix)
+            raise MachineError("BX239.seconds", argv=argv[0], how=done.how, argv_2=argv[1])
         times.append(done.seconds)
     return max(min(times), 1e-4)

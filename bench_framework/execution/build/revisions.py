@@ -39,12 +39,14 @@ class Git:
         try:
             output = self._launcher.capture(["git", *words], self.env, timeout_s=timeout_s)
         except MachineError as error:
-            message = "git is not installed, but the scenario names a revision"
-            raise BuildError(message, code="BX224", fix="install git") from error
+            raise BuildError("BX224.git-not-installed") from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
-            message = f"git {words[0] if words[0] != '-C' else words[2]} failed"
-            raise BuildError(message, code="BX224", details=(("cause", lines[-1]),))
+            raise BuildError(
+                "BX224.git-failed",
+                details=(("cause", lines[-1]),),
+                text=words[0] if words[0] != "-C" else words[2],
+            )
         return output.stdout.strip()
 
     def with_login(self, url: str) -> Git:
@@ -84,8 +86,7 @@ def checkout(
         with whole(folder) as part:
             clone(git, repository, part, commit)
     if not (folder / inner).is_dir():
-        message = f"the crate's folder {inner} does not exist at {revision or HEAD}"
-        raise BuildError(message, code="BX225", fix="choose a revision that contains it")
+        raise BuildError("BX225.crate-folder-does", inner=inner, revision=revision or HEAD)
     if crate is not None:
         configuration.bring_ignored(git.run, repository, inner, folder)
         configuration.bring_above(repository, folder.parent, git.env)
@@ -116,10 +117,8 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
 
 
 def _missing(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> BuildError:
-    effect, code = "nothing was built or measured", EXIT_USAGE
-    return BuildError(
-        message, code="BX225", details=details, effect=effect, fix=fix, exit_code=code
-    )
+    code = EXIT_USAGE
+    return BuildError("BX225.missing", details=details, exit_code=code, message=message, fix=fix)
 
 
 def commits_between(
@@ -152,10 +151,9 @@ def commits_between(
         # A commit is the change from its own parent, which the given end need not be.
         first = next(iter(text.split(_SEPARATOR, 2)[1].split()), None)
     if first is None or not text:
-        message = f"{ends[1]} has no commits after {ends[0]}"
         fix = "give an earlier and a later commit of one branch"
         fix = _how_to_fetch(git, repository) if _is_shallow(git, repository) else fix
-        raise UsageError(message, code="BX125", effect="nothing was built or measured", fix=fix)
+        raise UsageError("BX125.no-commits-after", ends=ends[1], ends_2=ends[0], fix=fix)
     lines = [git.run(*log, "-1", first), *text.split("\n")]
     return tuple(
         Commit(commit, tuple(parents.split()), author, date, subject)

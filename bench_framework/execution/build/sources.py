@@ -98,9 +98,8 @@ def fetch(
 
 
 def _fetch_failed(name: str, version: str, cause: str) -> BuildError:
-    fix = "correct `registry` and `version`; `cargo info` lists them"
-    message, details = f"cargo cannot fetch {name} {version}", (("cargo", cause),)
-    return BuildError(message, code="BX226", details=details, fix=fix)
+    details = (("cargo", cause),)
+    return BuildError("BX226", details=details, name=name, version=version)
 
 
 def derive(
@@ -193,9 +192,7 @@ def _apply(git: revisions.Git, patch: Path, folder: Path) -> None:
     try:
         git.run("-C", str(folder), "apply", "--whitespace=nowarn", str(patch))
     except MeasureError as error:
-        fix = "create it with `git diff` in the repository, at the revision that is built"
-        message = f"the patch {patch} does not apply"
-        raise BuildError(message, code="BX243", details=error.details, fix=fix) from error
+        raise BuildError("BX243", details=error.details, patch=patch) from error
 
 
 def _select(
@@ -217,5 +214,4 @@ def _select(
         versions = ", ".join(other for _, other in locked)
         cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
         details = (("cargo", cause or output.finished.how),)
-        fix = "use a version that Cargo.toml accepts, or change the requirement by a patch"
-        raise BuildError(f"{name} {version} cannot be used", code="BX244", details=details, fix=fix)
+        raise BuildError("BX244", details=details, name=name, version=version)

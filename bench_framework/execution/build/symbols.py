@@ -84,9 +84,7 @@ def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:
     for name in dict.fromkeys(requested(spec.rustflags) for spec in specs):
         if name in {"", "lld"} or shutil.which(f"ld.{name}", path=env.get("PATH")):
             continue
-        message = f"the linker {name} is not installed: ld.{name} is not on PATH"
-        effect, fix = "nothing was built or measured", f"install {name}, or remove it from the axis"
-        raise MachineError(message, code="BX228", effect=effect, fix=fix)
+        raise MachineError("BX228", name=name)
 
 
 def requested(rustflags: Sequence[str]) -> str:
@@ -112,9 +110,7 @@ def linker_of(
     traces = (match[1] for trace in TRACES if (match := trace.search(text)))
     name, request = next(traces, GNU), requested(rustflags)
     if request and not name.startswith(LINKER_NAMES.get(request, request)):
-        message = f"the linker {request} was requested, but the binary was linked by {name}"
-        fix = "remove flags that select a linker from the crate's .cargo/config.toml"
-        raise BuildError(message, code="BX229", fix=fix)
+        raise BuildError("BX229", request=request, name=name)
     return name
 
 

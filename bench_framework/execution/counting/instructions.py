@@ -86,8 +86,7 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
 
 
 def _cannot(message: str, advice: str) -> MachineError:
-    fix = f"{advice}, or remove `instructions` from `judge`, `metrics` and `gate`"
-    return MachineError(message, code="BX250", effect="nothing was measured", fix=fix)
+    return MachineError("BX250", message=message, advice=advice)
 
 
 def count(

@@ -115,7 +115,7 @@ class SingleRunner:
                 raise
             return SingleRun("failed", message=error.line)
         if finished.killed:
-            raise Interrupted("interrupted", effect="the run in flight is dropped")
+            raise Interrupted("BX130.run")
         if finished.timed_out:
             return SingleRun("timeout", finished, f"timed out after {shortest(timeout_s)} s")
         if finished.exit_code not in self.policy.exit_codes:

@@ -65,10 +65,7 @@ def prepare_inputs(
         free = free_bytes(folder)
         if free < missing + ROOM_LEFT_BYTES:
             need = f"the inputs need {format_size(missing)} in {folder}"
-            message = f"{need}, but only {format_size(free)} are free"
-            effect = "nothing was generated or measured"
-            fix = "free some space (`benchctl clean`), or set another `data-dir`"
-            raise MachineError(message, code="BC401", effect=effect, fix=fix)
+            raise MachineError("BC401", need=need, free=format_size(free))
     by_dataset: dict[str, PreparedInput] = {}
     prepared_inputs = []
     for item in inputs:
@@ -82,11 +79,9 @@ def prepare_inputs(
         if dataset.sha256 not in {None, prepared.sha256}:
             digests = {"expected": dataset.sha256, "found": prepared.sha256}
             raise MachineError(
-                f"the input {prepared.path} is not the one that the scenario expects",
-                code="BC412",
+                "BC412",
                 details=tuple((name, f"sha256 {digest}") for name, digest in digests.items()),
-                effect="nothing was measured",
-                fix="get the right files, or correct `input.sha256`",
+                path=prepared.path,
             )
         prepared_inputs.append(replace(prepared, input_id=item.id))
     return tuple(prepared_inputs)
@@ -173,10 +168,8 @@ def _write_dataset(dataset: Dataset, path: Path, step: Callable[[int], None]) ->
         digest: str = write(path, dataset.family, dataset.size_bytes, dataset.seed or 0, step)
     except ValueError as error:
         kinds = (*_native().text_kinds(), *_native().session_profiles())
-        message = f"the generator has no kind {dataset.family!r}"
         details = (("kinds", ", ".join(name for name, _ in kinds)),)
-        fix = "use one of these kinds in the scenario's input"
-        raise MachineError(message, code="BC408", details=details, fix=fix) from error
+        raise MachineError("BC408", details=details, family=dataset.family) from error
     return digest
 
 
@@ -196,9 +189,8 @@ def _written(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        message, details = f"the input {path.name} could not be written", (("cause", str(error)),)
-        fix = "free some space, or set another `data-dir`"
-        raise MachineError(message, code="BC407", details=details, fix=fix) from error
+        details = (("cause", str(error)),)
+        raise MachineError("BC407", details=details, name=path.name) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
@@ -231,8 +223,6 @@ def _native() -> ModuleType:
         # `plan` and `report` do not need it.
         from bench_framework import _native as native  # noqa: PLC0415
     except ImportError as error:
-        message = "the input generator (bench_framework._native) is not installed"
-        fix = "install benchctl from a wheel, or run `maturin develop --release` in a checkout"
         details = (("cause", str(error)),)
-        raise MachineError(message, code="BC405", details=details, fix=fix) from error
+        raise MachineError("BC405", details=details) from error
     return native

@@ -132,9 +132,7 @@ def require_unchanged(builds: Iterable[Build]) -> None:
     """
     for path, expected in _programs(builds).items():
         if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
-            message, effect = f"{path} changed before the measurement began", "nothing was measured"
-            fix = "repeat the command when nothing builds this file"
-            raise MachineError(message, code="BX420", effect=effect, fix=fix)
+            raise MachineError("BX420.changed-before-measurement", path=path)
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:

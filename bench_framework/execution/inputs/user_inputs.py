@@ -147,7 +147,7 @@ def write_output(
         )
         finished = launcher.run(command, step)
         if finished.killed:
-            raise Interrupted("interrupted", effect=f"{dataset.family} was killed")
+            raise Interrupted("BX130.write-output", family=dataset.family)
         if not finished.ok:
             lines = text_of(log).strip().splitlines()
             raise _command_failed(dataset, f"failed: {finished.how}", "\n".join(lines[-_LINES:]))
@@ -164,5 +164,4 @@ def _command_failed(
     dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
 ) -> MachineError:
     details = (("command", dataset.command_line), *((("stderr", stderr),) if stderr else ()))
-    message, effect = f"the command of the input {what}", "nothing was measured"
-    return MachineError(message, code="BC411", details=details, effect=effect, fix=fix)
+    return MachineError("BC411", details=details, what=what, fix=fix)

@@ -108,9 +108,7 @@ def cache_root(env: Mapping[str, str] | None = None) -> Path:
 def require_linux() -> None:
     """Require Linux, which has /proc and pidfds. Raises `MachineError` (BC410): another system."""
     if platform.system() != "Linux":
-        message = f"measuring needs Linux; this is {platform.system()}"
-        fix = "measure on Linux; `report`, `verify`, `validate` and the notebook API work here"
-        raise MachineError(message, code="BC410", effect="nothing was measured", fix=fix)
+        raise MachineError("BC410", system=platform.system())
 
 
 def facts(

@@ -142,10 +142,7 @@ def _open_or_create(path: Path, flags: int) -> int:
 
 
 def _unfit(path: Path, cause: str) -> MachineError:
-    message = f"the lock file {path} cannot be opened"
-    effect = "nothing was measured, because simultaneous measurements would disturb each other"
-    fix = f"remove {path}, or make it a regular file that all users may read and write"
-    return MachineError(message, code="BC409", details=(("cause", cause),), effect=effect, fix=fix)
+    return MachineError("BC409", details=(("cause", cause),), path=path)
 
 
 PATIENCE_S: Final = 600.0
@@ -169,10 +166,8 @@ def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> floa
         elapsed = seconds() - start
         if elapsed >= PATIENCE_S:
             limit = f"below {shortest(most)} for {format_clock(PATIENCE_S)}"
-            message = f"the machine is not idle: its load average was not {limit}"
-            details, effect = (("load", f"{fixed(now, 2)} (last minute)"),), "nothing was measured"
-            fix = "stop other programs, or use a larger --idle, or none"
-            raise MachineError(message, code="BX241", details=details, effect=effect, fix=fix)
+            details = (("load", f"{fixed(now, 2)} (last minute)"),)
+            raise MachineError("BX241", details=details, limit=limit)
         observer.notify(
             Waiting(f"a load average below {shortest(most)}, now {fixed(now, 2)}", elapsed)
         )

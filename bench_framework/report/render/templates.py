@@ -107,7 +107,7 @@ def replaced(folder: Path) -> tuple[str, ...]:
         if not folder.is_dir():
             message = f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist"
             fix = f"name a folder that contains one of {', '.join(REPLACEABLE)}"
-        raise UsageError(message, code="BX113", effect="nothing was written", fix=fix)
+        raise UsageError("BX113.replaced", message=message, fix=fix)
     _require_inside(folder)
     return tuple(paths)
 
@@ -133,9 +133,8 @@ def _place(error: Exception, folder: Path) -> tuple[Path | None, int | None]:
 
 def _refused(path: Path, line: int | None, cause: str) -> UsageError:
     return UsageError(
-        f"the template {path}{f':{line}' if line else ''} cannot be used",
-        code="BX113",
+        "BX113.template-cannot-used",
         details=(("cause", cause),),
-        effect="nothing was written; the pages are unchanged",
-        fix="docs/reference/templates.md lists the variables of a template",
+        path=path,
+        line=f":{line}" if line else "",
     )

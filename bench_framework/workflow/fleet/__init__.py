@@ -12,7 +12,6 @@ def load_cluster(words: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("bench_framework"):
             raise
-        message, details = f"{words} needs the package distributed", (("missing", str(error.name)),)
-        effect, fix = "no connection was made", "run `pip install 'bench_framework[fleet]'`"
-        raise UsageError(message, code="BX132", details=details, effect=effect, fix=fix) from error
+        details = (("missing", str(error.name)),)
+        raise UsageError("BX132", details=details, words=words) from error
     return cluster

@@ -98,8 +98,7 @@ def _require_small(sizes: Mapping[str, int]) -> None:
 
 def unsent(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> UsageError:
     """Return the error BX134: a scenario or option cannot be sent to a host."""
-    effect = "nothing was sent or measured"
-    return UsageError(message, code="BX134", details=details, effect=effect, fix=fix)
+    return UsageError("BX134", details=details, message=message, fix=fix)
 
 
 def unpack(bundle: Bundle, root: Path) -> None:
@@ -176,12 +175,7 @@ def _is_inside(path: str, link: str = "") -> bool:
 
 def damaged(cause: str, what: str = "what the client sent") -> MachineError:
     """Return the error BX264: something arrived damaged."""
-    return MachineError(
-        f"{what} arrived damaged: {cause}",
-        code="BX264",
-        effect="nothing was stored",
-        fix="use the same version of benchctl on all hosts, and run the command again",
-    )
+    return MachineError("BX264", what=what, cause=cause)
 
 
 @dataclass(frozen=True, slots=True)

@@ -288,10 +288,7 @@ class FleetClient:
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
         if again.exit_code == EXIT_INTERRUPTED:
-            message = f"interrupted while host {run.host} measured possible regressions again"
-            effect = f"the gate has no result; the first record is complete: {record.path}"
-            fix = "repeat the command; it measures on both hosts again"
-            raise Interrupted(message, effect=effect, fix=fix)
+            raise Interrupted("BX130.interrupted-while-host", host=run.host, path=record.path)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
             return not_confirmed(first, record.plan.judge.gate, run.end)
         try:
@@ -311,4 +308,4 @@ class FleetClient:
         except MeasureError as error:
             self.session.observer.notify(progress.Message(f"each host builds: {error.message}"))
         except Interrupted as error:
-            raise Interrupted("interrupted", effect="nothing was sent to a host") from error
+            raise Interrupted("BX130.build") from error

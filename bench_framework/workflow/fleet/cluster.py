@@ -260,7 +260,7 @@ def _workers(client: Client) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def connected(address: str, effect: str = selection.NOTHING) -> Iterator[Cluster]:
+def connected(address: str, effect: str = "nothing was measured") -> Iterator[Cluster]:
     """Connect to a scheduler. `effect` is the effect of the error.
 
     Raises `MachineError` (BX260): nothing listens there, or a certificate is refused; `UsageError`

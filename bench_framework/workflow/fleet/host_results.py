@@ -91,8 +91,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
 def _host_record(record: Record) -> HostRecord:
     judgement = record.judgement()
     if judgement is None:
-        message = f"the record {record.path} has no results yet"
-        raise RecordError(message, code="BX413", fix=f"finish it with `{record.plan.command}`")
+        raise RecordError("BX413.record-no-results", path=record.path, command=record.plan.command)
     machine = record_host(record)
     match record.plan.asked:  # the command of a record of a fleet ends with the name of its host
         case (*_, "--scheduler", _, "--host", name):
@@ -148,5 +147,4 @@ def _work(record: Record) -> Mapping[str, str]:
 
 
 def _refused(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> UsageError:
-    effect = "nothing was compared"
-    return UsageError(message, code="BX135", details=details, effect=effect, fix=fix)
+    return UsageError("BX135", details=details, message=message, fix=fix)

@@ -153,7 +153,7 @@ class HostRun:
         if not self.started:
             self.running.cancel()
             state = "had not started; nothing was measured there"
-        raise errors.Interrupted("interrupted", effect=f"host {self.host} {state}")
+        raise errors.Interrupted("BX130.request-stop", host=self.host, state=state)
 
     def _pass_on(self, timeout_s: float) -> None:
         for lines in self.running.updates(timeout_s):

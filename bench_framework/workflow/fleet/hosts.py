@@ -148,7 +148,4 @@ def serve(
         with writing(folder):
             lock.enter_context(locked(folder, busy))
         if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
-            message = f"the connection to the scheduler {address} ended"
-            effect = "a run in progress was stopped; its finished rounds are kept"
-            fix = "check the network and the scheduler, then start this worker again"
-            raise MachineError(message, code="BX260", effect=effect, fix=fix)
+            raise MachineError("BX260.connection-scheduler-ended", address=address)

@@ -133,12 +133,12 @@ def main(folder: str) -> None:
         except errors.ScenarioError as error:
             # A file that only the host has can make the scenario invalid there.
             details = tuple((problem.code, problem.message) for problem in error.problems)
-            refusal = errors.UsageError(error.message, code=error.code, details=details)
+            refusal = errors.UsageError.from_texts(error.code, error.message, details=details)
             result = Result(error=refusal)
         except errors.BenchError as error:
             result = Result(error=error)
         except KeyboardInterrupt:
-            result = Result(error=errors.Interrupted("interrupted", effect="nothing was measured"))
+            result = Result(error=errors.Interrupted("BX130.main"))
     (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 
@@ -172,9 +172,7 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:
-        message = "the suspicious configurations do not exist on this host"
-        effect, fix = "nothing was measured here", "copy the same inputs to all hosts of a kind"
-        raise errors.RecordError(message, code="BX410", effect=effect, fix=fix)
+        raise errors.RecordError("BX410.suspicious-configurations-do")
     return again
 
 
@@ -251,14 +249,12 @@ def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Resu
         archive = work / ARCHIVE
         return replace(result, archive=archive.read_bytes() if archive.is_file() else b"")
     if stopped:
-        raise errors.Interrupted("interrupted", effect="finished rounds are kept on the host")
+        raise errors.Interrupted("BX130.result")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     raise errors.MachineError(
-        f"the process that measures ended: {finished.how}",
-        code="BX263",
+        "BX263.process-measures-ended",
         details=(("stderr", "\n".join(lines[-_LINES:])),),
-        effect="no record was returned; finished rounds are kept on the host",
-        fix="run the same command again: it resumes there",
+        how=finished.how,
     )
 
 

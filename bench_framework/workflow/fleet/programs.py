@@ -104,11 +104,11 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     specs = tuple(dict.fromkeys(spec.program for spec in plan.builds))
     for spec in specs:
         if spec.pgo:
-            raise BuildError("profile-guided optimisation trains on the host")
+            raise BuildError("BX220.profile-guided-optimisation")
         remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
         for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:
-                raise BuildError(f"{path} is a path of the host")
+                raise BuildError("BX220.path-host", path=path)
     bound: list[str] = []
     native: list[BuildSpec] = []
     with MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True):
@@ -126,15 +126,15 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     files: dict[str, Path] = {}
     for spec, build in zip(specs, builds, strict=True):
         if not build.ok:
-            raise BuildError(f"{cargo.label_of(spec)} cannot be built here")
+            raise BuildError("BX220.cannot-built-here", spec=cargo.label_of(spec))
         # Path, log and duration are those of this machine. The host sets its own paths.
         by_key[_key(spec, sent.root)] = replace(build, log=None, build_s=None, cached=True)
         files[f"{build.sha256}/{spec.bin}"] = Path(str(build.path))
     if bound:
-        raise BuildError(bound[0])
+        raise BuildError("BX220.build-programs", message=bound[0])
     if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
         most = f"at most {format_size(MOST_BYTES)} are sent"
-        raise BuildError(f"the programs have {format_size(size)}, and {most}")
+        raise BuildError("BX220.programs", size=format_size(size), most=most)
     return Programs(Target.here(), bool(native), by_key, pack(files))
 
 

@@ -19,7 +19,6 @@ from bench_framework.units import counted
 from bench_framework.workflow.fleet.programs import Target
 
 TLS: Final = "tls"
-NOTHING: Final = "nothing was measured"
 ALL: Final = "all"
 """Name for all hosts that a scheduler knows."""
 _SCHEMES: Final = ("tcp", TLS)
@@ -78,9 +77,7 @@ def hosts_of(text: str) -> HostPolicy | None:
         if name == ALL and len(names) > 1:
             fault = "cannot be used with other names"
         if fault:
-            message = f"--host {text}: the name {name!r} {fault}"
-            fix = f"name each host once, such as --host rack-1,rack-2, or write --host {ALL}"
-            raise UsageError(message, code="BX136", effect=NOTHING, fix=fix)
+            raise UsageError("BX136.host-name", text=text, name=name, fault=fault)
     if names == (ALL,):
         return HostPolicy(everyone=True)
     return HostPolicy(names) if names else None
@@ -91,9 +88,7 @@ def require_labels(labels: Sequence[str]) -> None:
     for label in labels:
         if not is_label(label):
             rule = "use at most 64 letters, digits, `-`, `_` and `.`"
-            fix, effect = f"{rule}, and start with a letter or digit", "the worker was not started"
-            message = f"--label {label!r} is not a valid label"
-            raise UsageError(message, code="BX136", effect=effect, fix=fix)
+            raise UsageError("BX136.label-not-valid", label=label, rule=rule)
 
 
 def is_local(address: str) -> bool:
@@ -112,7 +107,7 @@ def unusable_tls(cause: str) -> UsageError:
 
 
 def _refused(message: str, fix: str, effect: str = "no connection was made") -> UsageError:
-    return UsageError(message, code="BX133", effect=effect, fix=fix)
+    return UsageError("BX133", message=message, effect=effect, fix=fix)
 
 
 def unreachable(address: str, cause: str, effect: str) -> MachineError:
@@ -121,9 +116,9 @@ def unreachable(address: str, cause: str, effect: str) -> MachineError:
     if any(word in cause.lower() for word in ("ssl", "certificate", "tls")):
         fix = "give client, scheduler and workers certificates of the same authority"
     return MachineError(
-        f"there is no connection to the scheduler {address}",
-        code="BX260",
+        "BX260.no-connection-scheduler",
         details=(("cause", cause),),
+        address=address,
         effect=effect,
         fix=fix,
     )
@@ -145,25 +140,12 @@ def causes(error: BaseException | None) -> str:
 
 def lost(host: str, cause: str) -> MachineError:
     """Return the error BX263: a record did not arrive, and no other host measures in its place."""
-    return MachineError(
-        f"the record of host {host} is lost: {cause}",
-        code="BX263",
-        details=(("host", host),),
-        effect="no record of this host was stored here; finished rounds are kept on the host",
-        fix="start its worker again if it ended, then run the same command with "
-        f"`--host {host}`: it resumes there",
-    )
+    return MachineError("BX263.record-host-lost", details=(("host", host),), host=host, cause=cause)
 
 
 def second_worker(cause: str) -> MachineError:
     """Return the error BX265: a machine can have one worker."""
-    return MachineError(
-        f"this worker was not started: {cause}",
-        code="BX265",
-        effect="two workers on one machine would disturb each other's measurements",
-        fix="use the worker that runs, or stop it; give machines with the same name other ones "
-        "with --name",
-    )
+    return MachineError("BX265", cause=cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,20 +227,15 @@ def unregistered(
     missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
 ) -> MachineError:
     """Return the error BX261: hosts are not registered at a scheduler."""
-    message, hosts = f"{missing} is registered at {address}", ", ".join(sorted(map(str, places)))
+    hosts = ", ".join(sorted(map(str, places)))
     details = (("requested", policy.text), ("hosts", hosts or "none"))
-    fix = f"start one on the host with `benchctl fleet worker {address}`"
-    return MachineError(message, code="BX261", details=details, effect=NOTHING, fix=fix)
+    return MachineError("BX261", details=details, missing=missing, address=address)
 
 
 def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
     """Return the error BX262: hosts have other versions than the client."""
     return MachineError(
-        "the worker has another version than this client",
-        code="BX262",
-        details=(("client", versions), *((p.name, p.versions) for p in places)),
-        effect=NOTHING,
-        fix="install one version on client, scheduler and hosts, then restart the workers",
+        "BX262", details=(("client", versions), *((p.name, p.versions) for p in places))
     )
 
 

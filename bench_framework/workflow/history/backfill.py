@@ -21,7 +21,6 @@ from bench_framework.workflow.history.series import newest_record, planned_cells
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
     BUILTIN,
-    NOTHING,
     RunOptions,
     find_scenario,
     plan_run,
@@ -96,12 +95,9 @@ def _commits(plan: Plan, span: str) -> list[str]:
     """Return the commits of a range, oldest first."""
     first, dots, last = span.partition("..")
     if not first or not dots or last.startswith("."):
-        message = f"{span!r} is no range of commits"
-        raise UsageError(message, code="BX129", effect=NOTHING, fix="write --backfill v1..main")
+        raise UsageError("BX129.no-range-commits", span=span)
     if (spec := next(iter(_built(plan)), None)) is None:
-        message = f"{plan.scenario_path} builds no revision of your own crate"
-        fix = "use --backfill with a scenario that builds your own crate"
-        raise UsageError(message, code="BX129", effect=NOTHING, fix=fix)
+        raise UsageError("BX129.builds-no-revision", scenario_path=plan.scenario_path)
     crate, env = None if spec.git else Path(spec.crate), host.environment()
     ends, cache = (first, last or revisions.HEAD), host.cache_root(env)
     with process.Launcher() as launcher:

@@ -32,26 +32,26 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
             imported.
     """
     if not baselines.is_name(name):
-        message = f"{name!r} cannot be the name of a baseline"
         rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
-        fix = f"{rule}; `last` and `prev` are reserved"
-        raise UsageError(message, code=baselines.UNKNOWN, effect=NOTHING, fix=fix)
+        raise UsageError("BX116.cannot-name-baseline", name=name, rule=rule)
     folder = finding.resolve_measured(results, record)
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
-            fix = "finish it with `benchctl run`"
-            message = f"the measurement of {folder} is incomplete"
-            raise RecordError(message, code="BX413", effect=NOTHING, fix=fix)
+            raise RecordError("BX413.save", folder=folder)
         scenario, machine = opened.plan.name, fingerprint(record_host(opened))
     if folder.resolve() != (results / scenario / opened.id).resolve():
-        message = f"{folder} is not {scenario}/{opened.id} in the folder of records {results}"
-        fix = "name its folder of records with --dir"
-        raise UsageError(message, code=baselines.UNKNOWN, effect=NOTHING, fix=fix)
+        raise UsageError(
+            "BX116.not-folder-records",
+            folder=folder,
+            scenario=scenario,
+            id=opened.id,
+            results=results,
+        )
     changed = [m for m in manifest.check_manifest(folder) if manifest.is_measured(m.path)]
     if changed:
-        message = f"{folder} is not as it was measured: {changed[0].path} ({changed[0].what})"
-        fix = f"`benchctl verify {folder}` lists all differences"
-        raise RecordError(message, code="BX415", effect=NOTHING, fix=fix)
+        raise RecordError(
+            "BX415.not-as-measured", folder=folder, path=changed[0].path, what=changed[0].what
+        )
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, at = baselines.SCHEMA_VERSION, utc_now()
     baseline = baselines.Baseline(version, name, scenario, opened.id, digest, machine, at)
@@ -83,7 +83,7 @@ def _require_same_machine(
 ) -> None:
     if differences := before.differences(after):
         details = tuple(("differs", text) for text in differences)
-        raise UsageError(message, code="BX117", details=details, effect=effect, fix=fix)
+        raise UsageError("BX117", details=details, message=message, effect=effect, fix=fix)
 
 
 def compare(

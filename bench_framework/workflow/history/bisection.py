@@ -33,7 +33,6 @@ from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
     ALONE,
-    NOTHING,
     RunContext,
     RunOptions,
     find_scenario,
@@ -163,16 +162,13 @@ class Search:
         if (number := numbers.get(self._here)) is None:
             message = f"commit {self._here[:12]}, which is checked out here, is not in the range"
             message = message if self._here else "the current folder is in no git repository"
-            fix = "give --good and --bad as in `git bisect start`"
-            raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
+            raise UsageError("BX125.judge-head", message=message)
         attempts = compute.attempts_of(self.state)
         while (step := compute.next_step(self.state, attempts)) and step.kind == "ends":
             self._do(step)
         ends = [step for step in self.state.steps if step.kind == "ends"][-1]
         if ends.outcome != "differs":
-            message = f"the ends are not shown to differ: {ends.text}"
-            fix = "choose ends that differ, or a longer --budget"
-            raise errors.GateError(message, code="BX126", effect="nothing was judged", fix=fix)
+            raise errors.GateError("BX126", text=ends.text)
         if number in (0, len(numbers) - 1):
             return ends, SIDE_CODES["bad" if number else "good"]
         while (step := compute.next_step_of(self.state, number)) is not None:
@@ -193,9 +189,10 @@ class Search:
             raise self._interrupted() from None
 
     def _interrupted(self) -> errors.Interrupted:
-        effect = f"{counted(len(self.state.steps), 'decided step')} and all rounds are kept"
         return errors.Interrupted(
-            "interrupted", effect=effect, fix=how_to_resume(self._options.command)
+            "BX130.interrupted",
+            steps=counted(len(self.state.steps), "decided step"),
+            fix=how_to_resume(self._options.command),
         )
 
     def _pair(self, step: Step) -> Step:
@@ -211,9 +208,9 @@ class Search:
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else "this machine cannot run it"
             some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
-            message = f"{good.short} and {bad.short} cannot be compared: {cause}{some}"
-            fix = "choose other ends or configurations (-k), or fix the scenario"
-            raise MeasureError(message, code="BX127", effect="no commit was found", fix=fix)
+            raise MeasureError(
+                "BX127.cannot-compared", short=good.short, short_2=bad.short, cause=cause, some=some
+            )
         outcome, largest = compute.of_ends(compared, self.state.find)
         if not self.state.cell_id and outcome == "differs":
             cell = next(c for c in self.plan.cells if cell_id(c, HEAD) == largest.cell_id)
@@ -261,8 +258,8 @@ class Search:
         commit, good, bad = (builds[variant.build_id] for variant in plan.variants)
         for end in (good, bad):
             if not end.ok:
-                message, cause = "an end of the range cannot be built any more", end.message or ""
-                raise MeasureError(message, code="BX127", details=(("cargo", cause),))
+                cause = end.message or ""
+                raise MeasureError("BX127.end-range-cannot", details=(("cargo", cause),))
         return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
 
     def _narrowed(self) -> Plan:
@@ -296,15 +293,14 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     roles = (Role.BASELINE, Role.CANDIDATE)
     measured = [c for c in cells if c.role in roles and not plan.variant(c.variant_id).experiment]
     if not measured:
-        message = f"{name} has no such configuration that can be built at several commits"
-        raise UsageError(message, code="BX110", effect=NOTHING, fix="change -k")
+        raise UsageError("BX110.no-such-configuration", name=name)
     metric = metric or plan.judge.headline
     measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     if budget is not None:
         try:
             measure = replace(measure, budget_s=parse_duration(budget))
         except ValueError as error:
-            raise UsageError(f"--budget: {error}", effect=NOTHING, fix="write 2m") from None
+            raise UsageError("BX100.planned", error=error) from None
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
     return replace(
         plan,
@@ -327,9 +323,7 @@ def _commits(
     crate, ends = None if spec.git else Path(spec.crate), (options.base or "", options.head or "")
     for end in ends if fixed_ends else ():
         if end.startswith(("HEAD", "@", "bisect/", "refs/bisect/")):
-            message = f"{end} is another commit after each checkout of `git bisect`"
-            fix = "give --good and --bad as commit ids or tags"
-            raise UsageError(message, code="BX125", effect=NOTHING, fix=fix)
+            raise UsageError("BX125.another-commit-after", end=end)
     with process.Launcher() as launcher:
         git, cache = revisions.Git(launcher, env), host.cache_root(env)
         commits = revisions.commits_between(

@@ -88,13 +88,11 @@ def scenario_history(
         ScenarioError: BC113, a selection that cannot be read.
     """
     if metric not in MEDIANS:
-        fix = f"use one of {', '.join(MEDIANS)}"
-        raise UsageError(f"histories have no metric {metric}", code="BX107", fix=fix)
+        raise UsageError("BX107.histories-no-metric", metric=metric, medians=", ".join(MEDIANS))
     name = newest_record(results, scenario).parent.name
     records, left_out = read_records(results, name, metric)
     if not records:
-        message = f"{name} has no finished record under {results}"
-        raise UsageError(message, code="BX101", fix="finish one with `benchctl run`")
+        raise UsageError("BX101.no-finished-record", name=name, results=results)
     kind, records = _of_machine(records, machine, left_out)
     plan, cells = planned_cells(records[-1].plan, only)
     cells_of = {cell.series: cell for cell in cells}
@@ -111,9 +109,7 @@ def scenario_history(
             readings += _readings(number, record, cells)
     if not readings:
         where = f" where {only}" if only else ""
-        message = f"no configuration of {name} has the metric {metric}{where}"
-        fix = "`benchctl report @last` lists the configurations"
-        raise UsageError(message, code="BX106", fix=fix)
+        raise UsageError("BX106.no-configuration-metric", name=name, metric=metric, where=where)
     positions = _positions(plan, {r.revision for r in readings if r.revision})
     series: dict[str, list[_Placed]] = {name: [] for name in cells_of}
     for place, reading in _placed(readings, positions, left_out):
@@ -160,8 +156,7 @@ def _of_machine(
     known = {kind.digest: kind for kind, _ in kinds}
     if digest not in known:
         details = tuple((name, ", ".join(kind.facts.values())) for name, kind in known.items())
-        message = f"no record is from a machine with the fingerprint {digest}"
-        raise UsageError(message, code="BX128", details=details, fix="use one of these")
+        raise UsageError("BX128", details=details, digest=digest)
     others = [(kind, record) for kind, record in kinds if kind.digest != digest]
     left_out |= {record.header.record_id: f"machine {kind.digest}" for kind, record in others}
     return known[digest], [record for kind, record in kinds if kind.digest == digest]

@@ -74,9 +74,7 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
     """
     here, there = results.resolve(), out.resolve()
     if here.is_relative_to(there) or there.is_relative_to(here):
-        message = f"the site {out} and the results {results} contain each other"
-        fix = "choose a folder for the site that is outside of the results"
-        raise UsageError(message, code="BX104", effect="nothing was written", fix=fix)
+        raise UsageError("BX104.site-results-contain", out=out, results=results)
     templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
     look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
     old_look, old = _read_state(out)
@@ -96,8 +94,7 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
                 left_out[name] = error.message
     records = unchanged | new
     if not records:
-        fix = "`benchctl run FILE` makes one; --dir or BENCHCTL_RESULTS names another folder"
-        raise UsageError(f"there is no finished record under {results}", code="BX101", fix=fix)
+        raise UsageError("BX101.no-finished-record-under", results=results)
     gone = [name for name in old if name not in records]
     changed = {name.partition("/")[0] for name in (*new, *gone)}
     scenarios = _by_scenario(records)
@@ -189,7 +186,7 @@ def _entry(folder: Path) -> SiteRecord:
         for name in copied:
             # Links in a record from elsewhere must not publish other files of this machine.
             if _digest(read_regular(folder / name)) != files[name]:
-                raise RecordError(f"{name} was changed after it was written", code="BX415")
+                raise RecordError("BX415.changed-after-written", name=name)
         judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
         if finding.is_imported(folder):
             record = open_record(folder)
@@ -215,7 +212,7 @@ def _entry(folder: Path) -> SiteRecord:
             copied,
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise RecordError(f"it is damaged: {error}", code="BX411") from error
+        raise RecordError("BX411.entry", error=error) from error
 
 
 def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
@@ -237,16 +234,14 @@ def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
 def _require_ours(out: Path, pages: list[str]) -> None:
     """Refuse to overwrite a page that is not benchctl's. Raises `UsageError`, BX103."""
     if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is not a folder", code="BX103", fix="choose a folder for the site")
+        raise UsageError("BX103.not-folder", out=out)
     for path in (out / page for page in pages):
         try:
             ours = not path.exists() or MARK in read_regular(path)[:HEAD]
         except OSError:
             ours = False
         if not ours:
-            message = f"{path} exists already, and benchctl did not write it"
-            fix = "choose another folder for the site"
-            raise UsageError(message, code="BX103", effect="nothing was written", fix=fix)
+            raise UsageError("BX103.exists-already-benchctl", path=path)
 
 
 def _remove(out: Path, files: list[str]) -> Iterator[str]:

@@ -30,7 +30,7 @@ def read_page(page: Path) -> str:
         return page.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         cause = (("cause", str(error)),)
-        raise UsageError(f"{page} cannot be read", code="BX101", details=cause) from error
+        raise UsageError("BX101.cannot-read", details=cause, page=page) from error
 
 
 def judge_embedded(embedded: Embedded) -> Judgement:
@@ -60,8 +60,7 @@ def render_embedded(
         for name, text in frame.templates.items():
             path = Path(folder, name)
             if not path.resolve().is_relative_to(Path(folder).resolve()):
-                message = f"the template {name} in the page is outside of its folder"
-                raise UsageError(message, code="BX113")
+                raise UsageError("BX113.template-page-outside", name=name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
@@ -93,8 +92,7 @@ def publish(page: Path, folder: Path) -> list[Path]:
     with layout.writing(folder):
         used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if used and not is_published(folder):
-        fix = "give a new folder, an empty one or a published report"
-        raise UsageError(f"{folder} exists and is no published report", code="BX104", fix=fix)
+        raise UsageError("BX104.exists-no-published", folder=folder)
     content = embedded.read(read_page(page))
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text

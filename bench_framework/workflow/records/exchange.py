@@ -42,8 +42,7 @@ def import_files(
     name = name if name is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
         allowed = "use letters, digits, dots, hyphens and underscores in --name"
-        fix = f"{allowed}, starting with a letter or digit"
-        raise UsageError(f"{name!r} is not a valid name", effect="nothing was imported", fix=fix)
+        raise UsageError("BX100.not-valid-name", name=name, allowed=allowed)
     for path in (results.absolute(), *files):
         layout.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]
@@ -78,7 +77,7 @@ def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
 
 
 def _wrong(message: str, fix: str) -> UsageError:
-    return UsageError(message, code="BX453", effect="nothing was imported", fix=fix)
+    return UsageError("BX453", message=message, fix=fix)
 
 
 def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = ()) -> str | bytes:
@@ -90,8 +89,7 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
         RecordError: the record cannot be read.
     """
     if form not in FORMATS:
-        fix = f"use one of {', '.join(FORMATS)}"
-        raise UsageError(f"there is no format {form!r}", code="BX131", fix=fix)
+        raise UsageError("BX131.no-format", form=form, formats=", ".join(FORMATS))
     folder = finding.resolve(results, name)
     with records.open_record(folder) as record, corruption_reported(folder):
         judgement = record.judgement() or judge_record(record)
@@ -99,9 +97,12 @@ def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = 
         table = export_table(source, record_host(record))
     known = {row["metric"] for row in table.rows}
     if missing := [metric for metric in metrics if metric not in known]:
-        message = f"{folder} has no metric {', '.join(map(repr, missing))}"
-        fix = f"use one or more of {', '.join(sorted(known))}"
-        raise UsageError(message, code="BX107", fix=fix)
+        raise UsageError(
+            "BX107.no-metric",
+            folder=folder,
+            repr=", ".join(map(repr, missing)),
+            known=", ".join(sorted(known)),
+        )
     rows = [row for row in table.rows if not metrics or row["metric"] in metrics]
     return FORMATS[form](replace(table, rows=rows))
 
@@ -116,8 +117,7 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     except ValueError as error:
         fault = str(error)
     if fault:
-        fix = "give a Markdown page of at most 1 MiB"
-        raise UsageError(fault, code="BX456", effect=NOT_AUDITED, fix=fix)
+        raise UsageError("BX456", message=fault)
     try:
         sessions = [
             reader.read_session(reader.read_bytes(path), path.name, number)
@@ -134,6 +134,6 @@ def write_audit(result: Audit, path: Path) -> None:
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:
-        message = f"{path} cannot be written: {error.strerror or error}"
-        effect, fix = "the audit was not stored", "choose another file with --out"
-        raise MachineError(message, code="BX235", effect=effect, fix=fix) from error
+        raise MachineError(
+            "BX235.write-audit", path=path, strerror=error.strerror or error
+        ) from error

@@ -107,10 +107,8 @@ def corruption_reported(folder: Path) -> Iterator[None]:
         if not changed:
             raise
         cause = ("cause", f"{type(error).__name__}: {error}")
-        message = f"record {folder} is corrupted: files were changed after it was written"
         details = (*(("changed", name) for name in changed[:MOST_NAMED]), cause)
-        effect, fix = "no result was computed", "run `benchctl verify` to list all changed files"
-        raise RecordError(message, code="BX411", details=details, effect=effect, fix=fix) from error
+        raise RecordError("BX411.record-corrupted-files", details=details, folder=folder) from error
 
 
 def sign_record(folder: Path, key: Path) -> None:
@@ -128,8 +126,7 @@ def signature_of(digest: str, key: Path) -> str:
     if done.ok:
         return done.stdout
     cause = (("cause", done.stderr.strip() or done.finished.how),)
-    fix = "name the file of an SSH key; add a key with a passphrase to ssh-agent first"
-    raise UsageError(f"{key} cannot sign", code="BX115", details=cause, fix=fix)
+    raise UsageError("BX115.cannot-sign", details=cause, key=key)
 
 
 def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
@@ -141,10 +138,10 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
     try:
         text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
-        raise UsageError(str(error), code="BX115", fix=fix) from error
+        raise UsageError("BX115.check-signature", message=str(error), fix=fix) from error
     signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
     if not signers:
-        raise UsageError(f"{keys} contains no public key", code="BX115", fix=fix)
+        raise UsageError("BX115.contains-no-public", keys=keys, fix=fix)
     signature = (folder / layout.SIGNATURE).absolute()
     if not signature.is_file():
         return False, f"{layout.SIGNATURE}: missing, the record is not signed"

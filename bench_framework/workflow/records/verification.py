@@ -82,11 +82,9 @@ def verify(
         path.suffix == ".html" and path.is_file() and not in_record
     )
     if (digest is not None or signer is not None) and is_page:
-        fix = "name the record of the page"
-        raise UsageError(f"a page has no digest: {path}", code="BX104", fix=fix)
+        raise UsageError("BX104.page-no-digest", path=path)
     if digest is not None and not _DIGEST.fullmatch(digest):
-        fix = "give 16 to 64 hexadecimal digits, as `benchctl run` prints them"
-        raise UsageError(f"{digest!r} is no digest", code="BX104", fix=fix)
+        raise UsageError("BX104.no-digest", digest=digest)
     if is_page:
         return verify_page(path)
     result = verify_record(results, name)
@@ -191,8 +189,7 @@ def verify_record(results: Path, name: str) -> Verification:
 
 def _stored(record: Record) -> Judged:
     if (saved := record.judged()) is None:
-        fix = "finish it with `benchctl run`"
-        raise RecordError("the record has no results yet", code="BX413", fix=fix)
+        raise RecordError("BX413.record-no-results-yet")
     return saved
 
 

@@ -172,24 +172,19 @@ def write_new(
     for path, content in () if force else files.items():
         replaced = path.suffix == ".yaml" or not path.is_file()
         if path.exists() and (replaced or path.read_bytes() != content.encode()):
-            fix = "use --force to overwrite it, or another folder"
-            raise UsageError(f"{path} exists already", code="BX103", fix=fix)
+            raise UsageError("BX103.exists-already", path=path)
     for path in files:
         try:
             # Relative paths of a scenario start here.
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             cause = "it is a file" if path.parent.is_file() else error.strerror
-            fix = "give a folder that exists or can be created, such as bench"
-            message = f"cannot write into {path.parent}: {cause}"
-            raise UsageError(message, code="BX103", fix=fix) from error
+            raise UsageError("BX103.cannot-write-into", parent=path.parent, cause=cause) from error
     if check is not None:
         check()
     for path, content in files.items():
         try:
             path.write_text(content, encoding="utf-8")
         except OSError as error:
-            fix = "check the permissions of the folder"
-            message = f"cannot write {path}: {error.strerror}"
-            raise UsageError(message, code="BX103", fix=fix) from error
+            raise UsageError("BX103.cannot-write", path=path, strerror=error.strerror) from error
     return tuple(files)

@@ -112,10 +112,8 @@ def reason_of(described: Description, axis: str, value: str, key: str) -> str:
 
 def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> MachineError:
     return MachineError(
-        message,
-        code="BX223",
+        "BX223",
         details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
-        effect="nothing was measured",
-        fix=f"select other values with -k or -S (such as -S fixed.direct=off), change {scenario}, "
-        "or work in a folder on another file system",
+        message=message,
+        scenario=scenario,
     )

@@ -338,7 +338,9 @@ def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildErr
     """Return the error of a failed build, with the output of cargo and its log."""
     log = (("log", build.log),) if build.log else ()
     details = (("cargo", build.message or "failed"), *log)
-    return BuildError(message, details=details, effect=effect, fix=fix)
+    return BuildError(
+        "BX220.build-failure", details=details, message=message, effect=effect, fix=fix
+    )
 
 
 def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
@@ -387,9 +389,8 @@ def require_known(
         if metric in known:
             continue
         what = "it without a direction" if metric in announced else "no such metric"
-        message = f"metric `{metric}` cannot be judged: the worker announces {what}"
         details = (("announced", ", ".join(usable) or "none"),)
         declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
-        fix = f"remove it from `judge`, or declare it: {declared_as}"
-        effect = "nothing was measured"
-        raise MachineError(message, code="BX252", details=details, effect=effect, fix=fix)
+        raise MachineError(
+            "BX252", details=details, metric=metric, what=what, declared_as=declared_as
+        )

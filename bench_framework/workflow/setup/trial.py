@@ -233,7 +233,7 @@ def try_cells(
                     if warm or not again.ok or _difference(plan, again, first_trial):
                         break
     for event in filter(None, map(guard.changed, prepared)):
-        raise CellError(event.message, code=event.code, effect=NOTHING, fix=event.help)
+        raise CellError.from_event(event, effect=NOTHING)
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
 
@@ -252,30 +252,31 @@ def refusals(trials: Trials) -> list[BenchError]:
     for trial in (*trials.trials, *([trials.again] if trials.again else ())):
         if trial.cell.role is Role.BASELINE and not trial.ok:
             event = _failure(plan, trial)
-            error = CellError(event.message, code=event.code, details=event.details, effect=NOTHING)
             advice = (trial.output.error and trial.output.error.fix) or "correct the command"
-            error.fix = f"{advice}; then check it: benchctl try {plan.scenario_path}"
-            errors.append(error)
+            fix = f"{advice}; then check it: benchctl try {plan.scenario_path}"
+            errors.append(CellError.from_event(event, effect=NOTHING, fix=fix))
     again = trials.again
     if again is not None and not errors:
         difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
-            message = f"{again.cell.label} gives different answers in two runs"
             fix = difference.advice(varying=True) if difference is not None else ""
             fix = fix or "make the program deterministic, or set answer: {compare: none}"
             errors.append(
-                AnswerError(message, code="BX214", details=details, effect=NOTHING, fix=fix)
+                AnswerError(
+                    "BX214.gives-different-answers",
+                    details=details,
+                    label=again.cell.label,
+                    fix=fix,
+                )
             )
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
     if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
         enough, duration = math.ceil(rounds * round_s / 60), format_duration(round_s)
         needs = f"a round takes {duration}; {rounds} rounds need {enough} min"
-        message = f"the budget of {format_clock(budget)} is too small: {needs}"
         fix = f"set measure.budget to {enough}m, or use --budget {enough}m where the command has it"
         fix += "; -k selects fewer configurations"
-        effect = f"it would end before the first planned interim analysis; {NOTHING}"
-        errors.append(UsageError(message, code="BX123", effect=effect, fix=fix))
+        errors.append(UsageError("BX123", budget=format_clock(budget), needs=needs, fix=fix))
     return errors
 
 

@@ -64,6 +64,6 @@ def export(
         else:
             console.say(f"wrote {out}")
     elif isinstance(content, bytes):
-        raise UsageError(f"{format} is not text", fix="name a file with --out")
+        raise UsageError("BX100.not-text", format=format)
     else:
         console.emit(content)
