@@ -112,17 +112,9 @@ def parse(text: bytes, where: str) -> Baseline:
         if not valid or not layout.is_record_id(baseline.record):
             raise ValueError("a name in it is not valid")  # noqa: TRY301 -- one message for all
     except (ValueError, KeyError, TypeError, OverflowError) as error:
-        fix = "save the baseline again, or remove the file"
         cause = (("cause", str(error)),)
-        raise _unusable(f"{where} cannot be read", fix, details=cause) from error
+        raise RecordError("BX411.parse", details=cause, where=where) from error
     return baseline
-
-
-def _unusable(
-    message: str, fix: str | None, code: str = DAMAGED, details: tuple[tuple[str, str], ...] = ()
-) -> RecordError:
-    effect = "the baseline is not used"
-    return RecordError(message, code=code, details=details, effect=effect, fix=fix)
 
 
 def find_all(
@@ -151,10 +143,9 @@ def _read(root: Path, path: Path) -> Baseline:
     try:
         baseline = parse(read_regular(path, MOST_BYTES), str(path))
     except OSError as error:
-        raise _unusable(f"{path} cannot be read: {error.strerror or error}", None) from error
+        raise RecordError("BX411.read", path=path, strerror=error.strerror or error) from error
     if baseline.file(root) != path:
-        fix = "give the file its old name, or save the baseline again"
-        raise _unusable(f"{path} is the file of {baseline.label}", fix)
+        raise RecordError("BX411.file", path=path, label=baseline.label)
     return baseline
 
 
@@ -194,9 +185,12 @@ def record_of(root: Path, text: str) -> Path:
     """
     baseline = find(root, text)
     if fault := baseline.fault(root):
-        message = f"the record {baseline.folder(root)} of the baseline {baseline.label} {fault}"
-        raise _unusable(
-            message, f"restore it, or save another record as `{baseline.name}`", CHANGED
+        raise RecordError(
+            "BX416",
+            root=baseline.folder(root),
+            label=baseline.label,
+            fault=fault,
+            name=baseline.name,
         )
     return baseline.folder(root)
 

@@ -49,17 +49,10 @@ _PIPE: Final = re.compile(r"(?<!\\)\|")
 """Separator of the cells of a row. ``\\|`` is a literal bar."""
 
 
-def fault(
-    code: str, message: str, *, where: str = "", cause: str = "", fix: str = ""
-) -> UsageError:
+def fault(key: str, /, *, where: str = "", cause: str = "", **values: Any) -> UsageError:
     """Return an error. `read_session` adds the name of the file."""
-    return UsageError(
-        message,
-        code=code,
-        details=tuple(pair for pair in (("where", where), ("cause", cause)) if pair[1]),
-        effect="nothing was imported",
-        fix=fix or "`benchctl help import` describes the files that can be imported",
-    )
+    details = tuple(pair for pair in (("where", where), ("cause", cause)) if pair[1])
+    return UsageError(key, details=details, **values)
 
 
 def require_time(seconds: float, what: str, where: str) -> float:
@@ -69,19 +62,18 @@ def require_time(seconds: float, what: str, where: str) -> float:
     defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
-        message = f"{what} is {shortest(seconds)}; it must be a number above zero"
-        raise fault(IMPOSSIBLE, message, where=where)
+        raise fault("BX452.must-number-above", where=where, what=what, seconds=shortest(seconds))
     if not LEAST_S <= seconds <= MOST_S:
-        message = f"{what} is {shortest(seconds)} s, which no program takes"
-        raise fault(IMPOSSIBLE, message, where=where)
+        raise fault("BX452.which-no-program", where=where, what=what, seconds=shortest(seconds))
     return seconds
 
 
 def require_amount(value: float, most: float, what: str, where: str) -> float:
     """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
     if not 0 <= value <= most:
-        message = f"{what} is {shortest(value)}; it must be between 0 and {shortest(most)}"
-        raise fault(IMPOSSIBLE, message, where=where)
+        raise fault(
+            "BX452.must-between", where=where, what=what, value=shortest(value), most=shortest(most)
+        )
     return value
 
 
@@ -100,7 +92,7 @@ def read_bytes(path: Path) -> bytes:
         if path.is_dir():
             message, cause = f"{path} is a directory, and not one of criterion", message
             fix = "name files, or target/criterion after `cargo bench`"
-        refusal = fault(UNREADABLE, message, cause=cause, fix=fix)
+        refusal = fault("BX450", cause=cause, message=message, fix=fix)
         refusal.details = (file, *refusal.details)
         raise refusal from error
 
@@ -128,14 +120,14 @@ def _session(content: bytes, file: str, number: int) -> Session:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise fault(UNKNOWN, f"{file} is not UTF-8 text", cause=str(error)) from error
+        raise fault("BX451.not-utf-text", cause=str(error), file=file) from error
     kind: Format
     memory: MemoryKind = "none"
     if text.lstrip().startswith(("{", "[")):
         try:
             document = parse_json(text)
         except ValueError as error:
-            raise fault(UNKNOWN, f"{file} is not JSON", cause=str(error)) from error
+            raise fault("BX451.not-json", cause=str(error), file=file) from error
         harness = harnesses.format_of(document)
         try:
             if harness is not None:
@@ -146,24 +138,20 @@ def _session(content: bytes, file: str, number: int) -> Session:
                 fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
                 kind, memory, commands = _hyperfine(document)
         except harnesses.DocumentError as error:
-            raise fault(UNKNOWN, f"{file} is not {what}", cause=str(error), fix=fix) from error
+            raise fault("BX451.not", cause=str(error), file=file, what=what, fix=fix) from error
         if not commands:
-            raise fault(UNKNOWN, f"{file} has no {'benchmark' if harness else 'command'}")
+            raise fault("BX451.no", file=file, harness="benchmark" if harness else "command")
     else:
         kind, commands = _table(text)
     if len(commands) > MOST_COMMANDS:
-        message = f"{file} has {len(commands)} commands; the limit is {MOST_COMMANDS}"
-        fix = "remove commands, or split the file: each file is one session"
-        raise fault(UNKNOWN, message, fix=fix)
+        raise fault(
+            "BX451.commands-limit", file=file, commands=len(commands), most_commands=MOST_COMMANDS
+        )
     if any(len(command.label) > MOST_LABEL for command in commands):
-        message = f"{file} has a label of more than {MOST_LABEL} characters"
-        fix = "give the command a short name (hyperfine -n NAME), or the row a short label"
-        raise fault(NAMES, message, fix=fix)
+        raise fault("BX453.label-more-than", file=file, most_label=MOST_LABEL)
     counts = Counter(command.label for command in commands)
     if twice := [label for label, count in counts.items() if count > 1]:
-        message = f"{file} has {twice[0]!r} more than once"
-        fix = "give each command a unique name (hyperfine -n NAME), or each row a unique label"
-        raise fault(NAMES, message, where=", ".join(twice[1:4]), fix=fix)
+        raise fault("BX453.more-than-once", where=", ".join(twice[1:4]), file=file, twice=twice[0])
     digest = hashlib.sha256(content).hexdigest()
     return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
@@ -195,12 +183,11 @@ def _of_harness(document: Any, kind: Format) -> tuple[Command, ...]:
 
 def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> None:
     if not label.strip():
-        raise fault(NAMES, "a result has no name")
+        raise fault("BX453.result-no-name")
     try:
         label.encode()
     except UnicodeEncodeError as error:
-        message = f"{label!a} has an unpaired surrogate, which is not valid Unicode"
-        raise fault(NAMES, message, fix="give it a valid name") from error
+        raise fault("BX453.unpaired-surrogate-which", label=label) from error
     for number, value in enumerate(wall, 1):
         require_time(value, f"the time of run {number}", label)
     for value in cpu:
@@ -210,8 +197,7 @@ def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> N
 def _hyperfine(document: Any) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
     version, timed = harnesses.read_export(document)
     if version > KNOWN_VERSION:
-        message = f"the file has schema version {version}; supported are versions 1 and 2"
-        raise fault(UNKNOWN, message)
+        raise fault("BX451.file-schema-version", version=version)
     memory: MemoryKind = "none"
     if any(one.memory for one in timed):
         memory = "one-figure" if len(timed) == 1 else "running-maximum"
@@ -255,19 +241,17 @@ def _table(text: str) -> tuple[Format, tuple[Command, ...]]:
     names = [name.strip().lower() for name in head]
     _check_head(names)
     if not rows:
-        raise fault(UNKNOWN, "the table has no rows")
+        raise fault("BX451.table-no-rows")
     series: list[tuple[str, Series]] = []
     units: dict[str, None] = {}
     for number, cells in enumerate(rows, 1):
         if len(cells) != len(names):
-            message = f"row {number} has {len(cells)} cells, the header has {len(names)}"
-            raise fault(UNKNOWN, message)
+            raise fault("BX451.row-cells-header", number=number, cells=len(cells), names=len(names))
         row = dict(zip(names, cells, strict=True))
         series.append(_row(row, f"row {number}"))
         units[row.get("unit") or "s"] = None
     if len(units) > 1:
-        fix = "use the same unit in every row"
-        raise fault(UNITS, f"one table has several units: {', '.join(units)}", fix=fix)
+        raise fault("BX454.one-table-several", units=", ".join(units))
     if "time" not in names:
         return "table", tuple(Command(label, (one,)) for label, one in series)
     runs: dict[str, list[float]] = {}
@@ -289,7 +273,7 @@ def _comma(text: str) -> list[list[str]]:
     try:
         lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise fault(UNKNOWN, "the table is not valid CSV", cause=str(error)) from error
+        raise fault("BX451.table-not-valid", cause=str(error)) from error
     return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
 
 
@@ -304,20 +288,18 @@ def _check_head(names: list[str]) -> None:
     if names[:1] == ["command"]:
         problem = "this looks like a table of hyperfine, which does not contain the number of runs"
         advice = "import the file of `hyperfine --export-json`, which contains every run"
-    message = f"the file is neither JSON of a benchmark tool nor a table with a header: {problem}"
-    raise fault(UNKNOWN, message, fix=advice)
+    raise fault("BX451.file-neither-json", problem=problem, fix=advice)
 
 
 def _row(cells: dict[str, str], where: str) -> tuple[str, Series]:
     """Return the label of a row, and its time or mean in seconds."""
     label = cells["label"]
     if not label:
-        raise fault(NAMES, "a row has no label", where=where)
+        raise fault("BX453.row-no-label", where=where)
     where = f"{where} ({label})"
     unit = cells.get("unit") or "s"
     if unit not in PER_SECOND:
-        fix = f"use one of: {', '.join(PER_SECOND)}"
-        raise fault(UNITS, f"{unit!r} is not a unit of time", where=where, fix=fix)
+        raise fault("BX454.not-unit-time", where=where, unit=unit, per_second=", ".join(PER_SECOND))
     column = "time" if "time" in cells else "mean"
     mean = require_time(_seconds(cells[column], unit, column, where), column, where)
     sd, n = None, _count(cells.get("n", ""), where)
@@ -332,9 +314,7 @@ def _seconds(text: str, unit: str, what: str, where: str) -> float:
     try:
         value = float(text.replace("_", "x"))
     except ValueError as error:
-        message = f"{what} is {text!r}, which is not a number"
-        fix = "write a number with a decimal point; the unit has a separate column"
-        raise fault(IMPOSSIBLE, message, where=where, fix=fix) from error
+        raise fault("BX452.which-not-number", where=where, what=what, text=text) from error
     return float(Decimal(repr(value)) / PER_SECOND[unit])
 
 
@@ -342,6 +322,5 @@ def _count(text: str, where: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
-        message = f"n is {text}; it must be a whole number of at least 1"
-        raise fault(IMPOSSIBLE, message, where=where)
+        raise fault("BX452.n-must-whole", where=where, text=text)
     return int(text)

@@ -135,23 +135,24 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         place = "scenario" if scenario_path else "current folder"
-        fix = f"give an absolute path, a path relative to the {place}, or a name on PATH"
-        raise _unfit(f"the program {name} does not exist", fix)
+        raise _unfit("BX234.program-does-not", name=name, place=place)
     file = Path(path)
     if not file.is_file():
-        raise _unfit(f"the program {path} is not a file", "give the path of an executable file")
+        raise _unfit("BX234.program-not-file", path=path)
     for mode, flag, state in (
         (os.X_OK, "x", "is not executable"),
         (os.R_OK, "r", "cannot be read to compute its digest"),
     ):
         if not os.access(path, mode):
-            raise _unfit(f"the program {path} {state}", f"chmod +{flag} {shlex.quote(path)}")
+            raise _unfit(
+                "BX234.program", path=path, state=state, flag=flag, path_2=shlex.quote(path)
+            )
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
 
 
-def _unfit(message: str, fix: str) -> MachineError:
-    return MachineError("BX234", exit_code=EXIT_USAGE, message=message, fix=fix)
+def _unfit(key: str, /, **values: Any) -> MachineError:
+    return MachineError(key, exit_code=EXIT_USAGE, **values)
 
 
 def add_control(

@@ -104,8 +104,7 @@ def _find_tool(
         rustc = f"rustc {version.get('release', '')} (LLVM {version.get('LLVM version', '?')})"
         if not raw.is_file():
             details = (("rustc", _first_line(built)),)
-            fix = "use a toolchain of rustup, whose compiler has the profiler runtime"
-            raise _unfit(f"{rustc} cannot instrument programs for PGO", details, fix)
+            raise MachineError("BX246.cannot-instrument-programs", details=details, rustc=rustc)
         tried: list[tuple[str, str]] = []
         libraries = call("rustc", "--print=target-libdir").stdout.strip()
         for path in candidates(Path(libraries).parent / "bin", env):
@@ -117,14 +116,9 @@ def _find_tool(
                 return Tool(path, f"LLVM {line[1]}" if line else Path(path).name)
             tried.append((path, _first_line(outcome)))
     major = version.get("LLVM version", "").partition(".")[0]
-    message = f"no llvm-profdata is installed that reads the profiles of {rustc}"
     fix = "run `rustup component add llvm-tools`, or install LLVM "
     fix += f"{major} so that llvm-profdata-{major} is on PATH"
-    raise _unfit(message, tuple(tried), fix)
-
-
-def _unfit(message: str, details: tuple[tuple[str, str], ...], fix: str) -> MachineError:
-    return MachineError("BX246", details=details, message=message, fix=fix)
+    raise MachineError("BX246.no-llvm-profdata", details=tuple(tried), rustc=rustc, fix=fix)
 
 
 def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:

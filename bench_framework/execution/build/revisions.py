@@ -10,7 +10,7 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import EXIT_USAGE, BuildError, MachineError, UsageError
 from bench_framework.execution.build import configuration
@@ -111,14 +111,17 @@ def _commit(git: Git, repository: Path, revision: str) -> str | None:
 def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = _commit(git, repository, revision)
     if commit is None:
-        message = f"there is no revision {revision} in {url or repository}"
-        raise _missing(message, _how_to_fetch(git, repository))
+        raise _missing(
+            "BX225.no-revision",
+            revision=revision,
+            url=url or repository,
+            fix=_how_to_fetch(git, repository),
+        )
     return commit
 
 
-def _missing(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> BuildError:
-    code = EXIT_USAGE
-    return BuildError("BX225.missing", details=details, exit_code=code, message=message, fix=fix)
+def _missing(key: str, /, details: tuple[tuple[str, str], ...] = (), **values: Any) -> BuildError:
+    return BuildError(key, details=details, exit_code=EXIT_USAGE, **values)
 
 
 def commits_between(
@@ -169,13 +172,22 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _commit(git, repository, b)), None)
     if main is None:
-        fix = f"set --base to a revision; {_how_to_fetch(git, repository)}"
         details = (("tried", ", ".join(branches)),)
-        raise _missing(f"there is no main branch in {repository}", fix, details)
+        raise _missing(
+            "BX225.no-main-branch",
+            details=details,
+            repository=repository,
+            git=_how_to_fetch(git, repository),
+        )
     commit = git.try_run("-C", str(repository), "merge-base", main, head)
     if commit is None:
-        message = f"{main} and {head} have no common commit in {repository}"
-        raise _missing(message, _how_to_fetch(git, repository))
+        raise _missing(
+            "BX225.no-common-commit",
+            main=main,
+            head=head,
+            repository=repository,
+            fix=_how_to_fetch(git, repository),
+        )
     return commit
 
 
@@ -186,12 +198,10 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
         git.run("--version")  # another error if git is missing
-        message = f"{crate} is in no git repository, so it has no revision {revision}"
-        raise _missing(message, "run `git init` and commit, or measure without revisions")
+        raise _missing("BX225.no-git-repository", crate=crate, revision=revision)
     if cache.resolve().is_relative_to(Path(top).resolve()):
         # cargo and rustup would find the working tree's configuration above the other revision.
-        message = f"benchctl's cache {cache} is inside the repository {top}"
-        raise _missing(message, "set BENCHCTL_CACHE to a folder outside of it")
+        raise _missing("BX225.benchctl-cache-inside", cache=cache, top=top)
     return Path(top)
 
 

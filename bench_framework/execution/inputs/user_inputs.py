@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import EXIT_USAGE, Interrupted, MachineError
 from bench_framework.execution.build.binaries import find_program
@@ -45,15 +45,14 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
     else:
         fault, right = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
         if fault != right:
-            fix = f"correct `input: {{{dataset.kind}: …}}`; {_RELATIVE}"
-            raise _unfit(f"the input {dataset.kind} {path} {fault or 'is a file'}", fix)
+            raise _unfit("BC406.input", kind=dataset.kind, path=path, fault=fault or "is a file")
     key = "\0".join((str(path), *files)).encode(errors="surrogateescape")
     note = digests / f"{hashlib.sha256(key).hexdigest()[:16]}.json"
     try:
         size = folders.size(path, files)
         count = sum(1 for _ in folders.files(path, files)) if path.is_dir() else None
         if count == 0:
-            raise _unfit(f"the input folder {path} contains no files", "choose another folder")
+            raise _unfit("BC406.input-folder-contains", path=path)
         digest = folders.stored_digest(note, path, files)
         if digest is None:
             digest = folders.digest(path, files)
@@ -61,8 +60,9 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
             with contextlib.suppress(MachineError):
                 folders.store_digest(note, digest, path, files)
     except OSError as error:
-        message = f"the input file {error.filename or path} cannot be read: {error.strerror}"
-        raise _unfit(message, "make it readable, or choose another input") from error
+        raise _unfit(
+            "BC406.input-file-cannot", filename=error.filename or path, strerror=error.strerror
+        ) from error
     prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
     return replace(prepared, filesystem=filesystem_of(path), files=files, file_count=count)
 
@@ -73,22 +73,18 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = matching_files(folder, pattern)
         if not matches:
-            fix = f"correct `input: {{files: …}}`; {_RELATIVE}"
-            raise _unfit(f"no file matches {pattern} in {folder}", fix)
+            raise _unfit("BC406.no-file-matches", pattern=pattern, folder=folder)
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:
         names = f"the names of the {counted(len(files), 'file')} of the input"
         sizes = f"{format_size(words)}, at most {format_size(MOST_WORDS)}"
-        message = f"{names} are too long for a command: {sizes}"
-        fix = "use `input: {folder: …}`, or a shorter pattern"
-        raise _unfit(message, fix, "BC413")
+        raise _unfit("BC413", names=names, sizes=sizes)
     return tuple(files)
 
 
-def _unfit(message: str, fix: str, code: str = "BC406") -> MachineError:
-    effect = "nothing was measured"
-    return MachineError(message, code=code, effect=effect, fix=fix, exit_code=EXIT_USAGE)
+def _unfit(key: str, /, **values: Any) -> MachineError:
+    return MachineError(key, exit_code=EXIT_USAGE, **values)
 
 
 def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:

@@ -69,16 +69,16 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
             if source.is_symlink():
                 link = str(source.readlink())
                 if not _is_inside(path, link):
-                    message = f"{source} is a symbolic link to {link}, which is not sent with it"
-                    raise unsent(message, "replace the link by the file")
+                    raise UsageError("BX134.symbolic-link-which", source=source, link=link)
                 entries[path] = Entry(link=link)
             else:
                 content = read_regular(source, MOST_BYTES)
                 executable = bool(source.stat().st_mode & stat.S_IXUSR)
                 entries[path] = Entry(contents.setdefault(content, content), executable)
     except OSError as error:
-        message = f"{error.filename} cannot be sent to a host: {error.strerror or error}"
-        raise unsent(message, "make it readable, or let git ignore it") from error
+        raise UsageError(
+            "BX134.cannot-sent-host", filename=error.filename, strerror=error.strerror or error
+        ) from error
     return Bundle(entries, tuple(sorted({*folders})))
 
 
@@ -87,18 +87,14 @@ def _require_small(sizes: Mapping[str, int]) -> None:
     if total <= MOST_BYTES and len(sizes) <= MOST_FILES:
         return
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:_MOST_NAMED]
-    raise unsent(
-        f"the scenario needs {len(sizes)} files with {format_size(total)}; at most {MOST_FILES} "
-        f"files with {format_size(MOST_BYTES)} are sent to a host",
-        "let git ignore files that are not needed; copy large inputs to the host, and give their "
-        "absolute paths in the scenario",
-        tuple(("file", f"{path} ({format_size(size)})") for path, size in largest),
+    raise UsageError(
+        "BX134.scenario-needs-files",
+        details=tuple(("file", f"{path} ({format_size(size)})") for path, size in largest),
+        sizes=len(sizes),
+        total=format_size(total),
+        most_files=MOST_FILES,
+        most_bytes=format_size(MOST_BYTES),
     )
-
-
-def unsent(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> UsageError:
-    """Return the error BX134: a scenario or option cannot be sent to a host."""
-    return UsageError("BX134", details=details, message=message, fix=fix)
 
 
 def unpack(bundle: Bundle, root: Path) -> None:
@@ -344,7 +340,7 @@ class _Collector:
             if path.is_dir() and not path.is_symlink():
                 if name.endswith("/"):
                     continue  # another repository, which is not part of this one
-                raise unsent(f"{path} is a submodule of git", "copy its files into the repository")
+                raise UsageError("BX134.submodule-git", path=path)
             if os.path.lexists(path) and self._is_sent(path):
                 self.files.setdefault(_normal(path), path)
 

@@ -74,7 +74,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
         RecordError: BX411, a record is damaged; BX413, a record has no results; BX455, one was imported.
     """
     if len(names) < _FEWEST:
-        raise _refused("one record cannot be compared", "give the records of two or more hosts")
+        raise UsageError("BX135.one-record-cannot")
     folders = [finding.resolve_measured(results, name) for name in names]
     with contextlib.ExitStack() as stack:
         for folder in folders:
@@ -108,12 +108,17 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
         if (host_id := host.machine.host_id) == before.machine.host_id:
             fix = "give one record per host; `benchctl compare` compares records of one host. "
             fix += "Cloned machines need different machine ids (/etc/machine-id)"
-            message = f"{other.path} and {record.path} are of the same host"
-            raise _refused(message, fix, (("host id", host_id),))
+            raise UsageError(
+                "BX135.same-host",
+                details=(("host id", host_id),),
+                path=other.path,
+                path_2=record.path,
+                fix=fix,
+            )
         if host.host == before.host:
-            fix = "measure again with different names (`benchctl fleet worker --name`)"
-            message = f"{other.path} and {record.path} are of two hosts with the name {host.host}"
-            raise _refused(message, fix)
+            raise UsageError(
+                "BX135.two-hosts-name", path=other.path, path_2=record.path, host=host.host
+            )
 
 
 def require_same_work(first: Record, folder: Path) -> None:
@@ -126,9 +131,13 @@ def _require_same(first: Record, other: Record) -> None:
     before, after = _work(first), _work(other)
     for what, value in before.items():
         if after.get(what, value) != value:
-            message = f"{first.path} and {other.path} have another {what}"
-            fix = "give records of one scenario with equal inputs, overrides and revisions"
-            raise _refused(message, fix, (("first", value), ("other", after[what])))
+            raise UsageError(
+                "BX135.another",
+                details=(("first", value), ("other", after[what])),
+                path=first.path,
+                path_2=other.path,
+                what=what,
+            )
 
 
 def _work(record: Record) -> Mapping[str, str]:
@@ -144,7 +153,3 @@ def _work(record: Record) -> Mapping[str, str]:
         if item.sha256:
             work[f"input {plan.input(item.input_id).label}".rstrip()] = item.sha256[:12]
     return work
-
-
-def _refused(message: str, fix: str, details: tuple[tuple[str, str], ...] = ()) -> UsageError:
-    return UsageError("BX135", details=details, message=message, fix=fix)

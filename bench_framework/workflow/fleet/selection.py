@@ -36,22 +36,15 @@ def find_address(text: str, *, insecure: bool = False) -> str:
         try:
             text = parse_json(read_regular(path, _MOST_BYTES))["address"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            fix = "write it with `dask scheduler --scheduler-file FILE`"
-            raise _refused(f"{path} is not a scheduler file of Dask", fix) from error
+            raise UsageError("BX133.not-scheduler-file", path=path) from error
     text = text if "://" in str(text) else f"tcp://{text}"
     with contextlib.suppress(ValueError):
         parts = urlsplit(text)
         if parts.scheme in _SCHEMES and parts.hostname and parts.port:
             if insecure or parts.scheme == TLS or is_local(text):
                 return text
-            raise _refused(
-                f"{text} is on another machine and does not use TLS",
-                "use tls://, or an SSH tunnel to a scheduler on its loopback address; "
-                "--insecure permits it in a network in which you trust everyone",
-                "everyone on the network could run programs on the hosts; no connection was made",
-            )
-    fix = "write tcp://HOST:PORT, tls://HOST:PORT or the path of a scheduler file"
-    raise _refused(f"{text} is not the address of a scheduler", fix)
+            raise UsageError("BX133.another-machine-does", text=text)
+    raise UsageError("BX133.not-address-scheduler", text=text)
 
 
 def command_on(host: str, command: str) -> str:
@@ -102,12 +95,7 @@ def is_local(address: str) -> bool:
 
 def unusable_tls(cause: str) -> UsageError:
     """Return the error BX133: the TLS files of Dask's configuration cannot be used."""
-    fix = "set distributed.comm.tls.ca-file, and cert and key of the role, in Dask's configuration"
-    return _refused(f"tls:// cannot be used: {cause}", fix)
-
-
-def _refused(message: str, fix: str, effect: str = "no connection was made") -> UsageError:
-    return UsageError("BX133", message=message, effect=effect, fix=fix)
+    return UsageError("BX133.tls-cannot-used", cause=cause)
 
 
 def unreachable(address: str, cause: str, effect: str) -> MachineError:

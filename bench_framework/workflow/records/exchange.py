@@ -68,16 +68,11 @@ def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])
-        raise _wrong(f"the same file was given twice: {names}", "give each file once")
+        raise UsageError("BX453.same-file-given", names=names)
     known = [*dict.fromkeys(command.label for s in sessions for command in s.commands)]
     if requested is not None and requested not in known:
-        fix = f"use one of {', '.join(known[:8])}"
-        raise _wrong(f"no file contains --baseline {requested!r}", fix)
+        raise UsageError("BX453.no-file-contains", requested=requested, known=", ".join(known[:8]))
     return requested if requested is not None else known[0]
-
-
-def _wrong(message: str, fix: str) -> UsageError:
-    return UsageError("BX453", message=message, fix=fix)
 
 
 def export_record(results: Path, name: str, form: str, metrics: Sequence[str] = ()) -> str | bytes:

@@ -79,30 +79,26 @@ def _expanded(request: Commands) -> list[str]:
         expanded += [_filled(command, dict(zip(used, pick, strict=True))) for pick in picks]
     for name in lists:
         if not any(name in PLACEHOLDER.findall(command) for command in request.commands):
-            raise unfit(f"no command contains {{{name}}}", f"use {{{name}}}, or remove -L {name}")
+            raise unfit("BX122.no-command-contains", name=name)
     for command in (*expanded, request.prepare or ""):
         for name in PLACEHOLDER.findall(command):
             if name == "input" and request.input is None:
-                raise unfit("{input} is used, but there is no input", "add --input FILE")
+                raise unfit("BX122.input-used-but")
             if name != "input":
-                advice = f"add -L {name} A,B (not for --prepare); for braces, write `{{ {name} }}`"
-                raise unfit(f"the placeholder {{{name}}} in `{command}` has no values", advice)
+                raise unfit("BX122.placeholder-name-no", name=name, command=command)
     if not expanded:
-        advice = "give two or more, such as: benchctl ab './old data.json' './new data.json'"
-        raise unfit("there are no commands to compare", advice)
+        raise unfit("BX122.no-commands-compare")
     if len(expanded) == 1:
-        advice = "add a second one, or vary a placeholder: benchctl ab -L n 1,2 'CMD {n}'"
-        raise unfit("there is only one command", advice)
+        raise unfit("BX122.only-one-command")
     if twice := [c for number, c in enumerate(expanded) if c in expanded[:number]]:
-        advice = "remove one; the A/A control already runs the first command a second time"
-        raise unfit(f"`{twice[0]}` is given twice", advice)
+        raise unfit("BX122.given-twice", twice=twice[0])
     return expanded
 
 
 def _values(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not equals or not PLACEHOLDER.fullmatch(f"{{{name}}}") or name == "input":
-        raise unfit(f"-L needs a name and its values, got `{text}`", "write -L threads 1,2,4")
+        raise unfit("BX122.l-needs-name", text=text)
     return name, [value.replace("\\,", ",") for value in COMMA.split(values)]
 
 
@@ -116,10 +112,9 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
         return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
     words = split_command(command)
     if not words:
-        raise unfit("a command is empty", "write a program with its arguments")
+        raise unfit("BX122.command-empty")
     if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
-        message = f"`{command}` contains `{operator[1]}`, but no shell runs it"
-        raise unfit(message, f"add --shell, or quote `{operator[1]}` if it is an argument")
+        raise unfit("BX122.contains-but-no", command=command, operator=operator[1])
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
@@ -145,13 +140,13 @@ class _OfProgram(Request):
         if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
             available = [f"{{{name}}}" for name in known if name != "input" or self.input]
             advice = did_you_mean(program, available, "available")
-            raise unfit(f"unknown placeholder `{program}`", advice)
+            raise unfit("BX122.unknown-placeholder", program=program, fix=advice)
         words = [escaped(word, slots) for word in self.command]
         if not built:
             for option in ("crate", "package", "binary"):
                 if getattr(self, option) is not None:
                     name = f"--{option.removesuffix('ary')}"
-                    raise unfit(f"{name} has no effect: no crate is built", f"use {BIN} as program")
+                    raise unfit("BX122.no-effect-no", name=name)
             words[0] = program_path(words[0], self.folder)
             yield f"worker: {{command: {flow(words)}}}"
             return
@@ -165,7 +160,7 @@ class _OfProgram(Request):
         crate = self.crate or crate_above(Path.cwd())
         if crate is None or not (crate / "Cargo.toml").is_file():
             where = crate if crate is not None else "the current folder"
-            raise unfit(f"{where} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+            raise unfit("BX122.not-crate-no", where=where)
         return crate.resolve()
 
     @property
@@ -185,12 +180,12 @@ class _OfProgram(Request):
         usable = [p.features for p in candidates if self.package or p.folder == folder]
         if not usable:
             names = ", ".join(sorted(p.name for p in packages))
-            raise unfit(f"{self.package or folder} is not a package", f"use --package: {names}")
+            raise unfit("BX122.not-package", package=self.package or folder, names=names)
         features = usable[0]
         for name in self.listed:
             if name not in features and "/" not in name:
                 names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-                raise unfit(f"the package has no feature `{name}`", f"choose from: {names}")
+                raise unfit("BX122.package-no-feature", name=name, names=names)
         return features
 
     def defaults(self) -> Mapping[str, Any]:
@@ -211,7 +206,7 @@ class _OfProgram(Request):
         """Yield the lines of the other options."""
         used = {name for word in self.command for name in PLACEHOLDER.findall(word)}
         if "input" in used and self.input is None:
-            raise unfit("{input} is used, but there is no input", "add --input FILE")
+            raise unfit("BX122.input-used-but")
         before = [*map(escaped, split_command(self.prepare))] if self.prepare else None
         yield from self.tail(before, used="input" in used)
 
@@ -247,8 +242,7 @@ class Ablation(_OfProgram):
         features = _OfProgram.known(self)
         for one, other in itertools.permutations(self.listed, 2):
             if other in closure(features, [one]):
-                message = f"no build with `{one}` is without `{other}`, which it enables"
-                raise unfit(message, f"ablate them one at a time: --features {other}")
+                raise unfit("BX122.no-build-without", one=one, other=other)
         return features
 
 
@@ -260,21 +254,19 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
     """
     if not request.lists:
-        advice = "such as: benchctl sweep ENV:RAYON_NUM_THREADS=1,2,4 -- ./prog data.json"
-        raise unfit("there are no values to compare", advice)
+        raise unfit("BX122.no-values-compare")
     if not request.command:
-        advice = "write it after `--`; `benchctl sweep --help` shows examples"
-        raise unfit("there is no command", advice)
+        raise unfit("BX122.no-command")
     axes = [_axis(text, request) for text in request.lists]
     names = [name for name, _ in axes]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise unfit(f"`{twice}` is given twice", "give all of its values in one list")
+        raise unfit("BX122.plan-sweep", twice=twice)
     given = [text.partition("=")[0] for text in request.lists]
     built = any(word == BIN for word in request.command[:1])
     program = [*request.program(*(name for name in given if ":" not in name), built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
-        raise unfit(f"{unbuilt[0]} needs a crate that is built", f"use {BIN} as program")
+        raise unfit("BX122.needs-crate-built", unbuilt=unbuilt[0])
     lines = [
         *request.head(f"Which {' and '.join(names)} is fastest?"),
         *program,
@@ -293,21 +285,18 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     values = [value.replace("\\,", ",") for value in COMMA.split(right)]
     if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
         examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
-        advice = f"write threads=1,2,4, {examples}"
-        raise unfit(f"`{text}` is not a name with values", advice)
+        raise unfit("BX122.not-name-values", text=text, examples=examples)
     if len({*values}) < max(len(values), 2):
-        advice = "give two or more different values, separated by commas"
-        raise unfit(f"`{left}` has {counted(len({*values}), 'value')}: {right}", advice)
+        raise unfit("BX122.axis", left=left, value=counted(len({*values}), "value"), right=right)
     if not colon:
         if not any(left in PLACEHOLDER.findall(word) for word in request.command):
-            raise unfit(f"the command does not contain {{{left}}}", f"use {{{left}}} or ENV:{left}")
+            raise unfit("BX122.command-does-not", left=left)
         return left, {value: {} for value in values}
     if kind != "FEATURES":
         return name, {value: {kind.lower(): {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
     if wrong := next((value for value, features in chosen.items() if "" in features), None):
-        advice = "write features with + between them, such as a+b, or none"
-        raise unfit(f"`{left}` has the value `{wrong}`, with an empty feature name", advice)
+        raise unfit("BX122.value-empty-feature", left=left, wrong=wrong)
     return name, {value: {"features": features} for value, features in chosen.items()}
 
 
@@ -318,17 +307,14 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     """
     features = request.listed
     if twice := next((name for name in features if features.count(name) > 1), None):
-        raise unfit(f"the feature `{twice}` is given twice", "give it once")
+        raise unfit("BX122.feature-given-twice", twice=twice)
     if not features:
-        advice = "give them, such as --features simd,mimalloc"
-        raise unfit("there are no features to compare", advice)
+        raise unfit("BX122.no-features-compare")
     for name in features:
         try:
             axis_name(name)
         except Refused as error:
-            advice = f"{error.text.fix}; another feature needs a scenario file (`benchctl init`)"
-            message = f"--features: `{name}` cannot be the name of an axis"
-            raise unfit(message, advice) from error
+            raise unfit("BX122.features-cannot-name", name=name, fix=error.text.fix) from error
     baseline = dict.fromkeys(features, "on")
     lines = [
         *request.head(f"What does the program lose without {' or '.join(features)}?"),

@@ -18,7 +18,7 @@ from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
 from bench_framework.scenario.scalars import did_you_mean
-from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unwritten
+from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
 """Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
@@ -74,7 +74,7 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     """
     crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
     if not (crate / "Cargo.toml").is_file():
-        raise unwritten(f"{crate} is not a crate: it has no Cargo.toml", "use --crate FOLDER")
+        raise unfit("BX124.not-crate-no", crate=crate)
     draft = Draft()
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
@@ -106,18 +106,23 @@ def _choose(
     one, several = _NOUNS[option]
     fix = f"use --{option} NAME, one of: {', '.join(names)}"
     if not names:
-        fix = "add a binary that calls the library, such as src/bin/measure.rs"
-        raise unwritten(f"{owner} no {one}", fix)
+        raise unfit("BX124.choose", owner=owner, one=one)
     if given is not None:
         if given not in names:
-            raise unwritten(f"{owner} no {one} named `{given}`", did_you_mean(given, names) or fix)
+            raise unfit(
+                "BX124.no-named",
+                owner=owner,
+                one=one,
+                given=given,
+                fix=did_you_mean(given, names) or fix,
+            )
         return given, ""
     if len(names) == 1:
         return names[0], ", the only one"
     if ask is not None:
         return ask(one, names, default or ""), ""
     if default is None:
-        raise unwritten(f"{owner} several {several}", fix)
+        raise unfit("BX124.choose-choose", owner=owner, several=several, fix=fix)
     return default, f", the default of {', '.join(names)}"
 
 
@@ -130,10 +135,9 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     given, path = options.words, options.input
     if given is None and ask is not None:
         text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
-        given = split_command(text, unwritten)
+        given = split_command(text, "BX124.quote-not-closed")
     if given is None and path is None:
-        fix = "write its arguments after `--`, such as: benchctl init -- --count data.txt"
-        raise unwritten(f"the arguments of {binary} are not known", fix)
+        raise unfit("BX124.arguments-not-known", binary=binary)
     words = ["{input}"] if given is None else list(given)
     if words[:1] == [binary]:
         words[0] = "{bin}"
@@ -141,7 +145,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
         words.insert(0, "{bin}")
     if path is None and any("{input}" in word for word in words):
         if ask is None:
-            raise unwritten("the command has {input}, but there is no input", "add --input FILE")
+            raise unfit("BX124.command-input-but")
         path = Path(ask("input, a file", (), ""))
     files = [word for word in words if not fault_of(Path(word))]
     if path is None and len(files) == 1:
@@ -151,7 +155,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     if path and not fault and not os.access(path, os.R_OK):
         fault = "cannot be read"
     if fault:
-        raise unwritten(f"the input file {path} {fault}", "correct --input FILE")
+        raise unfit("BX124.input-file", path=path, fault=fault)
     return words, path
 
 

@@ -14,7 +14,7 @@ from bench_framework.errors import UsageError
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
-from bench_framework.workflow.scenarios.request import unwritten
+from bench_framework.workflow.scenarios.request import unfit
 
 Service = Literal["github", "gitlab"]
 _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
@@ -57,17 +57,16 @@ def write_ci(
     path = scenario.resolve()
     top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
     if top is None:
-        raise unwritten(f"{scenario} is not in a git repository", "run `git init` first")
+        raise unfit("BX124.not-git-repository", scenario=scenario)
     name = path.relative_to(top).as_posix()
     if not re.fullmatch(r"[\w./-]+", name):
-        advice = "use only letters, digits, `_`, `-` and `.` in its path"
-        raise unwritten(f"the path {name} cannot be written into a workflow without quotes", advice)
+        raise unfit("BX124.path-cannot-written", name=name)
     url, revision = _source(source or _installed_from())
     values = {"scenario": name, "package": f"git+{url}@{revision}"}
     if service == "github":
         on_github = _GITHUB.fullmatch(url)
         if on_github is None:
-            raise unwritten(f"GitHub cannot use the action of {url}", f"add {_FROM}")
+            raise unfit("BX124.github-cannot-use", url=url)
         values["action"] = f"{on_github[1]}@{revision}"
     files: dict[Path, str] = {}
     for template, target in _FILES[service].items():
@@ -92,7 +91,7 @@ def _installed_from() -> str:
         installed = json.loads(text or "{}")
         return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
-        raise unwritten("it is unknown from where CI installs benchctl", f"add {_FROM}") from None
+        raise unfit("BX124.unknown-from-where") from None
 
 
 def _source(text: str) -> tuple[str, str]:
@@ -102,7 +101,7 @@ def _source(text: str) -> tuple[str, str]:
         text,
     )
     if parts is None:
-        raise unwritten(f"{text} is not a repository with a revision", f"write {_FROM}")
+        raise unfit("BX124.not-repository-revision", text=text)
     # The port of ssh is not that of https.
     return f"https://{parts[1] or parts[2] or parts[3]}/{parts[4]}", parts[5]
 
@@ -127,13 +126,13 @@ def start_folder(
 def existing_scenario(path: Path) -> Path:
     """Return a scenario file, or the only one in a folder. Raises `UsageError`, BX124: it is missing."""
     if not path.exists():
-        raise unwritten(f"there is no {path}", "name the scenario file")
+        raise unfit("BX124.no", path=path)
     if not path.is_dir():
         return path
     scenarios = sorted(p for p in path.glob("*.yaml") if p.is_file())
     if len(scenarios) != 1:
         names = ", ".join(path.name for path in scenarios) or "none"
-        raise unwritten(f"{path} does not have exactly one scenario: {names}", "name the file")
+        raise unfit("BX124.does-not-exactly", path=path, names=names)
     return scenarios[0]
 
 
@@ -153,7 +152,7 @@ def write_notebook(
     name = plan_scenario(str(scenario)).name
     path = scenario.with_suffix(".ipynb")
     if path == scenario:
-        raise unwritten(f"{path} is the scenario itself", "rename the scenario to NAME.yaml")
+        raise unfit("BX124.scenario-itself", path=path)
     words = f"{name!r}, results={os.path.relpath(results, path.parent)!r}"
     text = (assets.template_dir() / "analysis.ipynb").read_text(encoding="utf-8")
     # The words are Python in a text of JSON.

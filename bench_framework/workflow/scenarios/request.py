@@ -4,9 +4,8 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -86,10 +85,9 @@ class Request:
             fault = fault_of(self.input)
             kind = "folder" if fault == "is a folder" else "file"
             if fault and kind == "file":
-                raise unfit(f"the input file {self.input} {fault}", "correct --input")
+                raise unfit("BX122.input-file", input=self.input, fault=fault)
             if kind == "folder" and not used:
-                message = f"the folder {self.input} cannot be the stdin of the commands"
-                raise unfit(message, "write {input} where the commands take it")
+                raise unfit("BX122.folder-cannot-stdin", input=self.input)
             yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
             if not used:
                 yield 'stdin: "{input}"'
@@ -98,7 +96,7 @@ class Request:
         """Return the form of `answer`. Outputs that differ are a warning by default."""
         form = "none" if self.ignore_output else (self.answer or "").strip()
         if self.ignore_output and self.answer:
-            raise unfit("--answer and --ignore-output exclude each other", "leave one out")
+            raise unfit("BX122.answer-ignore-output")
         if form == "none":
             return form
         if not form:
@@ -106,10 +104,9 @@ class Request:
         if not form.startswith("{"):
             form = f"{{compare: {flow(form)}}}"
         if not form.endswith("}"):
-            raise unfit("--answer has no closing brace", "write --answer '{ignore: [REGEX]}'")
+            raise unfit("BX122.answer-no-closing")
         if self.folder != Path.cwd() and (key := _RELATIVE.search(form)):
-            message = f"relative paths of `{key[1]}` in --answer would start at {self.folder}"
-            raise unfit(message, "save the scenario in the current folder")
+            raise unfit("BX122.relative-paths-answer", key=key[1], folder=self.folder)
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
     def plan(self, lines: Sequence[str]) -> tuple[Plan, str]:
@@ -127,11 +124,10 @@ class Request:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
             plan = expand(self._load(save, text))
             if save.exists() and read_regular(save) != text.encode():
-                raise unfit(f"{save} exists already", "use another file, or remove it", "BX103")
+                raise unfit("BX103.saved-exists", save=save)
             save.write_text(text, encoding="utf-8")
         except OSError as error:
-            message = f"cannot write {save}: {error.strerror}"
-            raise unfit(message, "use another file", "BX103") from error
+            raise unfit("BX103.cannot-save", save=save, strerror=error.strerror) from error
         return plan, text
 
     def _load(self, path: Path, text: str) -> Scenario:
@@ -146,11 +142,17 @@ class Request:
                     name, option = _OPTIONS[key]
                     message = problem.message.replace(f"`{name}`", option)
                     message = message if option in message else f"{option}: {message}"
-                    raise unfit(message, problem.fix or f"correct {option}; {example}") from None
+                    raise unfit(
+                        "BX122.load-load",
+                        message=message,
+                        fix=problem.fix or f"correct {option}; {example}",
+                    ) from None
             # The user did not write the text of the scenario.
             first, name = error.problems[0], keys[0].strip(' "')
             word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
-            raise unfit(f"{word}: {first.message}", first.fix or example) from None
+            raise unfit(
+                "BX122.load", word=word, message=first.message, fix=first.fix or example
+            ) from None
 
 
 def escaped(word: str, slots: str = "input") -> str:
@@ -178,21 +180,16 @@ def program_path(program: str, folder: Path) -> str:
     return program
 
 
-def unfit(
-    message: str, fix: str, code: str = "BX122", effect: str = "nothing was measured"
-) -> UsageError:
-    """Return the error for arguments that do not give a comparison."""
-    message = message.replace("\n", "\\n")  # words of the user in one line
-    return UsageError(message, code=code, effect=effect, fix=fix)
+def unfit(key: str, /, **values: Any) -> UsageError:
+    """Return the error for arguments that do not give a comparison or a file."""
+    error = UsageError(key, **values)
+    error.message = error.message.replace("\n", "\\n")  # words of the user in one line
+    return error
 
 
-unwritten: Final = partial(unfit, code="BX124", effect="nothing was written")
-"""Returns the error for arguments that do not give a file."""
-
-
-def split_command(text: str, refusal: Callable[[str, str], UsageError] = unfit) -> list[str]:
-    """Return the words of a command. Raises the refusal: a quote is not closed."""
+def split_command(text: str, key: str = "BX122.quote-not-closed") -> list[str]:
+    """Return the words of a command. Raises `UsageError` with `key`: a quote is not closed."""
     try:
         return shlex.split(text)
     except ValueError as error:
-        raise refusal(f"`{text}`: {str(error).lower()}", "close the quotes") from None
+        raise unfit(key, text=text, reason=str(error).lower()) from None
