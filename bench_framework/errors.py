@@ -5,11 +5,11 @@ Any other exception is an internal error: exit 70, with a saved traceback.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 from bench_framework.text.errors import error_text
+from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
@@ -24,9 +24,6 @@ EXIT_STOPS_GIT = 128
 EXIT_INTERRUPTED = 130
 
 
-_KEY: Final = re.compile(r"B[CX][0-9]{3}(\.[a-z0-9-]+)?")
-
-
 class BenchError(Exception):
     """A failure with its message, details, effect and fix.
 
@@ -39,7 +36,6 @@ class BenchError(Exception):
     """
 
     exit_code: int = EXIT_NOT_MEASURED
-    default_code: ClassVar[str] = "BX000"
 
     def __init__(
         self,
@@ -50,15 +46,10 @@ class BenchError(Exception):
         exit_code: int | None = None,
         **values: object,
     ) -> None:
-        if _KEY.fullmatch(key):
-            text = error_text(key, values)
-            self.code, self.message = text.code, text.message
-            self.effect, self.fix = text.effect, text.fix
-        else:
-            self.code, self.message = str(values.get("code") or self.default_code), key
-            self.effect = cast("str | None", values.get("effect"))
-            self.fix = cast("str | None", values.get("fix"))
-        super().__init__(self.message)
+        text = error_text(key, values)
+        super().__init__(text.message)
+        self.code, self.message = text.code, text.message
+        self.effect, self.fix = text.effect, text.fix
         self.details = details
         self.exit_code = self.exit_code if exit_code is None else exit_code
 
@@ -104,7 +95,6 @@ class UsageError(BenchError):
     """An error in the command line or in a file that it names."""
 
     exit_code = EXIT_USAGE
-    default_code = "BX100"
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +140,8 @@ class Problem:
 class ScenarioError(UsageError):
     """All errors in a scenario, in file order."""
 
-    default_code = "BC000"
-
     def __init__(self, problems: tuple[Problem, ...], sources: dict[str, str]) -> None:
-        count = len(problems)
-        super().__init__(f"{count} error{'s' if count != 1 else ''} in the scenario")
+        super().__init__("BC000", errors=counted(len(problems), "error"))
         self.problems = problems
         self.sources = sources
         """Text by file name, for the snippets."""
@@ -162,8 +149,6 @@ class ScenarioError(UsageError):
 
 class MeasureError(BenchError):
     """A failed measurement; everything else is still reported."""
-
-    default_code = "BX200"
 
     @property
     def line(self) -> str:
@@ -175,42 +160,30 @@ class MeasureError(BenchError):
 class BuildError(MeasureError):
     """A failed build of a variant."""
 
-    default_code = "BX220"
-
 
 class CellError(MeasureError):
     """A run of a cell that failed, hung, or was killed."""
-
-    default_code = "BX201"
 
 
 class AnswerError(MeasureError):
     """Two variants that did different work on the same input."""
 
-    default_code = "BX210"
-
 
 class MachineError(MeasureError):
     """A missing tool, permission, disk space or platform."""
 
-    default_code = "BX230"
-
 
 class RecordError(UsageError):
     """A record that cannot be read or resumed."""
-
-    default_code = "BX410"
 
 
 class GateError(BenchError):
     """A gate that cannot decide, detected before anything was measured."""
 
     exit_code = EXIT_NOT_JUDGED
-    default_code = "BX111"
 
 
 class Interrupted(BenchError):  # noqa: N818 -- a request, not a fault
     """A run that the user stopped; completed measurements are kept."""
 
     exit_code = EXIT_INTERRUPTED
-    default_code = "BX130"

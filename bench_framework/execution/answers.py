@@ -45,7 +45,6 @@ TICK_S: Final = 0.011
 """Time after which a change of a file has another mtime: more than a tick of the kernel (100 Hz)."""
 Signature = tuple[int, ...] | None
 """Inode, size, mtime and ctime of a file; `None` if it does not exist."""
-_SHOWS: Final = "`benchctl try` shows the text that is compared"
 _EXCERPT: Final = 80
 """Characters of a bad answer that a message quotes."""
 
@@ -169,14 +168,17 @@ class AnswerReader:
         keys = [key.removeprefix("answer.") for key in dict(pairs)]
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
-            message = f"{' and '.join(keys)} leave{'s' * (len(keys) == 1)} nothing to compare"
-            fix = f"correct the regular expression; {_SHOWS}"
-            raise _error("BX218", f"answer: {message}", fix, output=words)
+            details = (("output", words),)
+            raise AnswerError(
+                "BX218.edits-leave-nothing",
+                details=details,
+                keys=" and ".join(keys),
+                plural="s" * (len(keys) == 1),
+            )
         if finished.timed_out:
-            message = f"{words} exceeded the time limit of {shortest(self.timeout_s)} s"
-            cause = "nested repetitions such as (a+)+ need exponential time"
-            fix = "simplify the regular expression, or increase measure: {timeout: …}"
-            raise _error("BX218", message, fix, cause=cause)
+            details = (("cause", "nested repetitions such as (a+)+ need exponential time"),)
+            seconds = shortest(self.timeout_s)
+            raise AnswerError("BX218.edit-too-slow", details=details, regex=words, seconds=seconds)
         if not finished.ok:
             raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
 
@@ -283,25 +285,20 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
             lines = (line for line in text.splitlines() if line.strip())
             documents = [parse_json(line, members=members) for line in lines]
         except ValueError as error:
-            cause, output = str(error), repr(text[:_EXCERPT])
-            message, fix = "the output is not JSON", "print JSON, or set answer: {compare: exact}"
-            raise _error("BX216", message, fix, cause=cause, output=output) from error
+            details = (("cause", str(error)), ("output", repr(text[:_EXCERPT])))
+            raise AnswerError("BX216", details=details) from error
     left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
     if removed and not left.strip(b"[]{},"):
-        message = "answer: {json: {ignore: […]}} leaves nothing to compare"
-        raise _error("BX218", message, f"ignore fewer keys; {_SHOWS}")
+        raise AnswerError("BX218.json-leaves-nothing")
     return left
 
 
 def _unreadable(path: Path, cause: str) -> AnswerError:
-    fix = "let the program write it, or correct answer: {file: …}"
-    return _error("BX215", f"the answer file {path} cannot be read", fix, cause=cause)
+    return AnswerError("BX215", details=(("cause", cause),), path=path)
 
 
 def _failed(key: str, argv: tuple[str, ...], cause: str, fix: str = "") -> AnswerError:
     fix = fix or "correct the command; it reads the output of the program from stdin"
-    return _error("BX218", f"answer.{key} ({Path(argv[0]).name}) failed", fix, cause=cause)
-
-
-def _error(code: str, message: str, fix: str, **details: str) -> AnswerError:
-    return AnswerError(message, code=code, details=tuple(details.items()), fix=fix)
+    details = (("cause", cause),)
+    program = Path(argv[0]).name
+    return AnswerError("BX218.command-failed", details=details, key=key, program=program, fix=fix)

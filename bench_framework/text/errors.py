@@ -58,4 +58,5 @@ def explanations() -> dict[str, tuple[str, ...]]:
     return {
         code: tuple(entry[name] for name in _EXPLANATION if name in entry)
         for code, entry in table().items()
+        if "help" in entry
     }

@@ -8,8 +8,8 @@ from pathlib import Path
 from bench_framework.text.errors import explanations
 
 ROOT = Path(__file__).parents[2]
-ABSTRACT = {"BX000", "BC000", "BX200", "BX230"}
-"""Default codes of classes whose errors always have a more specific code."""
+ABSTRACT = {"BC000"}
+"""The code of all errors of a scenario together, each of which has its own code."""
 
 
 def test_the_pages_that_follow_from_the_program_are_current() -> None:

@@ -248,8 +248,12 @@ def test_init_writes_a_scenario_that_is_valid_and_never_overwrites(
 
 
 def test_an_error_is_printed_with_details_effect_and_fix() -> None:
-    error = CellError(
-        "a failed", details=(("stderr", "one\ntwo"),), effect="others go on", fix="run it again"
+    error = CellError.from_texts(
+        "BX201",
+        "a failed",
+        details=(("stderr", "one\ntwo"),),
+        effect="others go on",
+        fix="run it again",
     )
     assert describe(error).splitlines() == [
         "error[BX201]: a failed",
@@ -261,8 +265,10 @@ def test_an_error_is_printed_with_details_effect_and_fix() -> None:
 
 
 def test_labels_are_aligned_and_surrounding_empty_lines_are_removed() -> None:
-    error = CellError(
-        "a failed", details=(("stderr", "\none\n"), ("first difference", "line 1"), ("x", "\n"))
+    error = CellError.from_texts(
+        "BX201",
+        "a failed",
+        details=(("stderr", "\none\n"), ("first difference", "line 1"), ("x", "\n")),
     )
     assert describe(error).splitlines() == [
         "error[BX201]: a failed",
@@ -371,7 +377,7 @@ def test_messages_warnings_and_sentences_have_one_line(capsys: pytest.CaptureFix
     console = Console()
     console.say(f"wrote {ODD}")
     console.warn(Event("BX320", ODD))
-    console.error(CellError(ODD))
+    console.error(CellError.from_texts("BX201", ODD))
     console.emit_sentence(f"{ODD}: consistent with itself")
     printed = capsys.readouterr()
     assert printed.err.splitlines() == [

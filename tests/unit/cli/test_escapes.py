@@ -33,7 +33,7 @@ def test_console_output_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     console.emit(HOSTILE)
     console.say(HOSTILE)
     console.error(
-        MachineError(HOSTILE, code="BX237", details=((HOSTILE, HOSTILE),), effect=HOSTILE)
+        MachineError.from_texts("BX237", HOSTILE, details=((HOSTILE, HOSTILE),), effect=HOSTILE)
     )
     console.emit_json({"text": HOSTILE})
     out, err = capsys.readouterr()

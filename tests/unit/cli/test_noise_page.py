@@ -91,7 +91,7 @@ def test_a_stopped_check_keeps_its_results() -> None:
     stopped = replace(FINDINGS, interrupted=True)
     assert "10 windows of 27 rounds in 1 min 01 s, stopped early." in words(stopped)
     assert stopped.exit_code == 130
-    failed = replace(FINDINGS, failure=MachineError("wc failed", code="BX239"))
+    failed = replace(FINDINGS, failure=MachineError.from_texts("BX239", "wc failed"))
     assert failed.exit_code == 3
     assert noise_document(failed)["failure"] == "wc failed"
     assert FINDINGS.exit_code == 0

@@ -39,7 +39,7 @@ class FakeLauncher(Launcher):
 
     def capture(self, *_: Any, **__: Any) -> Any:
         if self.works is None:
-            raise MachineError("setarch is missing", code="BX231")
+            raise MachineError.from_texts("BX231", "setarch is missing")
         return SimpleNamespace(ok=self.works)
 
 

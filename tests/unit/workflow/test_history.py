@@ -321,7 +321,7 @@ def _backfilling(
         (revision,) = {spec.revision for spec in plan.builds}
         tried.append(str(revision))
         if revision in (failing or ()):
-            raise BuildError("cannot build")
+            raise BuildError.from_texts("BX220", "cannot build")
         code = 130 if revision in (interrupted or ()) else 0
         # A stop after the measurement: the record is complete.
         judgement = None if revision in (unfinished or ()) else judge(plan, [], {}, [], [])
