@@ -121,7 +121,7 @@ def concat(
         doubled = len(members) < len(loaded)
     if doubled or not members:
         message = "a record is given twice" if doubled else "no records are given"
-        raise UsageError("BX114.concat", message=message)
+        raise UsageError("BX114.concat-of-records", message=message)
     return concat_frames(members, table)
 
 

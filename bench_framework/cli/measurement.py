@@ -25,7 +25,7 @@ def fleet_of(scheduler: str | None, host: str, *, insecure: bool) -> Fleet | Non
     """Return the fleet of a command. Raises `UsageError`: an option needs the address of a scheduler."""
     if scheduler is None:
         if host or insecure:
-            raise UsageError("BX100.host-insecure-need")
+            raise UsageError("BX100.host-without-scheduler")
         return None
     from bench_framework.workflow.fleet.client import Fleet
 

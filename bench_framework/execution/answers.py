@@ -235,7 +235,7 @@ class AnswerReader:
             texts = map(text_of, (errors, out))
             lines = next((text.strip().splitlines() for text in texts if text.strip()), [])
         if finished.killed:
-            raise Interrupted("BX130.run")
+            raise Interrupted("BX130.sample")
         return finished, f": {lines[-1].strip()}" if lines else ""
 
 

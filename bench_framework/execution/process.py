@@ -201,7 +201,7 @@ class Launcher:
             command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
             finished = self.run(replace(command, most_stdout=most), on_poll)
             if finished.killed:
-                raise Interrupted("BX130.capture", argv=argv[0])
+                raise Interrupted("BX130.command", argv=argv[0])
             return Captured(finished, text_of(out), text_of(err))
 
     def kill_now(self) -> None:
@@ -279,7 +279,7 @@ def scratch_folder() -> Iterator[str]:
     try:
         folder = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     except OSError as error:
-        raise MachineError("BX235.temporary-folder-cannot", strerror=error.strerror) from error
+        raise MachineError("BX235.no-temporary-folder", strerror=error.strerror) from error
     try:
         yield folder
     finally:

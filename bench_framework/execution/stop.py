@@ -44,7 +44,7 @@ class Stop:
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""
         if self.level:
-            raise Interrupted("BX130.check")
+            raise Interrupted("BX130.measurement")
 
     @contextmanager
     def on_signals(self) -> Iterator[None]:

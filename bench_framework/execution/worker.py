@@ -178,4 +178,4 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _invalid_line(line: bytes, cause: str) -> AnswerError:
     text = re.sub(r"[^\x20-\x7e]", "·", line[:_EXCERPT].decode("utf-8", errors="replace"))
     details = (("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else "")))
-    return AnswerError("BX211.worker-answer-not", details=details)
+    return AnswerError("BX211.not-a-line-of-the-protocol", details=details)

@@ -169,9 +169,7 @@ class _Builder:
         place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
         if self._nodes > MAX_NODES:
             raise Unreadable(
-                Problem.create(
-                    "BC006.document-more-than", self.file, place.value, max_nodes=MAX_NODES
-                )
+                Problem.create("BC006.too-many-values", self.file, place.value, max_nodes=MAX_NODES)
             )
         if id(node) in self._open:
             raise Unreadable(Problem.create("BC001.alias-refers-value", self.file, place.value))
@@ -316,7 +314,7 @@ def split_lines(text: str) -> list[str]:
 
 def too_large(file: str) -> Unreadable:
     """Return the error for a text above the size limit."""
-    return Unreadable(Problem.create("BC006.file-larger-than", file, max_bytes=MAX_BYTES // 1024))
+    return Unreadable(Problem.create("BC006.file-too-large", file, max_bytes=MAX_BYTES // 1024))
 
 
 def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
@@ -324,7 +322,7 @@ def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
     character = error.character
     code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
-    return Problem.create("BC001.character-u-not", file, at, code=code)
+    return Problem.create("BC001.character-not-allowed", file, at, code=code)
 
 
 def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
@@ -334,7 +332,7 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     if mark is None:
-        return Problem.create("BC001.broken-broken", file, message=message)
+        return Problem.create("BC001.syntax-without-position", file, message=message)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1].strip()
@@ -349,4 +347,4 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
         opened = lines.position(context.index, context.index + 1)
         also = ((opened, f"the {next(parts, 'part')} starts here"),)
     advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Problem.create("BC001.broken", file, at, also=also, message=message, fix=advice)
+    return Problem.create("BC001.syntax", file, at, also=also, message=message, fix=advice)

@@ -92,12 +92,14 @@ def _read(path: Path) -> str:
         raise Unreadable(Problem.create("BC003.no-file", file, file=file, fix=advice))
     if fault:
         advice = "give the path of a file in it" if path.is_dir() else ""
-        raise Unreadable(Problem.create("BC003.read", file, file=file, fault=fault, fix=advice))
+        raise Unreadable(
+            Problem.create("BC003.not-readable", file, file=file, fault=fault, fix=advice)
+        )
     if len(raw) > documents.MAX_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable(Problem.create("BC004.file", file, name=name))
+            raise Unreadable(Problem.create("BC004.other-encoding", file, name=name))
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:

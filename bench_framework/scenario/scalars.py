@@ -69,7 +69,7 @@ def describe(value: Any) -> str:
 def text(value: Any) -> str:
     """Read any scalar as text."""
     if not isinstance(value, str) or (isinstance(value, Scalar) and value.is_null):
-        raise Refused("BC102.must-text-got", value=describe(value))
+        raise Refused("BC102.not-text", value=describe(value))
     return str(value)
 
 
@@ -78,12 +78,12 @@ def whole(least: int, most: int | None = None) -> Callable[[Any], int]:
 
     def read(value: Any) -> int:
         if not (isinstance(value, Scalar) and value.plain and _WHOLE.fullmatch(value)):
-            raise Refused("BC102.must-whole-number", least=least, value=describe(value))
+            raise Refused("BC102.not-a-whole-number", least=least, value=describe(value))
         number = int(value)
         if most is not None and number > most:
-            raise Refused("BC102.must-whole-number-at", most=most, number=number, least=least)
+            raise Refused("BC102.number-too-large", most=most, number=number, least=least)
         if number < least:
-            raise Refused("BC102.must-whole-number-at-least", least=least, number=number)
+            raise Refused("BC102.number-too-small", least=least, number=number)
         return number
 
     return read
@@ -114,7 +114,7 @@ def percent(value: Any) -> float:
     if (fraction := _amount(value, parse_percent, below=10)) is not None:
         return fraction
     advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
-    raise Refused("BC102.must-percentage-such", value=describe(value), fix=advice)
+    raise Refused("BC102.not-a-percentage", value=describe(value), fix=advice)
 
 
 def fraction_of_all(value: Any) -> float:
@@ -122,7 +122,7 @@ def fraction_of_all(value: Any) -> float:
     fraction = percent(value)
     if 0 < fraction < 1:
         return fraction
-    raise Refused("BC102.must-between-got", value=value)
+    raise Refused("BC102.percentage-out-of-range", value=value)
 
 
 def tolerance(value: Any) -> float:
@@ -139,7 +139,7 @@ def differs(value: Any) -> str | float:
     if isinstance(value, Scalar) and value.startswith("<"):
         return fraction_of_all(Scalar(value[1:].strip()))
     if isinstance(value, Scalar) and value.endswith("%"):
-        raise Refused("BC102.cannot", value=describe(value), value_2=value)
+        raise Refused("BC102.percentage-without-sign", value=describe(value), value_2=value)
     return choice("refuse", "warn")(value)
 
 
@@ -157,7 +157,7 @@ def duration(value: Any) -> float:
     if seconds == 0:
         message, advice = f"must be above 0, got {value}", "write a longer time, such as 30s"
     label = "expected a unit" if bare else "expected a duration"
-    raise Refused("BC102.duration", message=message, fix=advice, label=label)
+    raise Refused("BC102.not-a-duration", message=message, fix=advice, label=label)
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
@@ -167,7 +167,7 @@ def choice(*allowed: str) -> Callable[[Any], str]:
         if isinstance(value, str) and str(value) in allowed:
             return str(value)
         raise Refused(
-            "BC102.read",
+            "BC102.not-an-allowed-value",
             value=describe(value),
             fix=did_you_mean(value, allowed),
             allowed=", ".join(allowed),
@@ -243,7 +243,7 @@ def value_name(value: Any) -> str:
     """Read the name of an axis value: any text except an empty one."""
     name = text(value)
     if not name:
-        raise Refused("BC102.must-text-got-empty")
+        raise Refused("BC102.empty-text")
     return name
 
 
@@ -261,11 +261,11 @@ def cpu_list(value: Any) -> str:
     """Read CPU numbers in the format of ``taskset -c``: ``0``, ``0-3``, ``0,2-3``."""
     cpus = text(value)
     if not re.fullmatch(r"[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*", cpus):
-        raise Refused("BC102.must-list-cpus", value=describe(value))
+        raise Refused("BC102.not-a-list-of-cpus", value=describe(value))
     for part in cpus.split(","):
         first, _, last = part.partition("-")
         if last and int(last) < int(first):
-            raise Refused("BC102.must-list-cpus-but", part=part, last=last, first=first)
+            raise Refused("BC102.cpus-in-descending-order", part=part, last=last, first=first)
     return cpus
 
 
@@ -282,7 +282,7 @@ def mappings(value: Any) -> list[Any]:
         return value
     if isinstance(value, dict):
         return [value]
-    raise Refused("BC102.must-mapping-got", value=describe(value))
+    raise Refused("BC102.not-a-mapping", value=describe(value))
 
 
 def words(value: Any) -> list[Any]:

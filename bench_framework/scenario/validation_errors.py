@@ -46,7 +46,7 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
         name = str(loc[-1])
         message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
         return document.key_problem(
-            path, "BC107.problem-of", message=message, fix=_described(loc)
+            path, "BC107.missing-key", message=message, fix=_described(loc)
         ), path
     if kind.startswith("BC"):
         return _refusal(document, loc, path, kind, context)

@@ -113,7 +113,7 @@ def parse(text: bytes, where: str) -> Baseline:
             raise ValueError("a name in it is not valid")  # noqa: TRY301 -- one message for all
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         cause = (("cause", str(error)),)
-        raise RecordError("BX411.parse", details=cause, where=where) from error
+        raise RecordError("BX411.baseline-not-readable", details=cause, where=where) from error
     return baseline
 
 
@@ -143,9 +143,11 @@ def _read(root: Path, path: Path) -> Baseline:
     try:
         baseline = parse(read_regular(path, MOST_BYTES), str(path))
     except OSError as error:
-        raise RecordError("BX411.read", path=path, strerror=error.strerror or error) from error
+        raise RecordError(
+            "BX411.baseline-file-not-readable", path=path, strerror=error.strerror or error
+        ) from error
     if baseline.file(root) != path:
-        raise RecordError("BX411.file", path=path, label=baseline.label)
+        raise RecordError("BX411.baseline-of-other-file", path=path, label=baseline.label)
     return baseline
 
 

@@ -76,7 +76,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
         if len(records) >= back:
             return records[-back]
         raise UsageError(
-            "BX101.under",
+            "BX101.too-few-records",
             text=text,
             records="is 1 record" if records else "are 0 records",
             imported="" if imported else " with rounds",
@@ -96,4 +96,4 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
     known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
     newest = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
-    raise UsageError("BX101.resolve", problem=problem, newest=newest)
+    raise UsageError("BX101.no-record", problem=problem, newest=newest)

@@ -157,7 +157,7 @@ def read_journal(path: Path) -> Contents:
     entries = text.split(b"\n")
     entries.pop()  # text after the last newline: empty, or an incomplete line
     if not entries:
-        raise RecordError("BX411.empty", path=path)
+        raise RecordError("BX411.journal-empty", path=path)
     contents = Contents(_header(path, entries[0]))
     contents.at = contents.header.started_at
     contents.changed_line = _changed_line(entries)
@@ -166,7 +166,7 @@ def read_journal(path: Path) -> Contents:
         try:
             open_round = take(contents, wire.load_line(line), open_round)
         except ValueError as error:
-            raise RecordError("BX411.damaged", path=path, number=number) from error
+            raise RecordError("BX411.journal-damaged", path=path, number=number) from error
     _skip(contents, open_round)
     return contents
 

@@ -261,7 +261,7 @@ def writing(
         yield
     except OSError as error:
         raise MachineError(
-            "BX235.writing",
+            "BX235.not-written",
             filename=error.filename or path,
             strerror=error.strerror or error,
             effect=effect,

@@ -218,7 +218,7 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
 
 
 def _damaged(what: str) -> RecordError:
-    return RecordError("BX411.runs-csv-cannot", what=what)
+    return RecordError("BX411.runs-not-readable", what=what)
 
 
 def _columns_by_cell(

@@ -138,9 +138,13 @@ def _session(content: bytes, file: str, number: int) -> Session:
                 fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
                 kind, memory, commands = _hyperfine(document)
         except harnesses.DocumentError as error:
-            raise fault("BX451.not", cause=str(error), file=file, what=what, fix=fix) from error
+            raise fault(
+                "BX451.other-kind-of-file", cause=str(error), file=file, what=what, fix=fix
+            ) from error
         if not commands:
-            raise fault("BX451.no", file=file, harness="benchmark" if harness else "command")
+            raise fault(
+                "BX451.nothing-in-file", file=file, harness="benchmark" if harness else "command"
+            )
     else:
         kind, commands = _table(text)
     if len(commands) > MOST_COMMANDS:
@@ -148,7 +152,7 @@ def _session(content: bytes, file: str, number: int) -> Session:
             "BX451.commands-limit", file=file, commands=len(commands), most_commands=MOST_COMMANDS
         )
     if any(len(command.label) > MOST_LABEL for command in commands):
-        raise fault("BX453.label-more-than", file=file, most_label=MOST_LABEL)
+        raise fault("BX453.label-too-long", file=file, most_label=MOST_LABEL)
     counts = Counter(command.label for command in commands)
     if twice := [label for label, count in counts.items() if count > 1]:
         raise fault("BX453.more-than-once", where=", ".join(twice[1:4]), file=file, twice=twice[0])
@@ -251,7 +255,7 @@ def _table(text: str) -> tuple[Format, tuple[Command, ...]]:
         series.append(_row(row, f"row {number}"))
         units[row.get("unit") or "s"] = None
     if len(units) > 1:
-        raise fault("BX454.one-table-several", units=", ".join(units))
+        raise fault("BX454.several-units", units=", ".join(units))
     if "time" not in names:
         return "table", tuple(Command(label, (one,)) for label, one in series)
     runs: dict[str, list[float]] = {}

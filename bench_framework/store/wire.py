@@ -110,7 +110,7 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     except PydanticSerializationError as error:
         # JSON cannot represent a path that is not UTF-8, which Python stores with lone surrogates.
         raise UsageError(
-            "BX100.path-scenario-not",
+            "BX100.path-not-utf8",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
         ) from error
 
@@ -124,7 +124,10 @@ def _load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) ->
     except ValidationError as error:
         where, cause = _first(error)
         raise RecordError(
-            "BX411.load", details=(("where", where), ("cause", cause)), name=name, fix=fix
+            "BX411.data-not-readable",
+            details=(("where", where), ("cause", cause)),
+            name=name,
+            fix=fix,
         ) from error
     return model
 

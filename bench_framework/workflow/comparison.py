@@ -115,7 +115,7 @@ def compare_axis(
         metrics = plan.judge.sampled if metrics is None else metrics
         _require_metrics(plan.judge.metrics, metrics)
         if exact := [metric for metric in metrics if is_exact(metric)]:
-            raise UsageError("BX107.property-program-not", exact=", ".join(exact))
+            raise UsageError("BX107.exact-metric", exact=", ".join(exact))
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = axis_levels.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
@@ -139,7 +139,7 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     message = f"no axis {name} varies in this record"
     if any(axis.name == name and axis.kind == "input" for axis in axes):
         message = f"{name} is an axis of the input: its levels do different work in separate rounds"
-    raise UsageError("BX106.variant-axis", message=message, known=", ".join(known) or "none")
+    raise UsageError("BX106.unknown-axis", message=message, known=", ".join(known) or "none")
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
@@ -148,7 +148,7 @@ def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> Non
     if unknown or not metrics:
         missing = f"this record has no metric {', '.join(unknown)}"
         message = missing if unknown else "no metric given"
-        raise UsageError("BX107.require-metrics", message=message, known=", ".join(known))
+        raise UsageError("BX107.unknown-metrics", message=message, known=", ".join(known))
 
 
 def _other_plan(
@@ -229,7 +229,7 @@ def compare_records(
     unknown = [metric for metric in metrics if metric not in BRIDGED_METRICS]
     if unknown or not metrics:
         raise UsageError(
-            "BX107.two-records-cannot",
+            "BX107.not-compared-by",
             unknown=", ".join(unknown) or "no metric",
             bridged_metrics=", ".join(BRIDGED_METRICS),
         )

@@ -348,4 +348,4 @@ def _file(plan: Plan, file: Path | None) -> Path:
         fix = "name the file of this checkout with --file"
     else:
         return path
-    raise errors.UsageError("BX120.file", message=message, fix=fix)
+    raise errors.UsageError("BX120.no-accepted-file", message=message, fix=fix)

@@ -80,7 +80,7 @@ def report_record(
     Raises `RecordError` (BX411): the manifest of a record with results is missing or damaged.
     """
     if embed_runs and "html" not in formats:
-        raise UsageError("BX104.embed-runs-needs")
+        raise UsageError("BX104.embed-runs-without-html")
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
         if embed_runs and record.contents.imported is not None:

@@ -138,7 +138,7 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
 
     if not outcome.profiles:
         if outcome.stopped:
-            raise Interrupted("BX130.written")
+            raise Interrupted("BX130.profile")
         raise MachineError.from_event(outcome.events[0])
     for event in outcome.events:
         observer.notify(Remark(event))
@@ -199,7 +199,7 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     measured = {item.input_id: item.sha256 for item in record.contents.inputs}
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
-            raise RecordError("BX420.input-not-one", label=record.plan.input(item.input_id).label)
+            raise RecordError("BX420.other-input", label=record.plan.input(item.input_id).label)
 
 
 def profile_document(result: ProfileResult) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def find_scenario(name: str) -> Path:
         return shipped[key]
     details = (("shipped", ", ".join(shipped) or "none"),)
     fix = did_you_mean(key, [*shipped]) or "`benchctl init` writes a scenario to start from"
-    raise UsageError("BX102.no-file-no", details=details, name=name, fix=fix)
+    raise UsageError("BX102.no-scenario", details=details, name=name, fix=fix)
 
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:
@@ -224,7 +224,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         if base != MERGE_BASE:
             base_id = commit_of(revision=base)
         elif crate is None:
-            raise UsageError("BX110.merge-base-needs")
+            raise UsageError("BX110.merge-base-without-repository")
         else:
             target = next((env[name] for name in _TARGETS if env.get(name)), None)
             branches = (f"origin/{target}", target, *_MAIN) if target else _MAIN
@@ -258,4 +258,4 @@ def source_of_revisions(plan: Plan) -> BuildSpec:
         reason = "one of its axes names revisions"
     if not reason:
         return specs[0]
-    raise UsageError("BX110.cannot-measured-at", scenario_path=plan.scenario_path, reason=reason)
+    raise UsageError("BX110.not-at-two-revisions", scenario_path=plan.scenario_path, reason=reason)

@@ -281,7 +281,7 @@ def _seconds(text: str | None) -> float | None:
     try:
         seconds = parse_duration(text)
     except ValueError as error:
-        raise UsageError("BX100.seconds", text=text, error=error, fix=fix) from error
+        raise UsageError("BX100.for-not-a-time", text=text, error=error, fix=fix) from error
     if seconds <= 0:
         raise UsageError("BX100.not-positive-time", text=text, fix=fix)
     return seconds

@@ -97,7 +97,7 @@ def history(
             raise typer.Exit(done.exit_code)
         failed = done.exit_code
     elif every != 1 or overrides:
-        raise UsageError("BX100.every-set-need")
+        raise UsageError("BX100.every-without-backfill")
     gc.disable()  # the points of a long history are in no circles, and live until the end
     try:
         result = scenario_history(

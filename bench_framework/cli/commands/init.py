@@ -135,5 +135,5 @@ def _ask(what: str, names: Sequence[str], default: str) -> str:
             text, default=preset, value_proc=read, show_default=bool(default), err=True
         )
     except typer.Abort:
-        raise Interrupted("BX130.ask") from None
+        raise Interrupted("BX130.questions") from None
     return answer

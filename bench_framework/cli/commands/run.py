@@ -155,7 +155,7 @@ def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
             message = re.sub(rf"`{re.escape(key)}[\w.-]*`", option, problem.message)
             message = message if option in message else f"{option}: {message}"
             fix = f"correct {option} ({problem.label}); `benchctl run --help` shows examples"
-            return UsageError("BX100.of-option", message=message, fix=problem.fix or fix)
+            return UsageError("BX100.value-of-option", message=message, fix=problem.fix or fix)
     return error
 
 

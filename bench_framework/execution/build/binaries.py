@@ -135,7 +135,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         place = "scenario" if scenario_path else "current folder"
-        raise _unfit("BX234.program-does-not", name=name, place=place)
+        raise _unfit("BX234.no-program", name=name, place=place)
     file = Path(path)
     if not file.is_file():
         raise _unfit("BX234.program-not-file", path=path)
@@ -145,7 +145,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     ):
         if not os.access(path, mode):
             raise _unfit(
-                "BX234.program", path=path, state=state, flag=flag, path_2=shlex.quote(path)
+                "BX234.not-executable", path=path, state=state, flag=flag, path_2=shlex.quote(path)
             )
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)

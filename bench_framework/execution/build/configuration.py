@@ -112,7 +112,7 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             message = f"several folders above {root} configure cargo, and copies of the sources "
             message += "can have the configuration of one of them only"
             details = tuple(("folder", str(folder)) for folder in folders)
-            raise BuildError("BX220.bring-above", details=details, message=message)
+            raise BuildError("BX220.configuration-above", details=details, message=message)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)

@@ -79,7 +79,7 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     if (kind := LIBRARIES.get(name)) is None:
         path = Path(name).resolve()  # the paths in /proc/PID/maps have no symbolic links
         if not path.is_file():
-            raise MachineError("BX245.library-does-not", path=path)
+            raise MachineError("BX245.no-library", path=path)
         return Preload(path.name, str(path), sha256_of(path))
     source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
     source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")

@@ -86,7 +86,7 @@ def checkout(
         with whole(folder) as part:
             clone(git, repository, part, commit)
     if not (folder / inner).is_dir():
-        raise BuildError("BX225.crate-folder-does", inner=inner, revision=revision or HEAD)
+        raise BuildError("BX225.no-crate-folder", inner=inner, revision=revision or HEAD)
     if crate is not None:
         configuration.bring_ignored(git.run, repository, inner, folder)
         configuration.bring_above(repository, folder.parent, git.env)

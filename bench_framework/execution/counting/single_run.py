@@ -115,7 +115,7 @@ class SingleRunner:
                 raise
             return SingleRun("failed", message=error.line)
         if finished.killed:
-            raise Interrupted("BX130.run")
+            raise Interrupted("BX130.sample")
         if finished.timed_out:
             return SingleRun("timeout", finished, f"timed out after {shortest(timeout_s)} s")
         if finished.exit_code not in self.policy.exit_codes:

@@ -45,7 +45,7 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
     else:
         fault, right = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
         if fault != right:
-            raise _unfit("BC406.input", kind=dataset.kind, path=path, fault=fault or "is a file")
+            raise _unfit("BC406.no-input", kind=dataset.kind, path=path, fault=fault or "is a file")
     key = "\0".join((str(path), *files)).encode(errors="surrogateescape")
     note = digests / f"{hashlib.sha256(key).hexdigest()[:16]}.json"
     try:
@@ -61,7 +61,7 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
                 folders.store_digest(note, digest, path, files)
     except OSError as error:
         raise _unfit(
-            "BC406.input-file-cannot", filename=error.filename or path, strerror=error.strerror
+            "BC406.input-not-readable", filename=error.filename or path, strerror=error.strerror
         ) from error
     prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
     return replace(prepared, filesystem=filesystem_of(path), files=files, file_count=count)

@@ -107,7 +107,7 @@ def replaced(folder: Path) -> tuple[str, ...]:
         if not folder.is_dir():
             message = f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist"
             fix = f"name a folder that contains one of {', '.join(REPLACEABLE)}"
-        raise UsageError("BX113.replaced", message=message, fix=fix)
+        raise UsageError("BX113.template-not-replaced", message=message, fix=fix)
     _require_inside(folder)
     return tuple(paths)
 

@@ -109,7 +109,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
                 advice += f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
         place = scenario.document.place.at(path)
         at = _inside(place.value, text, item)
-        yield Problem.create("BC109.placeholders", place.file, at, message=message, fix=advice)
+        yield Problem.create("BC109.placeholder", place.file, at, message=message, fix=advice)
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
@@ -165,7 +165,7 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
     elif worker.command is None and not any(
         "bin" in template.names(word) for word in bundled.command_of(scenario)
     ):
-        yield scenario.value_problem(("command",), "BC109.command-does-not")
+        yield scenario.value_problem(("command",), "BC109.command-without-bin")
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:

@@ -30,7 +30,7 @@ def check_inputs(scenario: Scenario, path: Path, given: Mapping[str, str]) -> It
     for axis, value in given.items():
         where = (*path, axis)
         if axis in scenario.axes and scenario.axes[axis].kind != "input":
-            yield scenario.key_problem(where, "BC206.axis-variants-not", axis=axis)
+            yield scenario.key_problem(where, "BC206.axis-of-variants", axis=axis)
         else:
             yield from check_reference(scenario, where, axis, value)
 
@@ -42,7 +42,7 @@ def check_side(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Iter
         return
     name, place = given[EXPERIMENT], (*path, EXPERIMENT)
     if len(given) > 1:
-        yield scenario.key_problem(place, "BC206.experiment-selects-one")
+        yield scenario.key_problem(place, "BC206.experiment-with-values")
     else:
         known = [e.name for e in scenario.spec.experiments if not e.at]
         yield from scenario.unknown(

@@ -52,7 +52,7 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
         path = Path(scenario.resolve(setting.patch))
         if (fault := fault_of(path)) or not path.stat().st_size:
             yield scenario.value_problem(
-                (*place, "patch"), "BC301.patches", patch=setting.patch, fault=fault or "is empty"
+                (*place, "patch"), "BC301.patch", patch=setting.patch, fault=fault or "is empty"
             )
 
 
@@ -65,7 +65,7 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
             place, "BC306", crate=worker.crate, missing=missing, fix=advice
         )
     return scenario.value_problem(
-        ("worker", "crate"), "BC301.missing", crate=worker.crate, missing=missing
+        ("worker", "crate"), "BC301.no-crate", crate=worker.crate, missing=missing
     )
 
 
@@ -75,7 +75,7 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     if name is None and len(crate.bins) != 1:
         count = "several binaries" if crate.bins else "no binary"
         yield scenario.key_problem(
-            ("worker",), "BC305.crate", name=crate.name, count=count, listed=listed
+            ("worker",), "BC305.choose-binary", name=crate.name, count=count, listed=listed
         )
     elif name is not None and name not in crate.bins:
         advice = "  ".join(text for text in (did_you_mean(name, crate.bins), listed) if text)

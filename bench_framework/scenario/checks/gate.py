@@ -21,7 +21,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if not reason and any(setting.revision for _, setting in scenario.settings):
         reason = "an axis of this scenario names revisions"
     if gate.against is not None and reason:
-        yield scenario.value_problem(("gate", "against"), "BC108.gate-against-no", reason=reason)
+        yield scenario.value_problem(
+            ("gate", "against"), "BC108.gate-against-without-effect", reason=reason
+        )
     if "binary_size" in dict(gate.margins()) and worker.command is not None:
         yield scenario.key_problem(("gate", "binary_size"), "BC108.gate-binary-size")
     for index, budget in enumerate(gate.budgets):

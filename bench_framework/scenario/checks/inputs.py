@@ -171,5 +171,5 @@ def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
     return (
         None
         if right
-        else Problem.create("BC404.missing", key=key, text=text, kind=kind, fix=advice)
+        else Problem.create("BC404.no-input", key=key, text=text, kind=kind, fix=advice)
     )

@@ -78,7 +78,7 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         yield scenario.key_problem(path, "BC108.built-metric-benchctl", name=name, use=use)
         return
     if part.source is None:
-        yield scenario.key_problem(path, "BC107.metric-needs-from", name=name)
+        yield scenario.key_problem(path, "BC107.metric-without-from", name=name)
         return
     yield from _source(scenario, name, part)
     if part.regex is not None:
@@ -93,7 +93,7 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
             advice = "write (?:…) for groups other than the number"
         if fault:
             yield scenario.value_problem(
-                (*path, "regex"), "BC102.declared", name=name, fault=fault, fix=advice
+                (*path, "regex"), "BC102.metric-regex", name=name, fault=fault, fix=advice
             )
     if part.json_path is not None:
         try:
@@ -124,7 +124,9 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
         return  # the shell may redirect stdout, so only the run can report missing numbers
     if message:
         place = ("metrics", name, "from")
-        yield scenario.value_problem(place, "BC108.source", name=name, message=message, fix=advice)
+        yield scenario.value_problem(
+            place, "BC108.metric-source", name=name, message=message, fix=advice
+        )
 
 
 def _judged(scenario: Scenario) -> Iterator[Problem]:

@@ -53,7 +53,7 @@ def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator
     try:
         figure = parse_figure(part.figure)
     except ValueError as error:
-        yield scenario.value_problem(place, "BC102.claim", message=str(error))
+        yield scenario.value_problem(place, "BC102.not-a-figure", message=str(error))
         return
     if part.variant is not None and figure.kind == "value":
         yield from _value(scenario, path, part, figure)
@@ -132,7 +132,9 @@ def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterato
     units |= dict.fromkeys(scenario.spec.cells, "bytes/s")
     given = figure.base if figure.base in {"s", "bytes", "bytes/s"} else "ratio"
     if units.get(name, given) != given:
-        yield scenario.value_problem(place, "BC108.unit", name=name, units=units[name])
+        yield scenario.value_problem(
+            place, "BC108.figure-of-derived-in-other-unit", name=name, units=units[name]
+        )
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
@@ -165,4 +167,6 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
             elif changed and variant == expansion.baseline:
                 message = "this claim compares the baseline with itself"
         if message:
-            yield scenario.value_problem(place, "BC206.value", message=message, fix=advice)
+            yield scenario.value_problem(
+                place, "BC206.claim-not-measured", message=message, fix=advice
+            )

@@ -50,9 +50,7 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
                 f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}"
                 for axis in missing
             )
-            yield scenario.value_problem(
-                path, "BC201.baseline-selects-several", names=names, fix=advice
-            )
+            yield scenario.value_problem(path, "BC201.several-baselines", names=names, fix=advice)
             continue
         values = scenario.variant_values(given)
         if values in chosen:
@@ -76,7 +74,7 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
             values_text = ", ".join(f"{key}={text}" for key, text in given.items())
             yield scenario.value_problem(
                 path,
-                "BC201.baseline-selects-no",
+                "BC201.no-baseline-variant",
                 values_text=values_text,
                 scenario=", ".join(known_values(scenario, axis)),
                 name=name,
@@ -114,7 +112,7 @@ def _groups(scenario: Scenario) -> Iterator[Problem]:
             sizes = {name: len(axes[name].settings) for name in group if name in axes}
             if key == "pairs" and len(set(sizes.values())) > 1:
                 counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-                yield scenario.value_problem(row, "BC206.axes-pairs-need", counts=counts)
+                yield scenario.value_problem(row, "BC206.pairs-of-different-length", counts=counts)
 
 
 def _experiments(scenario: Scenario) -> Iterator[Problem]:
@@ -152,7 +150,7 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
     if key in fixed and part.at:
-        yield scenario.key_problem(where, "BC108.at-change-must", key=key)
+        yield scenario.key_problem(where, "BC108.at-with-fixed-key", key=key)
     elif key not in fixed:
         yield from check_reference(
             scenario, where, key, value, variant_only=True, also=tuple(fixed)
@@ -171,7 +169,9 @@ def _anchor(scenario: Scenario) -> Iterator[Problem]:
         return
     yield from check_values(scenario, ("anchor", "variant"), part.variant or {})
     if part.rev is not None and reason:
-        yield scenario.value_problem(("anchor", "rev"), "BC108.anchor-rev-no", reason=reason)
+        yield scenario.value_problem(
+            ("anchor", "rev"), "BC108.anchor-rev-without-effect", reason=reason
+        )
 
 
 def _profile(scenario: Scenario) -> Iterator[Problem]:
@@ -235,7 +235,7 @@ def check_reference(
         kinds = "axis or fixed key" if also is not None else "axis"
         yield point(place, "BC206.no-axis", kinds=kinds, name=name, fix=advice)
     elif variant_only and axis.kind == "input":
-        yield scenario.value_problem(path, "BC206.axis-input-not", name=name)
+        yield scenario.value_problem(path, "BC206.axis-of-input", name=name)
     elif value is not None and value not in axis.settings:
         yield from scenario.unknown(
             path,

@@ -59,7 +59,7 @@ class Rounds(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
-        self.refuse(crossed, "BC108.rounds-min-rounds", "min", min=self.min, max=self.max)
+        self.refuse(crossed, "BC108.rounds-crossed", "min", min=self.min, max=self.max)
         return self
 
 
@@ -107,8 +107,10 @@ class Measure(Part):
     @model_validator(mode="after")
     def _looks(self) -> Self:
         fixed = self.until == "rounds"
-        self.refuse(fixed and self.strategy == "race", "BC108.strategy-race-no", "strategy")
-        self.refuse(fixed and self.rounds.max is None, "BC108.until-rounds-needs", "until")
+        self.refuse(
+            fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy"
+        )
+        self.refuse(fixed and self.rounds.max is None, "BC108.until-rounds-without-number", "until")
         return self
 
 

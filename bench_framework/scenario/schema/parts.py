@@ -63,11 +63,11 @@ class InputPart(Part):
     def _one_kind(self) -> Self:
         given = [key for key in INPUT_KINDS if getattr(self, key)]
         kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
-        self.need(given, "BC107.input-needs-one", kinds=kinds)
+        self.need(given, "BC107.input-without-kind", kinds=kinds)
         self.refuse(
             len(given) > 1, "BC108.input-both", *given[1:2], given="` and `".join(given[:2])
         )
-        self.need(not self.dataset or self.size, "BC107.input-dataset-needs")
+        self.need(not self.dataset or self.size, "BC107.dataset-without-size")
         needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
         for key, kind in needs.items():
             unused = key in self.model_fields_set and given[0] != kind
@@ -114,7 +114,7 @@ class ExperimentPart(Part):
     def _consistent(self) -> Self:
         count = len(self.change)
         message = f"experiment `{self.name}` has {count} changes, whose effects cannot be separated"
-        self.refuse(count > 1, "BC108.consistent-consistent", "change", message=message)
+        self.refuse(count > 1, "BC108.several-changes", "change", message=message)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
             self.refuse(unused, "BC108.no-effect-without", key, key=key)
@@ -306,7 +306,7 @@ class PublishedClaimPart(Part):
     def _consistent(self) -> Self:
         given = [key for key in TESTS if self._given(key)]
         keys = ", ".join(f"`{key}`" for key in TESTS)
-        self.need(given, "BC107.published-claim-needs", keys=keys)
+        self.need(given, "BC107.claim-without-test", keys=keys)
         self.refuse(
             len(given) > 1,
             "BC108.published-claim-both",
@@ -315,7 +315,7 @@ class PublishedClaimPart(Part):
             given_2=given[-1],
         )
         figure = self.figure or self.not_testable is not None
-        self.need(figure, "BC107.published-claim-needs-figure")
+        self.need(figure, "BC107.claim-without-figure")
         users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
         for key, takes in users.items():
             unused = key in self.model_fields_set and given[0] not in takes

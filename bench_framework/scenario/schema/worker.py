@@ -68,10 +68,10 @@ class Worker(Part):
     def _one_kind(self) -> Self:
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry` or `command`"
-        self.need(given, "BC107.worker-needs-one", kinds=kinds)
+        self.need(given, "BC107.worker-without-program", kinds=kinds)
         self.refuse(
             len(given) > 1,
-            "BC108.worker-takes-one",
+            "BC108.several-programs",
             *given[1:2],
             kinds=kinds,
             given=" and ".join(given),
@@ -84,7 +84,7 @@ class Worker(Part):
         one = self.package is not None and self.registry is not None
         self.refuse_unused(one, "package", "has no effect with `registry`, which is one package")
         self.refuse(self.rev is not None and not self.git, "BC108.rev-needs-git", "rev")
-        self.need(self.crate != BUILTIN or self.bin, "BC107.crate-builtin-needs")
+        self.need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
             self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
@@ -118,7 +118,7 @@ class Pgo(Part):
     @model_validator(mode="after")
     def _runs_the_program(self) -> Self:
         wrong = self.train is not None and not any("{bin}" in word for word in self.train)
-        self.refuse(wrong, "BC109.training-command-does", "train")
+        self.refuse(wrong, "BC109.training-without-bin", "train")
         return self
 
 

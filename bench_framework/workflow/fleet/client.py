@@ -308,4 +308,4 @@ class FleetClient:
         except MeasureError as error:
             self.session.observer.notify(progress.Message(f"each host builds: {error.message}"))
         except Interrupted as error:
-            raise Interrupted("BX130.build") from error
+            raise Interrupted("BX130.before-sending") from error

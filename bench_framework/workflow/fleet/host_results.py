@@ -74,7 +74,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
         RecordError: BX411, a record is damaged; BX413, a record has no results; BX455, one was imported.
     """
     if len(names) < _FEWEST:
-        raise UsageError("BX135.one-record-cannot")
+        raise UsageError("BX135.one-record")
     folders = [finding.resolve_measured(results, name) for name in names]
     with contextlib.ExitStack() as stack:
         for folder in folders:
@@ -132,7 +132,7 @@ def _require_same(first: Record, other: Record) -> None:
     for what, value in before.items():
         if after.get(what, value) != value:
             raise UsageError(
-                "BX135.another",
+                "BX135.other-work",
                 details=(("first", value), ("other", after[what])),
                 path=first.path,
                 path_2=other.path,

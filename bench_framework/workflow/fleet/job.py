@@ -138,7 +138,7 @@ def main(folder: str) -> None:
         except errors.BenchError as error:
             result = Result(error=error)
         except KeyboardInterrupt:
-            result = Result(error=errors.Interrupted("BX130.main"))
+            result = Result(error=errors.Interrupted("BX130.before-measurement"))
     (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 

@@ -131,10 +131,10 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
         by_key[_key(spec, sent.root)] = replace(build, log=None, build_s=None, cached=True)
         files[f"{build.sha256}/{spec.bin}"] = Path(str(build.path))
     if bound:
-        raise BuildError("BX220.build-programs", message=bound[0])
+        raise BuildError("BX220.bound-to-host", message=bound[0])
     if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
         most = f"at most {format_size(MOST_BYTES)} are sent"
-        raise BuildError("BX220.programs", size=format_size(size), most=most)
+        raise BuildError("BX220.programs-too-large", size=format_size(size), most=most)
     return Programs(Target.here(), bool(native), by_key, pack(files))
 
 

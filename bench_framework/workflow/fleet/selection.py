@@ -43,7 +43,7 @@ def find_address(text: str, *, insecure: bool = False) -> str:
         if parts.scheme in _SCHEMES and parts.hostname and parts.port:
             if insecure or parts.scheme == TLS or is_local(text):
                 return text
-            raise UsageError("BX133.another-machine-does", text=text)
+            raise UsageError("BX133.without-tls", text=text)
     raise UsageError("BX133.not-address-scheduler", text=text)
 
 

@@ -37,7 +37,7 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
     folder = finding.resolve_measured(results, record)
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
-            raise RecordError("BX413.save", folder=folder)
+            raise RecordError("BX413.record-incomplete", folder=folder)
         scenario, machine = opened.plan.name, fingerprint(record_host(opened))
     if folder.resolve() != (results / scenario / opened.id).resolve():
         raise UsageError(

@@ -190,7 +190,7 @@ class Search:
 
     def _interrupted(self) -> errors.Interrupted:
         return errors.Interrupted(
-            "BX130.interrupted",
+            "BX130.bisection",
             steps=counted(len(self.state.steps), "decided step"),
             fix=how_to_resume(self._options.command),
         )
@@ -259,7 +259,7 @@ class Search:
         for end in (good, bad):
             if not end.ok:
                 cause = end.message or ""
-                raise MeasureError("BX127.end-range-cannot", details=(("cargo", cause),))
+                raise MeasureError("BX127.end-not-built", details=(("cargo", cause),))
         return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
 
     def _narrowed(self) -> Plan:
@@ -300,7 +300,7 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
         try:
             measure = replace(measure, budget_s=parse_duration(budget))
         except ValueError as error:
-            raise UsageError("BX100.planned", error=error) from None
+            raise UsageError("BX100.budget-not-a-time", error=error) from None
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
     return replace(
         plan,

@@ -212,7 +212,7 @@ def _entry(folder: Path) -> SiteRecord:
             copied,
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
-        raise RecordError("BX411.entry", error=error) from error
+        raise RecordError("BX411.history-entry-damaged", error=error) from error
 
 
 def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:

@@ -138,7 +138,7 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
     try:
         text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
-        raise UsageError("BX115.check-signature", message=str(error), fix=fix) from error
+        raise UsageError("BX115.signature", message=str(error), fix=fix) from error
     signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
     if not signers:
         raise UsageError("BX115.contains-no-public", keys=keys, fix=fix)

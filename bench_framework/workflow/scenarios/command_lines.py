@@ -83,9 +83,9 @@ def _expanded(request: Commands) -> list[str]:
     for command in (*expanded, request.prepare or ""):
         for name in PLACEHOLDER.findall(command):
             if name == "input" and request.input is None:
-                raise unfit("BX122.input-used-but")
+                raise unfit("BX122.no-input")
             if name != "input":
-                raise unfit("BX122.placeholder-name-no", name=name, command=command)
+                raise unfit("BX122.placeholder-without-values", name=name, command=command)
     if not expanded:
         raise unfit("BX122.no-commands-compare")
     if len(expanded) == 1:
@@ -114,7 +114,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     if not words:
         raise unfit("BX122.command-empty")
     if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
-        raise unfit("BX122.contains-but-no", command=command, operator=operator[1])
+        raise unfit("BX122.shell-operator-without-shell", command=command, operator=operator[1])
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
@@ -146,7 +146,7 @@ class _OfProgram(Request):
             for option in ("crate", "package", "binary"):
                 if getattr(self, option) is not None:
                     name = f"--{option.removesuffix('ary')}"
-                    raise unfit("BX122.no-effect-no", name=name)
+                    raise unfit("BX122.no-crate-built", name=name)
             words[0] = program_path(words[0], self.folder)
             yield f"worker: {{command: {flow(words)}}}"
             return
@@ -160,7 +160,7 @@ class _OfProgram(Request):
         crate = self.crate or crate_above(Path.cwd())
         if crate is None or not (crate / "Cargo.toml").is_file():
             where = crate if crate is not None else "the current folder"
-            raise unfit("BX122.not-crate-no", where=where)
+            raise unfit("BX122.not-a-crate", where=where)
         return crate.resolve()
 
     @property
@@ -206,7 +206,7 @@ class _OfProgram(Request):
         """Yield the lines of the other options."""
         used = {name for word in self.command for name in PLACEHOLDER.findall(word)}
         if "input" in used and self.input is None:
-            raise unfit("BX122.input-used-but")
+            raise unfit("BX122.no-input")
         before = [*map(escaped, split_command(self.prepare))] if self.prepare else None
         yield from self.tail(before, used="input" in used)
 
@@ -287,10 +287,12 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
         examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
         raise unfit("BX122.not-name-values", text=text, examples=examples)
     if len({*values}) < max(len(values), 2):
-        raise unfit("BX122.axis", left=left, value=counted(len({*values}), "value"), right=right)
+        raise unfit(
+            "BX122.too-few-values", left=left, value=counted(len({*values}), "value"), right=right
+        )
     if not colon:
         if not any(left in PLACEHOLDER.findall(word) for word in request.command):
-            raise unfit("BX122.command-does-not", left=left)
+            raise unfit("BX122.placeholder-not-used", left=left)
         return left, {value: {} for value in values}
     if kind != "FEATURES":
         return name, {value: {kind.lower(): {name: value}} for value in values}

@@ -74,7 +74,7 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     """
     crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
     if not (crate / "Cargo.toml").is_file():
-        raise unfit("BX124.not-crate-no", crate=crate)
+        raise unfit("BX124.not-a-crate", crate=crate)
     draft = Draft()
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
@@ -106,7 +106,7 @@ def _choose(
     one, several = _NOUNS[option]
     fix = f"use --{option} NAME, one of: {', '.join(names)}"
     if not names:
-        raise unfit("BX124.choose", owner=owner, one=one)
+        raise unfit("BX124.none-in-crate", owner=owner, one=one)
     if given is not None:
         if given not in names:
             raise unfit(
@@ -122,7 +122,7 @@ def _choose(
     if ask is not None:
         return ask(one, names, default or ""), ""
     if default is None:
-        raise unfit("BX124.choose-choose", owner=owner, several=several, fix=fix)
+        raise unfit("BX124.several-in-crate", owner=owner, several=several, fix=fix)
     return default, f", the default of {', '.join(names)}"
 
 
@@ -145,7 +145,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
         words.insert(0, "{bin}")
     if path is None and any("{input}" in word for word in words):
         if ask is None:
-            raise unfit("BX124.command-input-but")
+            raise unfit("BX124.no-input")
         path = Path(ask("input, a file", (), ""))
     files = [word for word in words if not fault_of(Path(word))]
     if path is None and len(files) == 1:

@@ -126,7 +126,7 @@ def start_folder(
 def existing_scenario(path: Path) -> Path:
     """Return a scenario file, or the only one in a folder. Raises `UsageError`, BX124: it is missing."""
     if not path.exists():
-        raise unfit("BX124.no", path=path)
+        raise unfit("BX124.no-scenario", path=path)
     if not path.is_dir():
         return path
     scenarios = sorted(p for p in path.glob("*.yaml") if p.is_file())

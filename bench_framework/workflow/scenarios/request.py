@@ -143,7 +143,7 @@ class Request:
                     message = problem.message.replace(f"`{name}`", option)
                     message = message if option in message else f"{option}: {message}"
                     raise unfit(
-                        "BX122.load-load",
+                        "BX122.value-of-option",
                         message=message,
                         fix=problem.fix or f"correct {option}; {example}",
                     ) from None
@@ -151,7 +151,7 @@ class Request:
             first, name = error.problems[0], keys[0].strip(' "')
             word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
             raise unfit(
-                "BX122.load", word=word, message=first.message, fix=first.fix or example
+                "BX122.value-of-word", word=word, message=first.message, fix=first.fix or example
             ) from None
 
 

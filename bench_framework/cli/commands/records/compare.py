@@ -73,7 +73,7 @@ def compare(
     elif where is not None and axis is None:
         message, fix = "--where needs --axis", "select variants with --candidate"
     if message:
-        raise UsageError("BX121.compare", message=message, fix=fix)
+        raise UsageError("BX121.two-records", message=message, fix=fix)
     console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
     results = console.results
