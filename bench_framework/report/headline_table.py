@@ -23,6 +23,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
 )
 from bench_framework.rounding import up_to_two_digits
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import (
     DASH,
     SIZES,
@@ -99,7 +100,7 @@ def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
 def metric_name(metric: str) -> str:
     """Return the name of a metric as the title of a column."""
     words = noun(metric)
-    return _NAMES.get(metric, words[:1].upper() + words[1:])
+    return _NAMES.get(metric, capital(words))
 
 
 def _row(

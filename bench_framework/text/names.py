@@ -29,6 +29,31 @@ def scope_of(claim: Evidence) -> str:
     return f"{' '.join(parts)}, " if parts else ""
 
 
+def begin(claim: Evidence, words: str) -> str:
+    """Return the place of a claim and the first words of its sentence, with a capital at the start.
+
+    Words inside another sentence, such as one about a session, have none.
+    """
+    place = scope_of(claim)
+    return f"{place}{words}" if place or claim.session else capital(words)
+
+
+def closed(text: str) -> str:
+    """Return a text with a full stop, unless it ends with punctuation."""
+    return text if not text or text[-1] in ".!?…" else text + "."
+
+
+def first_items(items: Sequence[str], most: int = 6, separator: str = "; ") -> str:
+    """Return the first items, and the number of the others."""
+    rest = f" and {len(items) - most} more" if len(items) > most else ""
+    return separator.join(items[:most]) + rest
+
+
+def joined(names: Sequence[str]) -> str:
+    """Return all names, separated by semicolons if one of them contains a comma."""
+    return ("; " if any("," in name for name in names) else ", ").join(names)
+
+
 def input_of(claim: Evidence) -> str:
     """Return the label of the input of a claim, empty without one."""
     return dict(claim.scope).get("input", "")

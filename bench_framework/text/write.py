@@ -45,6 +45,7 @@ def _macros() -> Any:
 
 FILTERS: Final = {
     "scope": names.scope_of,
+    "begin": names.begin,
     "noun": names.noun,
     "words": names.metric_words,
     "word": names.word,
@@ -119,10 +120,15 @@ def numbered(claim: Claim, claim_id: str) -> Claim:
 
 
 def say(claim: Claim) -> str:
-    """Return the sentence of a claim, without a full stop.
+    """Return the sentence of a claim.
 
     It depends only on the fields of the claim, so anyone who has the claim can rebuild it.
     """
+    return names.closed(clause(claim))
+
+
+def clause(claim: Claim) -> str:
+    """Return the sentence of a claim without a full stop, to be part of another one."""
     name = macro_of(claim)
     if claim.session is None:
         return render(name, claim, claim.fact)

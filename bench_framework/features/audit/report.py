@@ -15,6 +15,7 @@ from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible, wrap
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted
 
@@ -126,13 +127,13 @@ def as_json(result: Audit) -> dict[str, Any]:
 def as_markdown(result: Audit) -> str:
     """Return the audit as a Markdown page."""
     data = ", ".join(result.data) or "none, only the page itself"
-    summary = f"{result.summary[0].upper()}{result.summary[1:]}"
+    summary = capital(result.summary)
     lines = [f"# Audit of {escape(result.page)}", f"\n**{summary}.** Data: {escape(data)}."]
     if result.statements:
         lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
         mark = f"**{s.status}**" if s.status == "not supported" else s.status
-        cells = (str(s.line), escape(s.text), mark, escape(s.reason[0].upper() + s.reason[1:]))
+        cells = (str(s.line), escape(s.text), mark, escape(capital(s.reason)))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

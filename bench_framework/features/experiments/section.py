@@ -21,7 +21,7 @@ from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
-from bench_framework.report.claim_blocks import claim_bullets, closed
+from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import change_text, in_times, size_note
@@ -35,7 +35,7 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
-from bench_framework.text.names import noun
+from bench_framework.text.names import capital, closed, noun
 from bench_framework.text.numbers import DASH, show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
@@ -170,7 +170,7 @@ def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) 
         Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
         Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
         Cell(decision),
-        Cell(closed(f"{explanation[0].upper()}{explanation[1:]}")),
+        Cell(closed(capital(explanation))),
         Cell(experiment.why),
     )
     return Row(cells, verdict, reason=phrase(state.reason) if state else "")

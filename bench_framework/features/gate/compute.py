@@ -162,7 +162,7 @@ def _with_text(plan: Plan, judged: Answer) -> dict[tuple[str, Metric], tuple[Com
 
 
 def _pair_text(claim: Claim) -> PairText:
-    return PairText(write.say(claim), write.without_names(claim))
+    return PairText(write.clause(claim), write.without_names(claim))
 
 
 def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:

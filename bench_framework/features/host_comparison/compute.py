@@ -17,10 +17,10 @@ from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.model.words import CORRECTED, word
-from bench_framework.report.claim_blocks import listed
 from bench_framework.report.main_table import plain_interval
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.stats.random_effects import random_effects
+from bench_framework.text.names import first_items
 from bench_framework.text.numbers import percent, show_ratio
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE, counted, every
@@ -143,7 +143,7 @@ def say(compared: HostsCompared) -> str:
         groups.setdefault(outcome(result.verdict), []).append(result.host)
     count, parts = len(compared.results), []
     for verdict, hosts in groups.items():
-        where = listed(hosts, separator=", ")
+        where = first_items(hosts, separator=", ")
         if 1 < count == len(hosts):
             where = every(count, "host")
         text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)

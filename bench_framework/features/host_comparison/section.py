@@ -18,6 +18,7 @@ from bench_framework.report.blocks import Column, Document, Row, Section, Senten
 from bench_framework.report.main_table import CI
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import interval_cells, verdict_cell
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH
 from bench_framework.units import counted
 
@@ -108,7 +109,7 @@ def _hosts(compared: HostComparison) -> Table:
     columns = (
         Column("Host"),
         Column("Record", drop=1),
-        *(Column(fact[:1].upper() + fact[1:], drop=n) for n, fact in enumerate(facts, 3)),
+        *(Column(capital(fact), drop=n) for n, fact in enumerate(facts, 3)),
         Column("Kind", drop=2),
     )
     rows = (

@@ -10,6 +10,7 @@ from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, shortest
 
 ROW: Final = 23.0
@@ -71,7 +72,7 @@ def forest(
     return Figure(
         name + "-forest",
         "forest",
-        f"{metric[:1].upper()}{metric[1:]} relative to {base}",
+        f"{capital(metric)} relative to {base}",
         desc,
         tuple(points),
         table,

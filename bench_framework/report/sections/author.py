@@ -1,7 +1,7 @@
 """Notes, learnings and next steps of the author; the latter two quote measured figures."""
 
-from bench_framework.report.blocks import AuthorText, Block, Bullets, Code, Heading, Sentence
-from bench_framework.report.claim_blocks import closed
+from bench_framework.report.blocks import AuthorText, Block, Bullets, Code, Heading
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
@@ -10,7 +10,7 @@ def learnings(data: ReportData) -> tuple[Block, ...]:
     """Return learnings and next steps with measured figures."""
     blocks: list[Block] = []
     for kind, title in (("learning", "Learnings"), ("next-step", "Next steps")):
-        texts = tuple(Sentence(closed(c.text), c.id) for c in data.claims(kind))
+        texts = tuple(sentence(c) for c in data.claims(kind))
         if texts:
             blocks += [Heading(title, f"author-{kind}s"), Bullets(texts)]
     return tuple(blocks)

@@ -7,6 +7,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
 from bench_framework.report.table_cells import ADJUSTED_CI
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.units import counted
 
@@ -56,7 +57,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         "Bold": "the best group: no other variant of the same input is shown to be better.",
         "Bounds, anchors": separate,
     }
-    stated = ((name, text[:1].upper() + text[1:]) for name, text in facts.items() if text)
+    stated = ((name, capital(text)) for name, text in facts.items() if text)
     return (Facts(tuple(stated)),)
 
 

@@ -21,6 +21,7 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import titled
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import (
     DASH,
     column_size,
@@ -146,7 +147,7 @@ def _title(metric: str, *, unit: str) -> str:
     if metric in METRICS:
         return METRICS[metric].heading
     title = (_UNIT_SUFFIX.sub("", metric) if unit else metric).replace("_", " ")
-    return title[:1].upper() + title[1:]
+    return capital(title)
 
 
 def _declared(data: ReportData, cells: Sequence[PlanCell]) -> list[str]:
@@ -233,7 +234,7 @@ def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
     for metric in data.plan.metrics:
         about = f"{metric.about}; " if metric.about else ""
         source = f"from {_SOURCES[metric.source]}; {_DIRECTIONS[metric.direction]}"
-        lines.append(f"{metric.name.replace('_', ' ').capitalize()}: {about}{source}.")
+        lines.append(f"{capital(metric.name.replace('_', ' '))}: {about}{source}.")
     return tuple(lines)
 
 

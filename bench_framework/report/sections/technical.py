@@ -8,10 +8,11 @@ from typing import Any, Final
 from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.run import Build
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left, numeric
-from bench_framework.report.claim_blocks import claim_bullets, listed
+from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
+from bench_framework.text.names import first_items
 from bench_framework.text.numbers import (
     DASH,
     format_clock,
@@ -60,7 +61,9 @@ def _direct_dependencies(data: ReportData) -> Iterator[str]:
         users[ids].append(" ".join(package))
     for ids, packages in sorted(users.items(), key=lambda item: (-len(item[0]), item[0])):
         labels = [v.label for v in data.plan.variants if v.build_id in ids]
-        where = "" if len(ids) == len(data.builds) else f" of {listed(labels, MOST_LABELS, ', ')}"
+        where = (
+            "" if len(ids) == len(data.builds) else f" of {first_items(labels, MOST_LABELS, ', ')}"
+        )
         yield f"Direct dependencies{where}: {', '.join(packages)}."
 
 
@@ -127,7 +130,7 @@ def _modes(data: ReportData) -> list[Table]:
         Row.build(
             mode,
             Cell(value, code=True),
-            "all" if labels == reported else listed(list(labels), MOST_LABELS, ", "),
+            "all" if labels == reported else first_items(list(labels), MOST_LABELS, ", "),
         )
         for (mode, value), labels in sorted(variants.items())
     )
@@ -152,7 +155,7 @@ def _answers(data: ReportData) -> list[Table]:
             Cell(digest[:16], code=True),
             value_cell(count, lambda number: grouped(number, THIN_SPACE)),
             source,
-            listed(labels, MOST_LABELS, ", "),
+            first_items(labels, MOST_LABELS, ", "),
         )
         for (name, digest, count, source), labels in groups.items()
     )

@@ -6,9 +6,10 @@ from typing import Final
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.report.blocks import Block, Bullets, Sentence
 from bench_framework.report.checks import doubts, noise_floors
-from bench_framework.report.claim_blocks import closed, joined, listed, sentence
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.names import capital, closed, first_items, joined
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
@@ -39,12 +40,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     lines += [*_refused(data), *_metrics(data)]
     if not (few or lines):
         return ()
-    lines += map(_capital, _conditions(data))
+    lines += map(capital, _conditions(data))
     return (Bullets((*few, *(Sentence(closed(line)) for line in lines))),)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def limitations(data: ReportData) -> tuple[Block, ...]:
@@ -54,7 +51,7 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     lines = []
     if refused:
         several = "s have" if len(refused) > 1 else " has"
-        lines.append(f"{len(refused)} configuration{several} no result: {listed(refused, 3)}")
+        lines.append(f"{len(refused)} configuration{several} no result: {first_items(refused, 3)}")
     unselected, excluded = data.plan.left_out
     if unselected:
         total = counted(len(cells) + unselected, "configuration")
@@ -64,16 +61,16 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
         lines.append(f"{text}. The appendix lists the reasons")
     for check in noise_floors(data) if data.blocks else ():
         if check.mark in {"warn", "fail"}:
-            lines.append(_capital(f"{check.label}: {check.figure}"))
+            lines.append(capital(f"{check.label}: {check.figure}"))
             break
-    others = list(map(_capital, doubts(data)))
+    others = list(map(capital, doubts(data)))
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
     items = [
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),
-        Sentence(closed(_capital("; ".join(_conditions(data)))), lead="Not measured"),
+        Sentence(closed(capital("; ".join(_conditions(data)))), lead="Not measured"),
     ]
     return (Bullets(tuple(items)),)
 
@@ -96,7 +93,7 @@ def _metrics(data: ReportData) -> list[str]:
     single = [s for s in data.judgement.summaries if s.metric == data.metric and s.n_rounds == 1]
     lines = [f"Metrics without a value: {', '.join(missing)}."] if missing else []
     if single:
-        labels = listed([data.plan.cell(s.cell_id).label for s in single])
+        labels = first_items([data.plan.cell(s.cell_id).label for s in single])
         lines.append(f"Single runs, without a verdict: {labels}.")
     return lines
 
@@ -109,7 +106,7 @@ def _conditions(data: ReportData) -> list[str]:
     if not any(cell.cache == "cold" for cell in plan.cells):
         lines.append("a cold page cache")
     elif missed:
-        lines.append(f"a cold page cache, although requested: {listed(missed)}")
+        lines.append(f"a cold page cache, although requested: {first_items(missed)}")
     if not any(plan.control_cell(item.id) for item in plan.inputs):
         lines.append(
             "a noise floor (the A/A control was switched off or the baseline could not be copied)"

@@ -29,6 +29,7 @@ from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import locked, write_whole, writing
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import clause
 from bench_framework.units import counted, parse_duration
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
@@ -218,7 +219,7 @@ class Search:
             name = f"{label}, {item.label}" if item.dataset or item.values else label
             self.state = replace(self.state, cell_id=cell.id, configuration=name)
         ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
-        texts = (c.text for c in judgement.claims if c.cells == ids and c.kind in kinds)
+        texts = (clause(c) for c in judgement.claims if c.cells == ids and c.kind in kinds)
         text = next(texts, phrase(largest.reason))
         return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
 

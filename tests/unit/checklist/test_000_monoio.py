@@ -27,7 +27,7 @@ def test_no_performance_regression_needs_the_version_before() -> None:
     study = Study(arms=("after",))
     report = judge_and_report(study, study.blocks(draw, rss=lambda *_: 216.9e6))
     report.never_says(*NEGATIVE, r"(?<!after \(control\) )is equivalent to")
-    assert report.claims_of("nothing") == ["Nothing is conclusive: there is nothing to compare"]
+    assert report.claims_of("nothing") == ["Nothing is conclusive: there is nothing to compare."]
     assert not report.claims_of("comparison")
 
 
@@ -48,7 +48,7 @@ def test_memory_unchanged_needs_a_measured_reference() -> None:
     report = judge_and_report(alone, alone.blocks(draw, rss=lambda *_: 216.9e6))
     assert not report.claims_of("memory")
     report.never_says(*NEGATIVE)
-    assert report.claims_of("memory-share") == ["after uses 207 MiB of memory at its peak"]
+    assert report.claims_of("memory-share") == ["after uses 207 MiB of memory at its peak."]
     both = Study(arms=("before", "after"))
     report = judge_and_report(
         both, both.blocks(draw, rss=lambda a, i, r: 216.9e6 * draw(a, i, r, 0.001))
@@ -92,7 +92,7 @@ def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
     report.never_says(r"scales linearly", r"from 10MiB to 50MiB.*, linear")
     first = next(t for t in report.claims_of("scaling") if "in-memory, from 10MiB to 50MiB: " in t)
     assert "exponent 0.7" in first
-    assert first.endswith(", sub-linear)")
+    assert first.endswith(", sub-linear).")
 
 
 def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text() -> None:
@@ -111,7 +111,7 @@ def test_scales_linearly_is_super_linear_for_5_1_times_the_time_for_4_times_the_
     times = {"10MiB": 1.0, "50MiB": 5.0, "200MiB": 5.0 * 5.1}
     report = judge_and_report(study, study.blocks(lambda a, i, r: draw(a, i, r, 0.002) * times[i]))
     last = next(t for t in report.claims_of("scaling") if "stream, from 50MiB to 200MiB: " in t)
-    assert last.endswith(", super-linear)")
+    assert last.endswith(", super-linear).")
 
 
 def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> None:
@@ -128,7 +128,7 @@ def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> No
     )
     assert "10MiB: +7.79" in change
     assert "200MiB: −40.4" in change
-    assert change.endswith("the sign changes between 10MiB and 200MiB")
+    assert change.endswith("the sign changes between 10MiB and 200MiB.")
     for text in (*report.claims_of("main"), *report.claims_of("recommendation")):
         assert re.match(r"(On|best on) (10|200)MiB", text), text
     report.never_says(r"1\.7x faster")
@@ -140,7 +140,7 @@ def test_the_memory_table_of_one_run_per_row_has_values_and_no_verdict() -> None
     report = judge_and_report(study, study.blocks(draw, rss=lambda a, *_: sizes.get(a, 33.7e6)))
     for arm in ("parallel", "in-memory", "mmap"):
         assert headline(report, arm, "peak_rss").verdict is Verdict.SINGLE_RUN
-    assert "in-memory uses 207 MiB of memory at its peak" in report.claims_of("memory-share")
+    assert "in-memory uses 207 MiB of memory at its peak." in report.claims_of("memory-share")
     assert all("no verdict" in t for t in report.claims_of("memory"))
     report.never_says(*NEGATIVE, r"(more|less|as much) memory", "±")
     assert report.judgement.status == "exploratory"

@@ -27,7 +27,7 @@ def test_1_02x_faster_and_equivalent_is_inconclusive_with_the_runs_that_would_de
         "Within one session, not interleaved: OptimizedSmol vs Smol is inconclusive: "
     )
     assert "−1.8 % [−6.5, +3.2]; " in text
-    assert text.endswith("(20 runs each)")
+    assert text.endswith("(20 runs each).")
     assert "about 280 runs per command would detect it" in text
     assert "| 0.982 | [0.935, 1.032] |" in report.page
     report.never_says(r"1\.02x", r"equivalent", r"less time", r"improvement", r"best: ")
@@ -57,7 +57,7 @@ def test_8_percent_overhead_is_reported_for_the_first_session_only() -> None:
     assert report.claims_of("comparison") == [
         (
             "Within one session, not interleaved: "
-            "OptimizedSmol is 8.0 % slower than Smol [6.2, 9.8] (100 runs each)"
+            "OptimizedSmol is 8.0 % slower than Smol [6.2, 9.8] (100 runs each)."
         )
     ]
     assert report.judgement.status == "exploratory"

@@ -107,7 +107,7 @@ def test_a_rate_that_changes_sign_over_an_axis_has_the_right_direction(
     (text,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert text == (
         "parser sonic vs simd depends on the other axes: higher rate in 1 of 2 combinations, lower "
-        "in 1; no mean is reported"
+        "in 1; no mean is reported."
     )
 
 

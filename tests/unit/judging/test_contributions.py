@@ -107,7 +107,7 @@ def test_a_total_that_is_not_decided_has_no_shares(crossed: type[Crossed]) -> No
     text = sentence(judged, "ladder")
     assert text.startswith("sonic je vs simd sys: inconclusive in time [")
     assert text.endswith(
-        "; contribution of each step: all 2 inconclusive"
+        "; contribution of each step: all 2 inconclusive."
     )  # no product of figures whose intervals contain 1
 
 
@@ -211,7 +211,7 @@ def test_one_at_a_time_has_no_total(crossed: type[Crossed]) -> None:
         None,
         None,
     )
-    assert sentence(judged, "alone").startswith("no total (no variant has every change)")
+    assert sentence(judged, "alone").startswith("No total (no variant has every change)")
 
 
 def test_several_values_of_an_axis_are_shared_only_where_experiments_name_one(

@@ -70,7 +70,7 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)
     (claim,) = references.gap_claims(names(), [gap], factory.Costs([MEMORY]))
-    assert say(claim).endswith("at the cost of 2.44× as much memory") is has_cost
+    assert say(claim).endswith("at the cost of 2.44× as much memory.") is has_cost
 
 
 def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:

@@ -20,7 +20,7 @@ from bench_framework.model.run import Block, Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
-from bench_framework.text.write import say
+from bench_framework.text.write import clause, say
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -176,7 +176,7 @@ def claim(
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:
-    output = say(given).replace("\u202f", " ")
+    output = clause(given).replace("\u202f", " ")
     figures = re.compile(r"[0-9.]+")
     assert figures.sub("#", output) == figures.sub("#", text)
     expected, printed = (

@@ -52,7 +52,7 @@ def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decid
     assert labels == ["10MiB", "50MiB"]
     (text,) = [c.text for c in judged.claims if c.kind == "crossover"]
     assert text.startswith("b and a cross over between 10MiB and 50MiB, at about 2")
-    assert text.endswith("(interpolated)")
+    assert text.endswith("(interpolated).")
 
 
 def test_an_inconclusive_size_between_widens_the_bracket(study: type[Study]) -> None:

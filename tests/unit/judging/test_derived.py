@@ -173,7 +173,7 @@ def test_every_row_is_a_claim_that_states_its_formula() -> None:
     }
     assert (
         sentences_of["share"]
-        == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)"
+        == "share is 0.909 [0.909, 0.910] (rate(streaming) / ideal, 40 rounds)."
     )
     assert sentences_of["ideal"].startswith("ideal is 97.")
     assert "MiB/s (min(rate(generate), rate(write)), 40 rounds)" in sentences_of["ideal"]

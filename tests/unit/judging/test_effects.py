@@ -147,7 +147,7 @@ def test_an_effect_that_changes_sign_has_no_mean(crossed: type[Crossed]) -> None
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text == (
         "parser sonic vs simd depends on the other axes: less time in 1 of 2 combinations, more in "
-        "1; no mean is reported"
+        "1; no mean is reported."
     )
 
 
@@ -164,7 +164,7 @@ def test_a_mean_that_some_combinations_contradict_states_how_many_agree(
     text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
     assert text.endswith(
         "(geometric mean over 6 combinations, significant in 4); "
-        "the size of the effect depends on alloc"
+        "the size of the effect depends on alloc."
     )
 
 
@@ -173,7 +173,7 @@ def test_effects_that_multiply_have_an_equivalent_interaction(crossed: type[Cros
         noisy(0.005, lambda v: (0.8 if v["a"] == "a1" else 1) * (0.9 if v["b"] == "b1" else 1))
     )
     (text,) = [c.text for c in judged.claims if c.kind == "interaction"]
-    assert text.startswith("interaction of a a1 and b b1: equivalent in time (within ±2\u202f%) [")
+    assert text.startswith("Interaction of a a1 and b b1: equivalent in time (within ±2\u202f%) [")
 
 
 def test_a_level_with_a_hole_is_left_out_and_reported(crossed: type[Crossed]) -> None:

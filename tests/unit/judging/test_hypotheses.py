@@ -65,10 +65,10 @@ def test_a_hypothesis_has_the_verdict_of_its_comparison_and_no_explanation(examp
         assert test.comparison == headline[test.cell_id]
     texts = [c.text for c in judgement.claims if c.kind == "hypothesis"]
     assert texts[0].startswith(
-        "hypothesis “a costs time” is supported: with arm: a → quick and no other axis changed, "
+        "Hypothesis “a costs time” is supported: with arm: a → quick and no other axis changed, "
     )
     assert "less time [" in texts[0]
-    assert texts[1].startswith("hypothesis “a costs time” is not supported: ")
+    assert texts[1].startswith("Hypothesis “a costs time” is not supported: ")
     assert "more time [" in texts[1]
     assert "equivalent in time (within ±2\u202f%)" in texts[4]
     for text in texts:
@@ -125,7 +125,7 @@ def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:
         "this record does not compare the two",
     )
     (text,) = [c.text for c in judgement.claims if c.kind == "hypothesis"]
-    assert text.startswith("hypothesis “a costs time” was not tested: arm: a → quick (")
+    assert text.startswith("Hypothesis “a costs time” was not tested: arm: a → quick (")
 
 
 @pytest.mark.parametrize(

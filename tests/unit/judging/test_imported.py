@@ -205,7 +205,7 @@ def test_at_most_three_reasons_are_listed_and_the_others_are_counted() -> None:
     assert isinstance(claim.fact, Nothing)
     assert [label for label, _ in claim.fact.reasons] == ["b", "c", "d"]
     assert claim.fact.more == 2
-    assert claim.text.endswith("; d: 4 of its runs failed; and 2 more")
+    assert claim.text.endswith("; d: 4 of its runs failed; and 2 more.")
 
 
 def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:

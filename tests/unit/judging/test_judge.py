@@ -102,7 +102,9 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     }
     assert judged.status == "exploratory"
     assert judged.best[0].cell_ids == ()
-    assert judged.claims[0].text == "Nothing is conclusive: no interim analysis has taken place yet"
+    assert (
+        judged.claims[0].text == "Nothing is conclusive: no interim analysis has taken place yet."
+    )
 
 
 def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[Study]) -> None:
@@ -242,7 +244,7 @@ def test_a_control_that_differs_makes_the_verdicts_of_its_metric_inconclusive(
     assert (
         judged.claims[0].text == "Nothing is conclusive in time: "
         "the A/A check failed: the control differs from the identical baseline; "
-        "memory is worse in 1 of 1 comparison"
+        "memory is worse in 1 of 1 comparison."
     )
     assert not [c for c in judged.claims if c.kind == "recommendation"]
 

@@ -67,7 +67,7 @@ def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
         "b uses 12.0\u202fMiB of memory, a uses 1.00\u202fMiB. b uses 25.0\u202f% more CPU time than a ["
     )
     advice = next(c for c in judged.claims if c.kind == "recommendation").text
-    assert advice == "use b: it is significantly faster than every other variant"
+    assert advice == "Use b: it is significantly faster than every other variant."
 
 
 def test_if_the_baseline_is_best_it_is_kept(study: type[Study]) -> None:
@@ -78,7 +78,7 @@ def test_if_the_baseline_is_best_it_is_kept(study: type[Study]) -> None:
     text = next(c for c in judged.claims if c.kind == "main").text
     assert text.startswith("a, the baseline, is fastest. The next variant, b, is 20")
     advice = next(c for c in judged.claims if c.kind == "recommendation").text
-    assert advice == "keep a, the baseline: it is significantly faster than every other variant"
+    assert advice == "Keep a, the baseline: it is significantly faster than every other variant."
 
 
 def test_the_first_row_of_the_table_leads_with_the_variants_tied_with_it(
@@ -168,7 +168,7 @@ def test_inputs_with_another_best_variant_are_an_exception(study: type[Study]) -
     assert line("").startswith(
         "b is fastest on both inputs. Compared with a: 20.0\u202f% less time ["
     )
-    assert line("2MiB") == "The fastest by the estimate: b on 1MiB and a on 2MiB"
+    assert line("2MiB") == "The fastest by the estimate: b on 1MiB and a on 2MiB."
 
 
 def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study]) -> None:
@@ -182,7 +182,7 @@ def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study])
         example.looks(),
     )
     texts = [c.text for c in judged.claims if c.kind == "not-measured"]
-    assert texts == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)"]
+    assert texts == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)."]
 
 
 def test_sizes_are_reported_in_the_units_of_the_scenario() -> None:

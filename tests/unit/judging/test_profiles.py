@@ -134,7 +134,7 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
     judgement = judged(given, profile(given.cell("a").id))
     texts = [c.text for c in judgement.claims if c.kind.startswith("profile")]
     assert texts[0].startswith("50\u202f% [") or texts[0].startswith("50.0\u202f% [")
-    assert texts[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs)")
+    assert texts[0].endswith("of the samples of a are in json::parse (self, 600 samples, 3 runs).")
     *others, summary = texts
     assert all("(self, 600 samples, 3 runs)" in text for text in others)
     assert summary.startswith("Self samples of a by group of functions: ")
@@ -156,7 +156,7 @@ def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
     assert judgement.profiles[0].buckets == ()
     (claim,) = [c for c in judgement.claims if c.kind.startswith("profile")]
     assert (
-        claim.text == "too few samples of a to rank functions: 99 samples, 3 runs; 100 are needed"
+        claim.text == "Too few samples of a to rank functions: 99 samples, 3 runs; 100 are needed."
     )
     assert shares_of(replace(few, runs=(34, 33, 33))).enough
 

@@ -175,8 +175,8 @@ def test_an_untestable_claim_has_the_authors_reason(example: Study) -> None:
     plan = replace(example.plan, published=Published("A report", "", "", (untestable,)))
     claims = judged(example, plan)
     (claim,) = claims["published"]
-    assert claim.text == "“text”: not testable here; no such machine"
-    assert claims["published-counts"][0].text == "1 claim of “A report”: 1 not testable here"
+    assert claim.text == "“text”: not testable here; no such machine."
+    assert claims["published-counts"][0].text == "1 claim of “A report”: 1 not testable here."
 
 
 def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:
@@ -289,6 +289,6 @@ def test_learnings_quote_the_record(example: Study) -> None:
     assert "× faster [" in first.text
     assert "as much memory [" in first.text
     assert set(first.cells) == {example.cell(arm).id for arm in ("a", "quick", "slow")}
-    assert second.text == "not measured {as is}"
+    assert second.text == "not measured {as is}."
     assert claims["next-step"][0].text.startswith("Try 2")
     assert first.text == say(first)

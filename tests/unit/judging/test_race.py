@@ -131,10 +131,10 @@ def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
     assert raced.judgement.race is not None
     assert (raced.judgement.race.runs, raced.judgement.race.fixed) == (raced.runs, 7 * ROUNDS)
     texts = [c.text for c in raced.judgement.claims if c.kind in ("race", "dropped", "idle")]
-    assert texts[0].startswith(f"the race took {raced.runs} runs, ")
+    assert texts[0].startswith(f"The race took {raced.runs} runs, ")
     assert "of the 420 runs of all configurations for 60 rounds: " in texts[0]
     (claim,) = (c for c in raced.judgement.claims if c.kind == "dropped" and c.subject == "f")
-    assert claim.text.startswith(f"dropped after {raced.looks[0].round} rounds: ")
+    assert claim.text.startswith(f"Dropped after {raced.looks[0].round} rounds: ")
     assert claim.reference in {"b", "c"}
     assert claim.estimate is not None
     assert claim.estimate > 1.5

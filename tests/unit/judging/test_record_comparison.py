@@ -106,9 +106,9 @@ def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
     assert changed.comparison.shown is not None
     assert changed.comparison.shown.lo < 1.2 < changed.comparison.shown.hi
     texts = [c.text for c in result.claims if c.metric == "wall"]
-    assert texts[0].startswith("anchor anchor changed by ")
-    assert texts[0].endswith(" between the records, less than the margin of 2\u202f%")
-    assert texts[1].startswith("exploratory, relative to the anchors of each record: changed (B) ")
+    assert texts[0].startswith("Anchor anchor changed by ")
+    assert texts[0].endswith(" between the records, less than the margin of 2\u202f%.")
+    assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
 
 
 def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -> None:
@@ -147,9 +147,9 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Stu
     assert changed.comparison.shown is None
     assert phrase(changed.comparison.reason).startswith("the anchor changed: +1")
     assert not [c for c in result.claims if "less time" in c.text or "slower" in c.text]
-    assert "anchor anchor changed by +1" in result.claims[0].text
+    assert "Anchor anchor changed by +1" in result.claims[0].text
     assert result.claims[0].text.endswith(
-        "the times of these records are not comparable through it"
+        "the times of these records are not comparable through it."
     )
 
 

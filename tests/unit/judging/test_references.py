@@ -82,7 +82,7 @@ def test_a_gap_is_reported_if_both_ends_are_conclusive(study: type[Study]) -> No
     assert gap.closed_hi is not None
     assert gap.closed_lo < 0.5 < gap.closed_hi
     (claim,) = (c for c in judgement.claims if c.kind == "gap")
-    assert claim.text.startswith("gap to target: 50.")
+    assert claim.text.startswith("Gap to target: 50.")
     assert f"ms with better; {gap.closed * 100:.1f}\u202f% closed [" in claim.text
 
 
@@ -205,4 +205,4 @@ def test_costs_of_a_binary_are_those_against_the_baseline(
         for c in judgement.claims
         if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
     )
-    assert gain.text.endswith(", at the cost of 3.00× the binary size")
+    assert gain.text.endswith(", at the cost of 3.00× the binary size.")

@@ -156,7 +156,7 @@ def test_the_summary_does_not_name_a_duplicate_of_the_baseline(
         "base, the baseline, is fastest. The next variant, slow, is 3.0"
     )
     assert texts["recommendation"] == (
-        "keep base, the baseline: no other variant is significantly faster"
+        "Keep base, the baseline: no other variant is significantly faster."
     )
     assert not [c for c in result.claims if c.kind in {"contrast", "use"} and "twin" in c.text]
 
@@ -166,7 +166,7 @@ def test_a_duplicate_of_the_baseline_alone_is_not_conclusive(study: type[Study])
     plan, builds = built(example, {"a": "same", "b": "same"})
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.05})
     (claim,) = [c for c in result.claims if c.kind in {"main", "nothing"}]
-    assert claim.text == f"Nothing is conclusive: {phrase(ONE_PROGRAM)}"
+    assert claim.text == f"Nothing is conclusive: {phrase(ONE_PROGRAM)}."
 
 
 def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:

@@ -98,7 +98,7 @@ def test_a_sign_changes_only_between_sizes_of_one_family(
     if ending is None:
         assert "the sign changes" not in text
     else:
-        assert text.endswith(f"; the sign changes {ending}")
+        assert text.endswith(f"; the sign changes {ending}.")
 
 
 def test_a_sign_change_between_files_of_the_user_names_no_size(study: type[Study]) -> None:
@@ -166,7 +166,7 @@ def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) 
         if claim.kind in ("main", "recommendation", "memory", "noise-floor"):
             assert re.match(r"On ", claim.text), claim.text
         if lead(claim) == "Inputs":
-            assert claim.text == "The fastest by the estimate: a on 10MiB and b on 200MiB"
+            assert claim.text == "The fastest by the estimate: a on 10MiB and b on 200MiB."
     assert not [
         c.text
         for c in judgement.claims

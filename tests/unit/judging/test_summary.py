@@ -59,16 +59,16 @@ def test_single_changes_are_answered_by_the_best_one_and_those_without_effect(
     first, second = texts(judged, "answer")
     assert first.startswith(f"Of 3 single changes to a, quick is best: it takes 19.9{THIN}% less")
     assert second.startswith("Slower than a: slow 2.0")
-    assert second.endswith(f"Equivalent (within ±2{THIN}%): same")
+    assert second.endswith(f"Equivalent (within ±2{THIN}%): same.")
     nothing = timing({"slow": 0.5, "quick": 0.5}, 0.01)
     judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
     assert texts(judged, "answer")[0] == (
-        "None of the 3 single changes makes a significantly faster"
+        "None of the 3 single changes makes a significantly faster."
     )
     example = study(arms=("a", "slow"))
     plan = replace(example.plan, design="one-at-a-time")
     judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
-    assert texts(judged, "answer")[0] == "The single change does not make a significantly faster"
+    assert texts(judged, "answer")[0] == "The single change does not make a significantly faster."
 
 
 def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) -> None:
@@ -241,7 +241,7 @@ def test_ties_are_broken_by_memory_then_cpu_time(
     assert claim.subject in ({chosen} if chosen else {"b", "c"})
     other = ({"b", "c"} - {claim.subject}).pop()
     assert claim.text.startswith(
-        f"use {claim.subject}: it is not significantly slower than {other}. Of the two, it has {reason}"
+        f"Use {claim.subject}: it is not significantly slower than {other}. Of the two, it has {reason}"
     )
 
 
@@ -260,7 +260,7 @@ def test_the_answer_and_the_recommendation_choose_from_the_named_variants(
     assert main.startswith("Among the variants with arm=a or arm=b, b is fastest: it takes 20")
     (advice,) = texts(judged, "recommendation")
     assert advice == (
-        "use b: it is significantly faster than every other variant with arm=a or arm=b"
+        "Use b: it is significantly faster than every other variant with arm=a or arm=b."
     )
 
 
@@ -310,7 +310,7 @@ def test_the_settings_of_the_recommended_variant_are_stated(study: type[Study]) 
         return texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "use")
 
     assert used(plan, {"b": -0.5, "c": -0.4}) == [
-        "use variant b: argument b. Other settings as in the baseline"
+        "Use variant b: argument b. Other settings as in the baseline."
     ]
     assert not used(plan, {"b": 0.5, "c": 0.4}), "the baseline is best"
     assert not used(example.plan, {"b": -0.5, "c": -0.4}), "the label is the setting"
@@ -370,7 +370,7 @@ def test_a_contrast_in_another_metric_has_the_medians(study: type[Study]) -> Non
     blocks = example.blocks(timing({"b": 0.5}, 0.001), cpu=timing({"b": 2.0}, 0.001))
     cpu, wall = texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "contrast")
     assert cpu.startswith("b uses 3.00× as much CPU time as a [")
-    assert cpu.endswith("] (medians 150\u202fms and 50.0\u202fms)")
+    assert cpu.endswith("] (medians 150\u202fms and 50.0\u202fms).")
     assert "medians" not in wall
 
 
@@ -400,8 +400,8 @@ def test_memory_of_two_variants_is_compared_if_the_baseline_is_best(study: type[
         )
         return line(example.judge(blocks), "Memory").text
 
-    assert text(13.36) == "a and b both use 13.4\u202fMiB of memory"
-    assert text(20.0) == "a uses 13.4\u202fMiB of memory, b uses 20.0\u202fMiB"
+    assert text(13.36) == "a and b both use 13.4\u202fMiB of memory."
+    assert text(20.0) == "a uses 13.4\u202fMiB of memory, b uses 20.0\u202fMiB."
 
 
 def test_the_summary_gives_the_limits_of_the_limitations(study: type[Study]) -> None:
@@ -424,7 +424,7 @@ def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study
     text = line(judged, "Rejected by the author").text
     assert text.startswith(f"Faster than a: quick (19.9{THIN}% less time [")
     assert f"]). Slower: slow (30.2{THIN}% more time [30.0, 30.5]) and slower (1.50× [" in text
-    assert text.endswith("]). Equivalent: same and also the same")
+    assert text.endswith("]). Equivalent: same and also the same.")
 
 
 def test_the_counts_of_the_line_on_confidence_add_up(study: type[Study]) -> None:

@@ -24,7 +24,7 @@ def hole(number: int, reason: str) -> Claim:
         reason=message(reason),
         fact=NotMeasured(),
         id=f"h{number}",
-        text=f"Not measured: {subject} ({reason})",
+        text=f"Not measured: {subject} ({reason}).",
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
-from bench_framework.model.facts import Claim, NotMeasured
+from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import BuildSpec, Hole, Role
 from bench_framework.model.published import Published
@@ -33,14 +33,13 @@ from bench_framework.report.blocks import (
     Section,
     Table,
 )
-from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.main_table import SAME_ROUND, main_table, revision_cells, revision_table
 from bench_framework.report.sections import headline, masthead, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
-from bench_framework.text.write import lead, say
+from bench_framework.text.write import clause, lead, say
 
 
 def section(document: Document, code: str) -> Section:
@@ -318,7 +317,7 @@ def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData
     end = ", 3 not selected by -k, 1 more excluded from the plan"
     assert masthead.configurations(replace(data, plan=plan)).endswith(end)
     coverage = factory.Facts(plan, data.judgement, {}, ()).coverage()
-    assert say(coverage).endswith(end)
+    assert clause(coverage).endswith(end)
     both = replace(data, plan=replace(plan, revisions=Revisions("a" * 40, None)))
     assert ", 6 not selected by -k, 2 more" in masthead.configurations(both)
 
@@ -646,18 +645,12 @@ def test_sections_can_be_chosen_by_code(data: ReportData) -> None:
         build_document(data, only=("S99",))
 
 
-@pytest.mark.parametrize(
-    ("subject", "text", "expected"),
-    [
-        ("smol", "smol needs less", "smol needs less."),
-        ("x", "best group: a, b", "Best group: a, b."),
-        ("x", "No result!", "No result!"),
-    ],
-)
-def test_a_claim_becomes_a_sentence_without_touching_names(
-    subject: str, text: str, expected: str
-) -> None:
-    assert sentence(Claim(subject, fact=NotMeasured(), text=text)).text == expected
+def test_the_first_word_of_a_sentence_has_a_capital_and_a_label_is_unchanged() -> None:
+    label = Claim("smol", "b", "wall", verdict=Verdict.FAILED, fact=Compared())
+    assert say(label) == "smol: failed."
+    few = Claim("x", cells=("x",), fact=NoiseFloorFact())
+    assert say(few) == "No noise floor: the A/A control has too few rounds."
+    assert say(replace(few, scope=(("input", "a"),))).startswith("On a, no noise floor")
 
 
 def test_the_reference_lists_every_section_and_every_verdict() -> None:
