@@ -32,12 +32,12 @@ DETAILS_OF_HELPER: Final = {"fault": {"where", "cause"}}
 
 def entries() -> dict[str, Mapping[str, str]]:
     """Return each entry with a message, by its key."""
-    found: dict[str, Mapping[str, str]] = {}
+    result: dict[str, Mapping[str, str]] = {}
     for code, entry in table().items():
         if "message" in entry:
-            found[code] = entry
-        found |= {f"{code}.{name}": part for name, part in entry.items() if isinstance(part, dict)}
-    return found
+            result[code] = entry
+        result |= {f"{code}.{name}": part for name, part in entry.items() if isinstance(part, dict)}
+    return result
 
 
 def placeholders(entry: Mapping[str, str]) -> set[str]:
@@ -97,8 +97,8 @@ def test_no_error_is_raised_with_a_text_of_its_own() -> None:
     for file, node in sources():
         if isinstance(node, ast.Call) and name_of(node) in kinds:
             first = node.args[0]
-            named = isinstance(first, ast.Name) and first.id == "key"
-            if len(node.args) != 1 or not (named or keys_in(first)):
+            by_name = isinstance(first, ast.Name) and first.id == "key"
+            if len(node.args) != 1 or not (by_name or keys_in(first)):
                 literal.append((file, node.lineno))
     assert literal == []
 
