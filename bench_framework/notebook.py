@@ -18,13 +18,13 @@ from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import verdict_text
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import BADGES, LIGHT
 from bench_framework.store import finding
 from bench_framework.store.frames import Frames, history_frame
 from bench_framework.store.frames import concat as concat_frames
 from bench_framework.text.numbers import DASH, show_ratio
+from bench_framework.text.words import verdict_text
 
 
 class LoadedRecord(Frames):

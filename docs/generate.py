@@ -18,10 +18,10 @@ from bench_framework import assets
 from bench_framework.cli.app import app
 from bench_framework.features.document import SECTIONS
 from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
-from bench_framework.model.words import MEANINGS, WORDS, word
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.text.errors import explanations
+from bench_framework.text.words import MEANINGS, WORDS, word
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

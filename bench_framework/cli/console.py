@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.foreign import escaped
 from bench_framework.masking import masked
-from bench_framework.model.words import in_ascii
+from bench_framework.text.words import in_ascii
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event

@@ -24,11 +24,10 @@ from bench_framework.cli.console import Console, on_github
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
-from bench_framework.model import words
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.text import numbers
+from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, progress_of
 

@@ -19,9 +19,9 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Interval
-from bench_framework.model.words import noun
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.numbers import format_percent
+from bench_framework.text.words import noun
 from bench_framework.text.write import render
 from bench_framework.units import counted
 

@@ -20,7 +20,6 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block as RunBlock
 from bench_framework.model.run import Build, Look
-from bench_framework.model.words import noun, word
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -36,6 +35,7 @@ from bench_framework.report.headline_table import effect_note
 from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
 from bench_framework.text.numbers import format_percent, interim_analyses, replication
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import noun, word
 from bench_framework.units import counted
 
 Pair = tuple[PlanCell, PlanCell]

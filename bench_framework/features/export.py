@@ -15,10 +15,10 @@ from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import noun, word
 from bench_framework.store.columns import Column, from_field, listed, to_csv
 from bench_framework.store.source import Source, metrics_of
 from bench_framework.text.numbers import fixed, format_duration, format_size, shortest
+from bench_framework.text.words import noun, word
 from bench_framework.units import THIN_SPACE, counted
 
 FAMILIES: Final = ("headline", "memory", "exact")

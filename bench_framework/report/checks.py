@@ -11,11 +11,11 @@ from typing import Final, TypeVar
 from bench_framework.model import contention
 from bench_framework.model.plan import Role
 from bench_framework.model.run import Block, Event
-from bench_framework.model.words import noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import fixed, format_percent, percent, percent_up, show_size
+from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE, counted
 
 N = TypeVar("N", int, float)

@@ -9,7 +9,6 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, noun
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import (
@@ -33,6 +32,7 @@ from bench_framework.text.numbers import (
     rate_unit,
 )
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import glyph, noun
 
 REFUSED = {
     "failed": Verdict.FAILED,

@@ -10,7 +10,6 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.model.words import CORRECTED, change, glyph, noun, word
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import (
@@ -33,6 +32,7 @@ from bench_framework.text.numbers import (
     show_factor,
     show_percent,
 )
+from bench_framework.text.words import CORRECTED, change, glyph, noun, word
 from bench_framework.units import counted
 
 CI: Final = "95\u202f% CI"

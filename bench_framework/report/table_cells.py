@@ -9,7 +9,6 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.model.words import WORDS, verdict_text
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
@@ -25,6 +24,7 @@ from bench_framework.text.numbers import (
     show_ratio,
     significant,
 )
+from bench_framework.text.words import WORDS, verdict_text
 
 ADJUSTED_CI: Final = "Adjusted CI"
 """Title of a column of intervals at the level of the test (docs/method.md#verdicts)."""

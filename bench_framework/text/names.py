@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from bench_framework.model import words
-from bench_framework.model.metrics import METRICS, WALL
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.metrics import WALL
+from bench_framework.text import words
 
 if TYPE_CHECKING:
     from bench_framework.model.facts.comparisons import RecordChange
@@ -106,45 +105,3 @@ def capital(text: str) -> str:
 def noun(metric: Metric | None) -> str:
     """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
     return words.noun(metric or WALL)
-
-
-class MetricWords(NamedTuple):
-    """The words around the noun of a metric: ``uses … less memory``, ``n× as much memory as``."""
-
-    verb: str
-    less: str
-    more: str
-    times: str
-    """The words between ``n×`` and the noun."""
-    joint: str
-    """The word between the noun and the reference, after ``n×``."""
-    article: str = ""
-    """The article before a percentage."""
-
-
-_TIME = MetricWords("takes", "less", "more", "as much", "as")
-_AMOUNT = MetricWords("uses", "less", "more", "as much", "as")
-_NUMBER = MetricWords("has", "fewer", "more", "as many", "as")
-_SIZE = MetricWords("has", "smaller", "larger", "the", "of", "a ")
-_DECLARED = MetricWords("has", "lower", "higher", "the", "of")
-
-
-def metric_words(metric: Metric | None) -> MetricWords:
-    """Return the words for a metric.
-
-    A metric that a worker or a scenario declares is called lower or higher, because it need not be
-    an amount.
-    """
-    kind = METRICS.get(metric or WALL)
-    if kind is None:
-        return _DECLARED
-    if kind.elapsed:
-        return _TIME
-    if kind.judged == "exact" and kind.unit == "bytes":
-        return _SIZE
-    return _NUMBER if kind.countable else _AMOUNT
-
-
-def word(verdict: Verdict | None, metric: Metric | None = None) -> str:
-    """Return the words of a verdict on a metric, or those of an inconclusive one without a verdict."""
-    return words.word(verdict or Verdict.INCONCLUSIVE, metric or WALL)

@@ -9,12 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench_framework.model import words
 from bench_framework.model.facts.comparisons import Compared
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
 from bench_framework.model.verdict import Verdict
-from bench_framework.text import differences, figures, names, numbers
+from bench_framework.text import differences, figures, names, numbers, words
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, every
 
@@ -47,8 +46,8 @@ FILTERS: Final = {
     "scope": names.scope_of,
     "begin": names.begin,
     "noun": names.noun,
-    "words": names.metric_words,
-    "word": names.word,
+    "words": words.metric_words,
+    "word": words.word,
     "phrase": phrase,
     "counted": counted,
     "every": every,

@@ -13,9 +13,9 @@ from typing import Final
 from bench_framework.compare import decide
 from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.model.words import word
 from bench_framework.rounding import decimal, rounded, thresholds
 from bench_framework.text.numbers import show_percent, show_ratio
+from bench_framework.text.words import word
 from bench_framework.text.write import say
 
 MIRROR: Final = {

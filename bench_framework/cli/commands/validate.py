@@ -8,7 +8,7 @@ from typer import Argument
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
-from bench_framework.model.words import plan_size
+from bench_framework.text.words import plan_size
 
 EXAMPLES = """
 benchctl validate bench/*.yaml

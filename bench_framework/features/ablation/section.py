@@ -9,7 +9,6 @@ from typing import Final
 from bench_framework.model.facts import Claim
 from bench_framework.model.structure import Contrast, Contribution, Step
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -21,6 +20,7 @@ from bench_framework.report.table_cells import (
     with_claims,
 )
 from bench_framework.text.numbers import DASH, fixed, format_percent, show_ratio, significant
+from bench_framework.text.words import glyph
 
 _HEADS: Final = {
     "ladder": "Changes made one after the other: each step ÷ the step before it",

@@ -3,7 +3,6 @@
 from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.model.structure import Effect, Factorial
-from bench_framework.model.words import noun
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
@@ -17,6 +16,7 @@ from bench_framework.report.table_cells import (
     with_claims,
 )
 from bench_framework.text.numbers import DASH
+from bench_framework.text.words import noun
 
 PAIR = 2
 EffectClaim = tuple["Effect", "Claim | None"]

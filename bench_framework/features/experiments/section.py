@@ -19,7 +19,6 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, verdict_text
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
@@ -38,6 +37,7 @@ from bench_framework.report.table_cells import (
 from bench_framework.text.names import capital, closed, noun
 from bench_framework.text.numbers import DASH, show_size
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import glyph, verdict_text
 from bench_framework.text.write import render
 from bench_framework.units import MINUS
 

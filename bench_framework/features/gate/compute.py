@@ -28,7 +28,6 @@ from bench_framework.features.gate.question import (
     question_of,
     question_of_counts,
 )
-from bench_framework.model import words
 from bench_framework.model.facts import Claim
 from bench_framework.model.gate import (
     NO_TEXT,
@@ -47,7 +46,7 @@ from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
-from bench_framework.text import write
+from bench_framework.text import words, write
 from bench_framework.text.numbers import (
     format_duration,
     format_percent,

@@ -16,13 +16,13 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.model.words import CORRECTED, word
 from bench_framework.report.main_table import plain_interval
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.stats.random_effects import random_effects
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import percent, show_ratio
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import CORRECTED, word
 from bench_framework.units import THIN_SPACE, counted, every
 
 FEWEST: Final = 3

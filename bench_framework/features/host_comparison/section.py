@@ -12,7 +12,6 @@ from bench_framework.features.host_comparison.compute import (
     name,
     summary,
 )
-from bench_framework.model.words import noun
 from bench_framework.report import blocks
 from bench_framework.report.blocks import Column, Document, Row, Section, Sentence, Table
 from bench_framework.report.main_table import CI
@@ -20,6 +19,7 @@ from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import interval_cells, verdict_cell
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH
+from bench_framework.text.words import noun
 from bench_framework.units import counted
 
 _AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {

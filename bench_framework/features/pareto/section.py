@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from bench_framework.model import words
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build
@@ -12,6 +11,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
+from bench_framework.text import words
 from bench_framework.text.numbers import DASH, column_size, format_clock, show_size
 
 _MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))

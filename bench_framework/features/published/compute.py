@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
 from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
-from bench_framework.model import facts, words
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
@@ -16,6 +16,7 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import plain, thresholds
+from bench_framework.text import words
 from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE

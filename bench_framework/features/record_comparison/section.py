@@ -6,7 +6,6 @@ from typing import Final
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import verdict_text
 from bench_framework.report import blocks
 from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Table, left
 from bench_framework.report.claim_blocks import sentence
@@ -22,6 +21,7 @@ from bench_framework.text.numbers import (
     significant,
 )
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import verdict_text
 from bench_framework.units import counted
 
 DIGITS: Final = 4

@@ -6,7 +6,6 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sentence, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
@@ -15,6 +14,7 @@ from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, show_percent
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import glyph
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model.plan import Cell
-from bench_framework.model.words import change, noun
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, shortest
+from bench_framework.text.words import change, noun
 
 ROW: Final = 23.0
 NARROW_ROW: Final = 42.0

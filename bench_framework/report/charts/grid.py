@@ -8,12 +8,12 @@ from typing import Final
 
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Input, Role, Variant
-from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import contrast_cells
 from bench_framework.text.numbers import DASH, show_comparison
+from bench_framework.text.words import glyph
 
 FEWEST: Final = 2
 """Fewest values of an axis."""

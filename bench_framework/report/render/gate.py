@@ -14,18 +14,18 @@ from typing import Final
 from markupsafe import Markup
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
-from bench_framework.model import words
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.run import Block
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import WORDS
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
+from bench_framework.text import words
 from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
 MOST_COMMENT: Final = 60_000

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import in_ascii
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -30,6 +29,7 @@ from bench_framework.report.render.widths import (
     width_of,
     wrap,
 )
+from bench_framework.text.words import in_ascii
 from bench_framework.units import THIN_SPACE
 
 NARROWEST: Final = 40

@@ -6,7 +6,6 @@ from typing import Final
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
-from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
@@ -25,6 +24,7 @@ from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
 from bench_framework.text.numbers import DASH, fixed
+from bench_framework.text.words import glyph
 
 MOST_PAIRED: Final = 12
 """Most variants of the table of pairs; the fastest ones."""

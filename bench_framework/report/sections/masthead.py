@@ -5,12 +5,12 @@ from typing import Final
 
 from bench_framework.model.plan import UNSELECTED
 from bench_framework.model.run import Host
-from bench_framework.model.words import MEANINGS, NOISE_FLOOR, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.checks import doubts
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import joined
 from bench_framework.text.numbers import DASH, format_percent, percent_up, show_size
+from bench_framework.text.words import MEANINGS, NOISE_FLOOR, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.units import THIN_SPACE, counted
 
 STATUS_GLYPHS: Final = {

@@ -15,7 +15,6 @@ from bench_framework.model.metrics import (
 )
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.words import glyph
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
@@ -30,6 +29,7 @@ from bench_framework.text.numbers import (
     shortest,
     significant,
 )
+from bench_framework.text.words import glyph
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})

@@ -5,7 +5,6 @@ from typing import Final
 
 from bench_framework.model.machine import format_variables
 from bench_framework.model.run import Event
-from bench_framework.model.words import NOISE_FLOOR, noun
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -36,6 +35,7 @@ from bench_framework.text.numbers import (
     replication,
     show_comparison,
 )
+from bench_framework.text.words import NOISE_FLOOR, noun
 
 MOST_NOTES: Final = 20
 """Largest number of notes in the report. A note can differ in each run."""

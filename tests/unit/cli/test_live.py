@@ -18,7 +18,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.model.verdict import Thresholds, Verdict
-from bench_framework.model.words import verdict_text
+from bench_framework.text.words import verdict_text
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
 

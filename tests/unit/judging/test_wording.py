@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.model.facts import AxisEffect, Claim, Compared, Fact, GapClosed, RaceIdle
 from bench_framework.model.verdict import Verdict
-from bench_framework.model.words import glyph, word
+from bench_framework.text.words import glyph, word
 from bench_framework.text.write import say
 
 

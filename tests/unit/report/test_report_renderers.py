@@ -21,7 +21,6 @@ from rich.cells import cell_len
 
 from bench_framework import report
 from bench_framework.features.document import build_document
-from bench_framework.model.words import WORDS
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import (
     AuthorText,
@@ -40,6 +39,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
 from bench_framework.report.render.widths import visible
+from bench_framework.text.words import WORDS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 

@@ -16,7 +16,6 @@ from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.model.words import CORRECTED, WORDS, word
 from bench_framework.report import Document, ReportData, checks
 from bench_framework.report.blocks import (
     AuthorText,
@@ -39,6 +38,7 @@ from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
+from bench_framework.text.words import CORRECTED, WORDS, word
 from bench_framework.text.write import clause, lead, say
 
 

@@ -9,9 +9,9 @@ from bench_framework.errors import UsageError
 from bench_framework.model.looks import comparisons_planned
 from bench_framework.model.plan import Hole, Plan, Role
 from bench_framework.model.revisions import Revisions
-from bench_framework.model.words import plan_size
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
+from bench_framework.text.words import plan_size
 from bench_framework.workflow.run_options import RunOptions, plan_between, plan_run
 from tests.unit.scenario.conftest import Plans
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.verdict import Verdict
@@ -68,14 +68,6 @@ MEANINGS: Final[dict[Verdict, str]] = {
 }
 """One line per verdict for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
-_AMOUNTS: Final[dict[Verdict, str]] = {
-    Verdict.BETTER: "less {noun}",
-    Verdict.BETTER_SIZE_UNCERTAIN: "less {noun}, size uncertain",
-    Verdict.WORSE: "more {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "more {noun}, size uncertain",
-}
-"""Words for metrics other than time. Other verdicts have the same words for all metrics."""
-
 
 def noun(metric: str) -> str:
     """Return the noun of a metric: ``time``, ``CPU time``, ``memory``; of ``wait_ms``, ``wait time``."""
@@ -97,16 +89,55 @@ def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
     return words.glyph if unicode else words.ascii
 
 
-def word(verdict: Verdict, metric: str) -> str:
-    """Return the words of a verdict on a metric: ``faster`` for wall time, ``less memory``."""
-    if metric == WALL or verdict not in _AMOUNTS:
+class MetricWords(NamedTuple):
+    """The words around the noun of a metric: ``uses … less memory``, ``n× as much memory as``."""
+
+    verb: str
+    less: str
+    more: str
+    times: str
+    """The words between ``n×`` and the noun."""
+    joint: str
+    """The word between the noun and the reference, after ``n×``."""
+    article: str = ""
+    """The article before a percentage."""
+
+
+_TIME = MetricWords("takes", "less", "more", "as much", "as")
+_AMOUNT = MetricWords("uses", "less", "more", "as much", "as")
+_NUMBER = MetricWords("has", "fewer", "more", "as many", "as")
+_SIZE = MetricWords("has", "smaller", "larger", "the", "of", "a ")
+_DECLARED = MetricWords("has", "lower", "higher", "the", "of")
+
+
+def metric_words(metric: str | None) -> MetricWords:
+    """Return the words for a metric.
+
+    A metric that a worker or a scenario declares is called lower or higher, because it need not be
+    an amount.
+    """
+    kind = METRICS.get(metric or WALL)
+    if kind is None:
+        return _DECLARED
+    if kind.elapsed:
+        return _TIME
+    if kind.judged == "exact" and kind.unit == "bytes":
+        return _SIZE
+    return _NUMBER if kind.countable else _AMOUNT
+
+
+def word(verdict: Verdict | None, metric: str | None = None) -> str:
+    """Return the words of a verdict on a metric: ``faster`` for wall time, ``less memory``.
+
+    Larger values of a declared metric may be better, so the words of its verdict are better and worse.
+    """
+    verdict, metric = verdict or Verdict.INCONCLUSIVE, metric or WALL
+    if metric == WALL or not verdict.decided:
         return WORDS[verdict].time
-    text, kind = _AMOUNTS[verdict], METRICS.get(metric)
-    if kind is None:  # larger values of a declared metric may be better
-        text = text.replace("less", "better").replace("more", "worse")
-    elif kind.countable:
-        text = text.replace("less", "fewer")
-    return text.format(noun=noun(metric))
+    words = metric_words(metric)
+    ways = (words.less, words.more) if metric in METRICS else ("better", "worse")
+    uncertain = ", size uncertain" if verdict.size_uncertain else ""
+    return f"{ways[0] if verdict.better else ways[1]} {noun(metric)}{uncertain}"
 
 
 def verdict_text(verdict: Verdict, metric: str) -> str:
@@ -118,7 +149,8 @@ def change(metric: str, *, higher: bool) -> tuple[str, str]:
     """Return the words after a factor below and above 1: ``faster`` and ``slower`` for time."""
     if metric == WALL:
         return "faster", "slower"
-    return ("better", "worse") if higher else ("less", "more")
+    words = metric_words(metric)
+    return ("better", "worse") if higher else (words.less, words.more)
 
 
 _SIGNS: Final = str.maketrans("\u202f\u2009−×÷–—µ·“”’", '  -x/--u-""\'')
