@@ -120,8 +120,7 @@ def concat(
         members = {f"{record.plan.name}/{record.record_id}": record for record in loaded}
         doubled = len(members) < len(loaded)
     if doubled or not members:
-        message = "a record is given twice" if doubled else "no records are given"
-        raise UsageError("BX114.concat-of-records", message=message)
+        raise UsageError("BX114.record-twice" if doubled else "BX114.no-records")
     return concat_frames(members, table)
 
 

@@ -44,10 +44,11 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
         return _unknown_key(document, loc, path), path
     if kind == "missing":
         name = str(loc[-1])
-        message = f"`{name}` is missing in `{spell(path)}`" if path else f"`{name}` is missing"
-        return document.key_problem(
-            path, "BC107.missing-key", message=message, fix=_described(loc)
-        ), path
+        fix = _described(loc)
+        if not path:
+            return document.key_problem(path, "BC107.missing-key", name=name, fix=fix), path
+        key, place = "BC107.missing-key-in", spell(path)
+        return document.key_problem(path, key, name=name, place=place, fix=fix), path
     if kind.startswith("BC"):
         return _refusal(document, loc, path, kind, context)
     return _shape_problem(document, path, error), path

@@ -136,19 +136,19 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     known = {axis.name: axis for axis in axes if axis.kind != "input" and len(axis.values) > 1}
     if name in known:
         return known[name]
-    message = f"no axis {name} varies in this record"
-    if any(axis.name == name and axis.kind == "input" for axis in axes):
-        message = f"{name} is an axis of the input: its levels do different work in separate rounds"
-    raise UsageError("BX106.unknown-axis", message=message, known=", ".join(known) or "none")
+    of_input = any(axis.name == name and axis.kind == "input" for axis in axes)
+    key = "BX106.axis-of-input" if of_input else "BX106.axis-does-not-vary"
+    raise UsageError(key, name=name, known=", ".join(known) or "none")
 
 
 def _require_metrics(judged: Sequence[Metric], metrics: Sequence[Metric]) -> None:
     known = dict.fromkeys((*KNOWN_METRICS, *judged))
     unknown = [metric for metric in metrics if metric not in known]
-    if unknown or not metrics:
-        missing = f"this record has no metric {', '.join(unknown)}"
-        message = missing if unknown else "no metric given"
-        raise UsageError("BX107.unknown-metrics", message=message, known=", ".join(known))
+    if unknown:
+        metrics_text = ", ".join(unknown)
+        raise UsageError("BX107.unknown-metrics", metrics=metrics_text, known=", ".join(known))
+    if not metrics:
+        raise UsageError("BX107.no-metric-given", known=", ".join(known))
 
 
 def _other_plan(

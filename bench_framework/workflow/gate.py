@@ -341,11 +341,7 @@ def _file(plan: Plan, file: Path | None) -> Path:
         return file
     path = Path(plan.judge.gate.accepted)
     if not plan.judge.gate.accepted:
-        message = "the scenario of the record names no file of accepted changes"
-        fix = "add `gate: {accepted: accepted.yaml}` to the scenario, and write it with --file"
-    elif not path.parent.is_dir():
-        message = f"the file of accepted changes is on another machine: {path}"
-        fix = "name the file of this checkout with --file"
-    else:
-        return path
-    raise errors.UsageError("BX120.no-accepted-file", message=message, fix=fix)
+        raise errors.UsageError("BX120.no-accepted-file")
+    if not path.parent.is_dir():
+        raise errors.UsageError("BX120.accepted-file-elsewhere", path=path)
+    return path

@@ -109,10 +109,8 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             files = (folder / name for name in names if folder not in shared)
             folders += [folder] * any(file.is_file() and file.parent != user for file in files)
         if names is CARGO and len(folders) > 1:
-            message = f"several folders above {root} configure cargo, and copies of the sources "
-            message += "can have the configuration of one of them only"
             details = tuple(("folder", str(folder)) for folder in folders)
-            raise BuildError("BX220.configuration-above", details=details, message=message)
+            raise BuildError("BX220.configuration-above", details=details, root=root)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)

@@ -102,12 +102,11 @@ def replaced(folder: Path) -> tuple[str, ...]:
         if path.is_file() and path.suffix in {".j2", ".css", ".js"}
     )
     if not set(paths) & set(REPLACEABLE):
-        message = f"folder {folder} replaces no template"
-        fix = f"use one of these file names: {', '.join(REPLACEABLE)}"
-        if not folder.is_dir():
-            message = f"{folder} is not a folder" if folder.exists() else f"{folder} does not exist"
-            fix = f"name a folder that contains one of {', '.join(REPLACEABLE)}"
-        raise UsageError("BX113.template-not-replaced", message=message, fix=fix)
+        names = ", ".join(REPLACEABLE)
+        if folder.is_dir():
+            raise UsageError("BX113.replaces-nothing", folder=folder, names=names)
+        key = "BX113.not-a-folder" if folder.exists() else "BX113.no-folder"
+        raise UsageError(key, folder=folder, names=names)
     _require_inside(folder)
     return tuple(paths)
 

@@ -88,10 +88,10 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
     for item in template.placeholders(text):
         if item.name in names or item.name in scenario.lost:
             continue
-        written, advice = text[item.start : item.end], ""
+        written, file = text[item.start : item.end], scenario.document.place.at(path).file
+        at = _inside(scenario.document.place.at(path).value, text, item)
         if item.name is None:
-            message = f"`{written}` is not a placeholder"
-            advice = "write `{{` and `}}` for literal braces"
+            yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
         elif item.name in _SLOTS:
             reason = f"this scenario has no `{item.name}`"
             if not slots:
@@ -100,16 +100,19 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
                 reason = "`tuning` runs once, before all inputs"
             elif item.name == "tuning" and path[-3:-1] == _TRAIN:
                 reason = "`tuning` runs after all builds"
-            message = f"`{written}` cannot be used here: {reason}"
+            key = "BC109.placeholder-not-here"
+            yield Problem.create(key, file, at, written=written, reason=reason)
         else:
-            message = f"unknown placeholder `{written}`"
             near = suggest(item.name, names)
-            advice = f"did you mean `{{{near}}}`?  " if near else ""
-            if len(names) <= MAX_LISTED:
-                advice += f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
-        place = scenario.document.place.at(path)
-        at = _inside(place.value, text, item)
-        yield Problem.create("BC109.placeholder", place.file, at, message=message, fix=advice)
+            available = f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
+            yield Problem.create(
+                "BC109.unknown-placeholder",
+                file,
+                at,
+                written=written,
+                near=f"did you mean `{{{near}}}`?  " if near else "",
+                available=available if len(names) <= MAX_LISTED else "",
+            )
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:

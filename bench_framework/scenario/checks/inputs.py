@@ -58,15 +58,11 @@ def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem for a cold cache without an input, whose pages would be dropped."""
     if "input" in scenario.lost:
         return
-    message = "`cache: cold` needs an `input`, whose pages are dropped from memory"
-    advice = "add `input`, or write `cache: unknown` and drop the cache in `prepare`"
     caches: list[tuple[Path, str | None]] = [(("measure",), scenario.spec.measure.cache)]
     caches += [(path, setting.cache) for path, setting in scenario.settings]
     for path, cache in caches:
         if cache == "cold":
-            yield scenario.value_problem(
-                (*path, "cache"), "BC108.nothing-to-drop", message=message, fix=advice
-            )
+            yield scenario.value_problem((*path, "cache"), "BC108.nothing-to-drop")
 
 
 def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:

@@ -59,19 +59,16 @@ def _same_program(
     for variant, given in pairs:
         first, on = first_by_work.setdefault(_work(expansion, variant, given), (variant, given))
         if first != variant:
-            pair = (first.id, variant.id)
-            message = f"two variants are the same program: {first.label}, {variant.label}"
-            note = "they have the same build, arguments, environment and input"
+            pair, labels = (first.id, variant.id), (first.label, variant.label)
         elif on != given:
-            pair = (on.id, given.id)
-            message = f"two inputs are the same: {on.label}, {given.label}"
-            note = "they have the same dataset and command"
+            pair, labels = (on.id, given.id), (on.label, given.label)
         else:
             continue
         if pair not in reported:
             reported.add(pair)
             place = ("experiments",) if variant.experiment is not None else ("axes",)
-            yield scenario.key_problem(place, "BC204.same-program", message=message, note=note)
+            key = "BC204.same-variants" if first != variant else "BC204.same-inputs"
+            yield scenario.key_problem(place, key, first=labels[0], other=labels[1])
 
 
 def _work(expansion: Expansion, variant: Variant, given: Input) -> object:

@@ -190,10 +190,7 @@ class ScenarioFile(Part):
     def _consistent(self) -> Self:
         text = isinstance(self.command, str)
         self.refuse(text and not self.shell, "BC102.command-must-list", "command")
-        message = "`shell: true` needs a `command` that is one string"
-        self.refuse(
-            self.shell and not text, "BC108.shell-without-command-line", "shell", message=message
-        )
+        self.refuse(self.shell and not text, "BC108.shell-without-command-line", "shell")
         for key in self.fixed:
             self.refuse(key in self.axes, "BC108.both-axis-key", "fixed", key, key=key)
         return self

@@ -113,8 +113,7 @@ class ExperimentPart(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         count = len(self.change)
-        message = f"experiment `{self.name}` has {count} changes, whose effects cannot be separated"
-        self.refuse(count > 1, "BC108.several-changes", "change", message=message)
+        self.refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
             self.refuse(unused, "BC108.no-effect-without", key, key=key)

@@ -161,9 +161,9 @@ class Search:
         """
         numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
         if (number := numbers.get(self._here)) is None:
-            message = f"commit {self._here[:12]}, which is checked out here, is not in the range"
-            message = message if self._here else "the current folder is in no git repository"
-            raise UsageError("BX125.judge-head", message=message)
+            if not self._here:
+                raise UsageError("BX125.no-repository")
+            raise UsageError("BX125.not-in-range", commit=self._here[:12])
         attempts = compute.attempts_of(self.state)
         while (step := compute.next_step(self.state, attempts)) and step.kind == "ends":
             self._do(step)

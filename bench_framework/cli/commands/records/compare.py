@@ -63,17 +63,13 @@ def compare(
     from bench_framework.workflow import comparison as workflow
 
     console: Console = context.obj
-    message, pair = "", {"baseline": baseline, "candidate": candidate}
+    pair = {"baseline": baseline, "candidate": candidate}
     if later is not None and (axis, *pair.values()) != (None, None, None):
-        message = "--baseline, --candidate and --axis cannot be used with two records"
-        fix = "leave them out, as in `benchctl compare @prev @last`"
-    elif axis is not None and any(value is not None for value in pair.values()):
-        message = "--axis cannot be used with --baseline or --candidate"
-        fix = "leave out --axis, or --baseline and --candidate"
-    elif where is not None and axis is None:
-        message, fix = "--where needs --axis", "select variants with --candidate"
-    if message:
-        raise UsageError("BX121.two-records", message=message, fix=fix)
+        raise UsageError("BX121.two-records-with-variants")
+    if axis is not None and any(value is not None for value in pair.values()):
+        raise UsageError("BX121.axis-with-variants")
+    if where is not None and axis is None:
+        raise UsageError("BX121.where-without-axis")
     console.warn_of_changes(record, later)
     metrics = tuple(metric.split(",")) if metric is not None else None
     results = console.results
