@@ -13,12 +13,10 @@ from bench_framework.features.references.compute import gap_claims
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim, SignChange
-from bench_framework.model.facts.comparisons import Case
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.text import write
-from bench_framework.text.differences import printed
 
 
 def sign_changes(
@@ -48,10 +46,6 @@ def _sign_change(
         data = item(c).dataset
         return sizes.get(item(c).id) or (data.size_bytes if data else None)
 
-    def case(c: Comparison) -> Case:
-        ratio, lo, hi = printed(difference(c)) or (1.0, 1.0, 1.0)
-        return Case(input=item(c).label, ratio=ratio, lo=lo, hi=hi)
-
     decided = [c for c in comparisons if c.verdict.decided and c.shown is not None]
     ordered = sorted(decided, key=lambda c: size(c) or 0)
     first = comparisons[0]
@@ -67,7 +61,9 @@ def _sign_change(
         first.metric,
         cells=tuple(c.cell_id for c in ordered),
         margin=first.thresholds.margin,
-        fact=SignChange(cases=tuple(map(case, ordered)), turns=tuple(turns)),
+        fact=SignChange(
+            cases=tuple((item(c).label, difference(c)) for c in ordered), turns=tuple(turns)
+        ),
     )
 
 

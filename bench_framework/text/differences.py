@@ -26,7 +26,6 @@ from bench_framework.text.numbers import TIMES_FROM, fixed, signed_change
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.facts.comparisons import Case
     from bench_framework.model.policies import Metric
 
 Figures = tuple[float, float, float]
@@ -227,19 +226,6 @@ def signed_amount(
     )
     high = high if hi <= LARGEST_RATIO else "+∞"
     return Amount(f"{change}{THIN_SPACE}%", low, high, times=False, less=estimate < 1)
-
-
-def percent_change(
-    estimate: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
-) -> str:
-    """Return `signed_amount` as text: ``"−1.8 % [−6.5, +3.2]"`` or ``"27.5× [24.6, 32.1]"``."""
-    change = signed_amount(estimate, lo, hi, margin, least=least, keep=keep)
-    return f"{change.figure}{'×' if change.times else ''} {change.bounds}"
-
-
-def case(case: Case, margin: float) -> str:
-    """Return the result on one input as a signed change with its interval."""
-    return percent_change(case.ratio, case.lo, case.hi, margin)
 
 
 class Factor(NamedTuple):

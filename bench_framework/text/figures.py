@@ -85,11 +85,6 @@ def whole_percent(share: Share) -> str:
     return f"{text} [{math.floor(share.lo * 100)}, {math.ceil(share.hi * 100)}]"
 
 
-def share(value: float) -> str:
-    """Return a share of a total with two digits."""
-    return f"{significant(100 * value, 2)}{THIN_SPACE}%"
-
-
 def share_of(given: Evidence | Share) -> str:
     """Return a share of samples as ``12.3 % [10.1, 14.6]``, or as ``12.34 %`` without an interval."""
     value = getattr(given, "value", getattr(given, "estimate", None))

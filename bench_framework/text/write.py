@@ -59,7 +59,6 @@ FILTERS: Final = {
     "exponent": figures.exponent,
     "per_doubling": figures.per_doubling,
     "derived": figures.derived,
-    "case": differences.case,
     "amount": differences.amount,
     "cost": differences.cost,
     "remark": differences.remark,
@@ -84,7 +83,6 @@ FILTERS: Final = {
     "times_the": figures.times_the,
     "times": figures.times,
     "closed": figures.closed,
-    "share": figures.share,
     "share_of": figures.share_of,
     "crossover_size": figures.crossover_size,
 }

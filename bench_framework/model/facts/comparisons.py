@@ -72,22 +72,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """The ratio of a comparison on one input, as the quotient of the values."""
-
-    input: str
-    ratio: float
-    lo: float
-    hi: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SignChange:
     """A variant that is better on one input and worse on another one."""
 
     kind: Literal["sign-change"] = "sign-change"
-    cases: tuple[Case, ...]
-    """The significant results, ordered by the size of the input."""
+    cases: tuple[tuple[str, Difference], ...]
+    """Input and significant result, ordered by the size of the input."""
     turns: tuple[tuple[str, str], ...] = ()
     """Neighbouring sizes of one kind of input between which the sign changes."""
 
