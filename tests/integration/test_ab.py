@@ -122,7 +122,7 @@ def test_without_commands_the_error_has_an_example(folder: Path) -> None:
 
 def test_values_of_an_argument_are_compared_with_the_first(folder: Path) -> None:
     done = benchctl(folder, "sweep", "which=old,new", "--ignore-output", "--", "echo", "-{which}")
-    assert "new is fastest: it takes 2" in " ".join(done.stdout.split())
+    assert "new is fastest" in " ".join(done.stdout.split())
     (record,) = find_records(folder / "results", "sweep")
     benchctl(folder, "verify", str(record))
     missing = benchctl(folder, "sweep", "which=old,new", code=2)

@@ -11,6 +11,7 @@ import pytest
 from bench_framework.compare import cell_state
 from bench_framework.compare import samples as sampling
 from bench_framework.features.judge import judge
+from bench_framework.model.facts import Best
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, PageCache
@@ -87,7 +88,9 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
     assert median.n_void == 2
     assert median.min > 0.05
     claims = [c for c in judgement.claims if c.kind == "main"]
-    assert claims[0].text.startswith("With a cold cache, b is fastest: it takes 10.0")
+    assert claims[0].scope == (("cache", "cold"),)
+    assert claims[0].fact == Best(members=("b",), leading=True)
+    assert claims[0].estimate == pytest.approx(0.9, abs=0.001)
 
 
 def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> None:

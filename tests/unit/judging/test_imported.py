@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bench_framework.features.imported.compute import judge_imported
-from bench_framework.model.facts import Nothing
+from bench_framework.model.facts import Best, Nothing
 from bench_framework.model.imported import (
     Command,
     Format,
@@ -260,8 +260,14 @@ def test_less_time_and_its_cost_are_in_the_same_sentence() -> None:
 
     both = (command("a", 1.0, 5e7), command("b", 0.5, 2e8))
     judgement = judged(session(*both, kind="hyperfine-2", memory="per-run"))
-    assert "b is fastest: it is 2.00× faster than a [" in judgement.claims[0].text
-    assert ", at the cost of 4.00× as much memory (12 runs each)" in judgement.claims[0].text
+    claim = judgement.claims[0]
+    assert isinstance(claim.fact, Best)
+    assert (claim.fact.members, claim.reference) == (("b",), "a")
+    assert claim.estimate == pytest.approx(0.5, abs=0.005)
+    (memory,) = claim.fact.costs
+    assert memory.metric == "peak_rss"
+    assert memory.estimate == pytest.approx(4, abs=0.01)
+    assert (claim.runs, claim.runs_ref) == (12, 12)
 
 
 def test_sessions_are_judged_each_by_itself_and_never_against_each_other() -> None:

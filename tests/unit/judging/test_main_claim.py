@@ -4,12 +4,14 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
+from bench_framework.model.facts import Best
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -58,9 +60,11 @@ def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
             rss=lambda arm, *_: 12 << 20 if arm == "b" else 1 << 20,
         )
     )
-    text = next(c for c in judged.claims if c.kind == "main").text
-    assert text.startswith("b is fastest: it is 2.00× faster than a [")
-    assert "round" not in text
+    main = next(c for c in judged.claims if c.kind == "main")
+    assert isinstance(main.fact, Best)
+    assert (main.fact.members, main.fact.leading) == (("b",), True)
+    assert [cost.metric for cost in main.fact.costs] == ["cpu", "peak_rss"]
+    assert main.estimate == pytest.approx(0.5, abs=0.01)
     (cost,) = (c for c in judged.claims if c.kind == "summary")
     assert lead(cost) == "Memory and CPU time"
     assert cost.text.startswith(

@@ -9,7 +9,7 @@ import pytest
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Best, Claim
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
@@ -256,8 +256,9 @@ def test_the_answer_and_the_recommendation_choose_from_the_named_variants(
     (group,) = judged.best
     assert [plan.variant(plan.cell(c).variant_id).label for c in group.cell_ids] == ["b"]
     assert len(group.comparisons) == 3
-    (main,) = texts(judged, "main")
-    assert main.startswith("Among the variants with arm=a or arm=b, b is fastest: it takes 20")
+    (main,) = (c for c in judged.claims if c.kind == "main")
+    assert main.fact == Best(members=("b",), leading=True, among=("arm=a", "arm=b"))
+    assert main.estimate == pytest.approx(0.8, abs=0.02)
     (advice,) = texts(judged, "recommendation")
     assert advice == (
         "Use b: it is significantly faster than every other variant with arm=a or arm=b."
