@@ -93,8 +93,8 @@ def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) 
     listed = json.loads((folder.record / "manifest.json").read_text())["files"]
     assert f"profiles/{folder.profiles[0].name}/flame.svg" in listed
     claims = json.loads((folder.record / "claims.json").read_text())["judgement"]["claims"]
-    assert next(c["text"] for c in claims if c["kind"] == "profile-function").endswith(
-        "of the samples of a are in prog::work (self, 3000 samples, 3 runs)"
+    assert next(c["text"] for c in claims if c["fact"]["kind"] == "profile-function").endswith(
+        "of the samples of a are in prog::work (self, 3000 samples, 3 runs)."
     )
     assert (
         folder.profiles[0] / "folded.txt"

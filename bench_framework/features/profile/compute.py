@@ -194,7 +194,7 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
         owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
         owned = owned or [(f.name, f.own) for f in shares.functions]
         ranked = sorted(owned, key=lambda item: -item[1].share)
-        rest = sum(part.share for _, part in ranked[SUMMARISED:])
+        rest = math.fsum(part.share for _, part in ranked[SUMMARISED:])
         other = [b.own for b in shares.buckets if b.name == OTHER and b.own.count]
         largest = LargestShares(
             label=plan.variant(plan.cell(shares.cell_id).variant_id).label,
