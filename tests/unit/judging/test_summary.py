@@ -9,7 +9,14 @@ import pytest
 from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
-from bench_framework.model.facts import Best, Claim
+from bench_framework.model.facts import (
+    Best,
+    ChangeEffects,
+    Claim,
+    LimitReached,
+    LimitShares,
+    SingleChanges,
+)
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
@@ -56,19 +63,22 @@ def test_single_changes_are_answered_by_the_best_one_and_those_without_effect(
     plan = replace(example.plan, design="one-at-a-time")
     wall = timing({"quick": -0.2, "slow": 1.0}, 0.01)
     judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
-    first, second = texts(judged, "answer")
-    assert first.startswith(f"Of 3 single changes to a, quick is best: it takes 19.9{THIN}% less")
-    assert second.startswith("Slower than a: slow 2.0")
-    assert second.endswith(f"Equivalent (within ±2{THIN}%): same.")
+    first, second = (c for c in judged.claims if c.kind == "answer")
+    assert first.fact == SingleChanges(count=3, base="a", members=("quick",))
+    assert first.estimate == pytest.approx(0.801, abs=0.001)
+    assert isinstance(second.fact, ChangeEffects)
+    assert (second.fact.role, second.fact.reference) == ("other changes", "a")
+    assert [entry.name for entry in second.fact.losses] == ["slow"]
+    assert (second.fact.gains, second.fact.equal, second.fact.none) == ((), ("same",), ())
     nothing = timing({"slow": 0.5, "quick": 0.5}, 0.01)
     judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
-    assert texts(judged, "answer")[0] == (
-        "None of the 3 single changes makes a significantly faster."
-    )
+    first = next(c for c in judged.claims if c.kind == "answer")
+    assert first.fact == SingleChanges(count=3, base="a")
     example = study(arms=("a", "slow"))
     plan = replace(example.plan, design="one-at-a-time")
     judged = judge(plan, example.blocks(nothing), {}, example.inputs(), example.looks())
-    assert texts(judged, "answer")[0] == "The single change does not make a significantly faster."
+    first = next(c for c in judged.claims if c.kind == "answer")
+    assert first.fact == SingleChanges(count=1, base="a")
 
 
 def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) -> None:
@@ -89,9 +99,15 @@ def test_a_limit_is_answered_by_the_share_that_is_reached(study: type[Study]) ->
         ),
     )
     blocks = example.blocks(timing({"quick": -0.2, "limit": -0.28}, 0.01))
-    first, second = texts(judge(plan, blocks, {}, example.inputs(), example.looks()), "answer")
-    assert first.startswith(f"quick is closest to the limit: it reaches 90{THIN}% [")
-    assert second.startswith(f"Of the same limit, they reach: a 72{THIN}% [")
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    first, second = (c.fact for c in judged.claims if c.kind == "answer")
+    assert isinstance(first, LimitReached)
+    assert first.members == ("quick",)
+    assert first.share.value == pytest.approx(0.9, abs=0.01)
+    assert isinstance(second, LimitShares)
+    ((label, share),) = second.shares
+    assert label == "a"
+    assert share.value == pytest.approx(0.72, abs=0.01)
 
 
 def test_the_gain_from_overlap_is_stated_with_the_rates_of_the_stages(study: type[Study]) -> None:
