@@ -12,8 +12,8 @@ from bench_framework.errors import Position, Problem
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Values
 from bench_framework.scenario import template
-from bench_framework.scenario.document import Document, Path, Place
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.document import Document, Path, Place, suggest
+from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
@@ -151,14 +151,13 @@ class Scenario:
         key: str,
         name: str,
         known: Sequence[str],
-        what: str,
         /,
         **values: object,
     ) -> Iterator[Problem]:
-        """Yield a problem if a name is not known. `what` names the known ones in the fix."""
+        """Yield a problem if a name is not known."""
         if name not in known and name not in self.lost:
-            fix = did_you_mean(name, known, what)
-            yield self.value_problem(path, key, fix=fix, **values)
+            near = suggest(name, known)
+            yield self.value_problem(path, key, near=near, known=list_names(known), **values)
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""

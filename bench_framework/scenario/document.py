@@ -257,8 +257,10 @@ class _Builder:
         self.problems.append(Problem.create(key, self.file, at, also=also, **values))
 
 
-def suggest(word: str, known: Sequence[str]) -> str | None:
-    """Return the known word nearest to `word`, ignoring case, `-` and `_`."""
+def suggest(word: object, known: Sequence[str]) -> str | None:
+    """Return the known word nearest to a text, ignoring case, `-` and `_`."""
+    if not isinstance(word, str):
+        return None
     by_key = {_folded(name): name for name in known}
     cutoff = 0.5 if len(word) <= _SHORT else 0.6  # two swapped letters have a ratio of 0.5
     match = get_close_matches(_folded(word), by_key, n=1, cutoff=cutoff)
@@ -288,7 +290,6 @@ _WORDS: Final = {
     "'": "`",
 }
 """Replacements in the YAML reader's messages, applied in this order."""
-_COLON_HELP: Final = "check the indentation of this line, and quote text that contains `: `"
 
 
 class LineStarts:
@@ -332,7 +333,7 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     if mark is None:
-        return Problem.create("BC001.syntax-without-position", file, message=message)
+        return Problem.create("BC001.syntax", file, problem=message)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1].strip()
@@ -346,5 +347,6 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
         parts = (word for key, word in _PARTS.items() if key in (error.context or ""))
         opened = lines.position(context.index, context.index + 1)
         also = ((opened, f"the {next(parts, 'part')} starts here"),)
-    advice = _COLON_HELP if problem.startswith("mapping values are not allowed") else None
-    return Problem.create("BC001.syntax", file, at, also=also, message=message, fix=advice)
+    colon = problem.startswith("mapping values are not allowed")
+    key = "BC001.unquoted-colon" if colon else "BC001.syntax"
+    return Problem.create(key, file, at, also=also, problem=message)

@@ -104,8 +104,7 @@ def accepted_text(path: Path) -> str:
         return read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8"
-        message = f"the file of accepted changes cannot be read: {reason}"
-        raise _fault(path, message, None) from error
+        raise _fault("BX112.not-readable", path, reason=reason) from error
 
 
 def _parsed(path: Path, text: str, plan: Plan) -> tuple[Accepted, ...]:
@@ -115,7 +114,8 @@ def _parsed(path: Path, text: str, plan: Plan) -> tuple[Accepted, ...]:
     except Unreadable as unreadable:
         problems = [unreadable.problem]
     for problem in problems:
-        raise _fault(path, problem.message, problem.at.line if problem.at else None)
+        line = problem.at.line if problem.at else None
+        raise _fault("BX112.not-yaml", path, line, problem=problem.message)
     return tuple(
         _entry(path, item, document.place.at(("accepted", index)).value.line, plan)
         for index, item in enumerate(_items(path, document))
@@ -182,32 +182,31 @@ def _written(entry: Mapping[str, str], indent: str) -> str:
 def _items(path: Path, document: Document) -> list[Any]:
     data = document.data
     if not isinstance(data, dict) or set(data) != {"accepted"}:
-        raise _fault(path, "the file must have exactly one key, `accepted`", 1)
+        raise _fault("BX112.other-keys", path, 1)
     entries = data["accepted"]
     if isinstance(entries, Scalar) and entries.is_null:
         return []
     if not isinstance(entries, list):
-        raise _fault(path, "`accepted` must be a list", document.place.at(("accepted",)).value.line)
+        line = document.place.at(("accepted",)).value.line
+        raise _fault("BX112.not-a-list", path, line)
     return entries
 
 
 def _entry(path: Path, item: Any, line: int, plan: Plan) -> Accepted:
     if not isinstance(item, dict):
-        raise _fault(path, "an accepted change must be a mapping", line)
+        raise _fault("BX112.not-a-mapping", path, line)
     texts = {key: str(text) for key, text in item.items() if isinstance(text, str) and text.strip()}
-    for fault in (
-        *(f"has the unknown key `{key}`" for key in item if key not in KEYS),
-        *(f"needs `{key}`" for key in KEYS[:4] if key not in texts),
-    ):
-        raise _fault(path, f"an accepted change {fault}", line)
+    for key in (key for key in item if key not in KEYS):
+        raise _fault("BX112.unknown-key", path, line, key=key)
+    for key in (key for key in KEYS[:4] if key not in texts):
+        raise _fault("BX112.missing-key", path, line, key=key)
     until = item.get("until", "")
     try:
         level = parse_percent(texts["level"])
         if until and dt.date.fromisoformat(until).isoformat() != until:
             raise ValueError(until)  # noqa: TRY301 -- 20261231 is a date, too, but it is compared as text
     except (ValueError, TypeError):
-        message = "`level` must be a percentage and `until` a date such as 2026-12-31"
-        raise _fault(path, message, line) from None
+        raise _fault("BX112.level-or-date", path, line) from None
     unknown = ""
     try:
         ids = tuple(cell.id for cell in selected(plan, texts["cell"]))
@@ -218,6 +217,6 @@ def _entry(path: Path, item: Any, line: int, plan: Plan) -> Accepted:
     return Accepted(texts["cell"], metric, level, reason, str(until), place, ids, unknown)
 
 
-def _fault(path: Path, message: str, line: int | None) -> UsageError:
+def _fault(key: str, path: Path, line: int | None = None, /, **values: Any) -> UsageError:
     file = f"{path}:{line}" if line else str(path)
-    return UsageError("BX112", details=(("file", file),), message=message)
+    return UsageError(key, details=(("file", file),), **values)

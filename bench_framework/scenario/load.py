@@ -14,8 +14,7 @@ from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse, suggest
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.validation_errors import document_value, problem_of, render
 
@@ -87,14 +86,11 @@ def _read(path: Path) -> str:
         except OSError as error:
             fault = f"cannot be read: {error.strerror}"
     if fault == "does not exist":
-        near = did_you_mean(path.name, [p.name for p in path.parent.glob("*.y*ml")])
-        advice = near or "give the path of a scenario, or write one with `benchctl init`"
-        raise Unreadable(Problem.create("BC003.no-file", file, file=file, fix=advice))
+        near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
+        raise Unreadable(Problem.create("BC003.no-file", file, file=file, near=near))
     if fault:
-        advice = "give the path of a file in it" if path.is_dir() else ""
-        raise Unreadable(
-            Problem.create("BC003.not-readable", file, file=file, fault=fault, fix=advice)
-        )
+        key = "BC003.folder" if path.is_dir() else "BC003.not-readable"
+        raise Unreadable(Problem.create(key, file, file=file, fault=fault))
     if len(raw) > documents.MAX_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():

@@ -47,7 +47,7 @@ class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a valida
     """A value that its key does not accept, with an entry in ``text/errors.toml``."""
 
     def __init__(self, key: str, /, **values: object) -> None:
-        self.text = error_text(key, values)
+        self.text, self.values = error_text(key, values), values
         super().__init__(self.text.message)
 
 
@@ -113,8 +113,8 @@ def percent(value: Any) -> float:
     """Read a percentage such as ``2%`` as the fraction 0.02. 1000 % or more is a mistake."""
     if (fraction := _amount(value, parse_percent, below=10)) is not None:
         return fraction
-    advice = f"write {value}%" if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
-    raise Refused("BC102.not-a-percentage", value=describe(value), fix=advice)
+    number = value if isinstance(value, Scalar) and _NUMBER.fullmatch(value) else ""
+    raise Refused("BC102.not-a-percentage", value=describe(value), number=number)
 
 
 def fraction_of_all(value: Any) -> float:
@@ -143,21 +143,16 @@ def differs(value: Any) -> str | float:
     return choice("refuse", "warn")(value)
 
 
-_DURATIONS: Final = "write one number and one unit, such as 90m for 1 h 30 min, or 10.5s"
-
-
 def duration(value: Any) -> float:
     """Read a duration such as ``15m`` as seconds, above zero and below thirty years."""
     seconds = _amount(value, parse_duration, below=1e9)
     if seconds:
         return seconds
-    bare = isinstance(value, Scalar) and _NUMBER.fullmatch(value)
-    message = f"must be a duration such as 90s, 15m or 1h, got {describe(value)}"
-    advice = f"write {value}s for seconds or {value}m for minutes" if bare else _DURATIONS
+    if isinstance(value, Scalar) and _NUMBER.fullmatch(value):
+        raise Refused("BC102.duration-without-unit", value=value, text=describe(value))
     if seconds == 0:
-        message, advice = f"must be above 0, got {value}", "write a longer time, such as 30s"
-    label = "expected a unit" if bare else "expected a duration"
-    raise Refused("BC102.not-a-duration", message=message, fix=advice, label=label)
+        raise Refused("BC102.zero-duration", value=value)
+    raise Refused("BC102.not-a-duration", value=describe(value))
 
 
 def choice(*allowed: str) -> Callable[[Any], str]:
@@ -169,33 +164,23 @@ def choice(*allowed: str) -> Callable[[Any], str]:
         raise Refused(
             "BC102.not-an-allowed-value",
             value=describe(value),
-            fix=did_you_mean(value, allowed),
+            near=suggest(value, allowed),
             allowed=", ".join(allowed),
         )
 
     return read
 
 
-def did_you_mean(value: Any, known: Sequence[str], what: str = "") -> str:
-    """Return a fix: the nearest known name, and all names if they are few and `what` is given."""
-    near = suggest(str(value), known) if isinstance(value, str) else None
-    parts = [f"did you mean `{near}`?"] if near else []
-    if what and 0 < len(known) <= MAX_LISTED:
-        parts.append(f"{what}: {', '.join(known)}")
-    return "  ".join(parts)
-
-
-def _name(value: Any, pattern: str, advice: str) -> str:
-    name = text(value)
-    if not re.fullmatch(pattern, name):
-        raise Refused("BC108.not-valid-name", name=name, fix=advice)
-    return name
+def list_names(names: Sequence[str]) -> str:
+    """Return names for a message; an empty text if they are too many."""
+    return ", ".join(names) if len(names) <= MAX_LISTED else ""
 
 
 def axis_name(value: Any) -> str:
     """Read a name that is valid in ``{braces}``, in ``-k`` and as the name of a column."""
-    advice = "use letters, digits, `-` and `_`, and start with a letter"
-    name = _name(value, AXIS_NAME, advice)
+    name = text(value)
+    if not re.fullmatch(AXIS_NAME, name):
+        raise Refused("BC108.not-valid-name", name=name)
     if name in {"bin", "input", "args", "variant", "experiment"}:
         raise Refused("BC108.reserved-name-scenarios", name=name)
     return name
@@ -203,20 +188,19 @@ def axis_name(value: Any) -> str:
 
 def symbol(value: Any) -> str:
     """Read a name that is valid in a formula, where `-` is a minus sign."""
-    advice, near = "use lower-case letters, digits and `_`, and start with a letter", text(value)
-    near = near.replace("-", "_").lower()
-    return _name(
-        value, SYMBOL, advice + (f", such as {near}" if re.fullmatch(SYMBOL, near) else "")
-    )
+    name = text(value)
+    if not re.fullmatch(SYMBOL, name):
+        near = name.replace("-", "_").lower()
+        near = near if re.fullmatch(SYMBOL, near) else ""
+        raise Refused("BC108.not-a-symbol", name=name, near=near)
+    return name
 
 
 def hosts(value: Any) -> Any:
     """Read ``all``. A mapping is read by its keys."""
     if isinstance(value, dict) or value == "all":
         return value
-    forms = "write `all`, {any: 2}, {label: [arm64, x86]} or {per-kind: 3}"
-    advice = did_you_mean(value, ["all"]) or forms
-    raise Refused("BC102.must-all-mapping", value=describe(value), fix=advice)
+    raise Refused("BC102.not-hosts", value=describe(value), near=suggest(value, ["all"]))
 
 
 def host_labels(value: Any) -> list[str]:

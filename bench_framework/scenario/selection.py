@@ -110,8 +110,7 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
         match = _TERM.match(rest, done)
         if match is None or not match["value"]:
             at = Position(1, (match.start("name") if match else done) + 1, max(1, len(rest) - done))
-            advice = "write NAME=VALUE, such as io=mmap, size<=50MiB or runtime!=rayon"
-            return terms, [_problem("this is not a condition", at, advice)]
+            return terms, [Problem.create("BC113.not-a-condition", OPTION, at)]
         name, op, value = match.group("name", "op", "value")
         quoted = value[0] in {"'", '"'} and len(value) > 1 and value[-1] == value[0]
         at, value_at = (
@@ -119,7 +118,7 @@ def _split(text: str) -> tuple[list[Term], list[Problem]]:
         )
         terms.append(Term(name, op, value[1:-1] if quoted else value, quoted, at, value_at))
         done = match.end()
-    return terms, [] if terms else [_problem("the selection is empty", whole(text))]
+    return terms, [] if terms else [Problem.create("BC113.empty", OPTION, whole(text))]
 
 
 def _check(
@@ -127,40 +126,45 @@ def _check(
 ) -> Problem | None:
     names = [*known, *open_names]
     if term.name not in names:
-        advice = _advice(term.name, names, "names")
-        return _problem(f"there is no axis `{term.name}`", term.at, advice)
+        near, known_names = suggest(term.name, names), ", ".join(names)
+        key = "BC113.no-axis"
+        return Problem.create(key, OPTION, term.at, name=term.name, near=near, known=known_names)
     if term.op in {"~", "!~"}:
         fault = compiled_regex(term.value)
-        message = f"this is not a regular expression: {fault}"
-        return _problem(message, term.value_at) if isinstance(fault, str) else None
+        if not isinstance(fault, str):
+            return None
+        return Problem.create("BC113.not-a-regex", OPTION, term.value_at, fault=fault)
     if term.op in _ORDER:
         return _check_order(term, known.get(term.name, ()))
+    values = known.get(term.name, ())
     for given in term.alternatives if term.name in known else ():
-        if not any(_same(value, given) for value in known[term.name]):
-            message = f"axis `{term.name}` has no value `{given}`"
-            return _problem(message, term.value_at, _advice(given, known[term.name], "use one of"))
+        if not any(_same(value, given) for value in values):
+            return Problem.create(
+                "BC113.no-value",
+                OPTION,
+                term.value_at,
+                name=term.name,
+                value=given,
+                near=suggest(given, values),
+                known=", ".join(values),
+            )
     return None
 
 
 def _check_order(term: Term, values: Sequence[str]) -> Problem | None:
     if _number(term.value) is None:
-        message = f"`{term.op}` compares sizes and numbers; `{term.value}` is neither"
-        return _problem(
-            message, term.value_at, "write a number, or a size with a unit such as 50MiB"
-        )
+        key, op = "BC113.not-a-number", term.op
+        return Problem.create(key, OPTION, term.value_at, op=op, value=term.value)
     if any(_number(value) is None or is_size(value) != is_size(term.value) for value in values):
-        message = f"the values of {term.name} cannot be compared with `{term.value}`"
-        return _problem(message, term.value_at, f"use one of: {', '.join(values)}")
+        return Problem.create(
+            "BC113.not-comparable",
+            OPTION,
+            term.value_at,
+            name=term.name,
+            value=term.value,
+            known=", ".join(values),
+        )
     return None
-
-
-def _problem(message: str, at: Position, fix: str | None = None) -> Problem:
-    return Problem.create("BC113", OPTION, at, message=message, fix=fix)
-
-
-def _advice(word: str, known: Sequence[str], what: str) -> str:
-    near = suggest(word, known)
-    return (f"did you mean `{near}`?  " if near else "") + f"{what}: {', '.join(known)}"
 
 
 def _same(actual: str, given: str) -> bool:

@@ -11,18 +11,13 @@ from rich.cells import cell_len, set_cell_size
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.model import json_path
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Document, Path, split_lines
+from bench_framework.scenario.document import Document, Path, split_lines, suggest
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import Part, docstrings, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 from bench_framework.text.errors import ErrorText, error_text
 from bench_framework.units import counted
 
-_NEEDS = {
-    "list_type": "a list",
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-}
 MAX_SHOWN: Final = 20
 """Largest number of problems that are printed. Later ones often follow from earlier ones."""
 _LINE_WIDTH: Final = 110
@@ -44,11 +39,11 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
         return _unknown_key(document, loc, path), path
     if kind == "missing":
         name = str(loc[-1])
-        fix = _described(loc)
-        if not path:
-            return document.key_problem(path, "BC107.missing-key", name=name, fix=fix), path
-        key, place = "BC107.missing-key-in", spell(path)
-        return document.key_problem(path, key, name=name, place=place, fix=fix), path
+        key, place = "BC107.missing-key", spell(path) if path else ""
+        description = _description(loc)
+        return document.key_problem(
+            path, key, name=name, place=place, description=description
+        ), path
     if kind.startswith("BC"):
         return _refusal(document, loc, path, kind, context)
     return _shape_problem(document, path, error), path
@@ -58,21 +53,20 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     """Return the problem of an error that pydantic itself raised, such as a wrong type."""
     kind, context = error["type"], error.get("ctx", {})
     value = document_value(document.data, path)
-    label, advice = "", None
-    if kind in _NEEDS:
-        message = f"must be {_NEEDS[kind]}, got {scalars.describe(value)}"
-        label = f"expected {_NEEDS[kind]}"
-        if kind == "list_type" and isinstance(value, str) and value:
-            advice = f"write [{value}]"
-    elif kind == "too_short":
-        least = context["min_length"]
-        entries = "1 entry" if least == 1 else f"{least} entries"
-        message = f"must have at least {entries}, got {context['actual_length']}"
-    else:
-        message = f"cannot be read: {error['msg']}"
-    return document.value_problem(
-        path, "BC102.shape-problem", path=spell(path), message=message, fix=advice, label=label
-    )
+    name, given = spell(path), scalars.describe(value)
+    match kind:
+        case "list_type":
+            word = value if isinstance(value, str) else ""
+            key = "BC102.not-a-list"
+            return document.value_problem(path, key, path=name, value=given, word=word)
+        case "dict_type" | "model_type":
+            return document.value_problem(path, "BC102.no-mapping", path=name, value=given)
+        case "too_short":
+            least, count = context["min_length"], context["actual_length"]
+            entries = "1 entry" if least == 1 else f"{least} entries"
+            key = "BC102.too-few-entries"
+            return document.value_problem(path, key, path=name, entries=entries, count=count)
+    return document.value_problem(path, "BC102.not-readable", path=name, error=error["msg"])
 
 
 def known_path(data: Any, loc: Sequence[Any]) -> Path:
@@ -96,12 +90,6 @@ def spell(path: Path) -> str:
     return json_path.show(path) or "the scenario"
 
 
-_CONTAINERS: Final = (
-    "benchctl starts no containers, because it cannot see their CPU time and memory: run benchctl in "
-    "the container, or time `worker: {command: [podman, run, --rm, IMAGE, PROGRAM]}`"
-)
-
-
 def _refusal(
     document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
@@ -115,21 +103,23 @@ def _refusal(
     if loc and loc[-1] == "[key]":
         of_key = True
         if code == "BC102":  # not in a closed set
-            values = {"key": path[-1], "where": f" in `{spell(path[:-1])}`"}
-            code, message = "BC101", error_text("BC101", values | {"fix": ""}).message
-            listed = label.replace("not one of", "keys allowed here")
-            label, fix = "", "  ".join(text for text in (fix, listed) if text)
+            values = {"key": path[-1], "place": spell(path[:-1])}
+            key = "BC101" if context["allowed"] else "BC101.not-a-key"
+            values |= {name: context[name] for name in ("near", "allowed")} | {"label": label}
+            text = error_text(key, values)
+            return document.text_problem(path, text, of_key=True), known_path(document.data, path)
     text = ErrorText(code, message, None, fix or None, label, None)
     return document.text_problem(path, text, of_key=of_key), known_path(document.data, path)
 
 
 def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
-    where = f" in `{spell(path[:-1])}`" if path[:-1] else ""
-    advice = scalars.did_you_mean(key, sorted(part_at(loc[:-1]).by_key()), "keys allowed here")
+    place = spell(path[:-1]) if path[:-1] else ""
     if path[:-1] == ("worker",) and key in {"image", "container"}:
-        advice = _CONTAINERS
-    return document.key_problem(path, "BC101", key=key, where=where, fix=advice)
+        return document.key_problem(path, "BC101.container", key=key, place=place)
+    keys = sorted(part_at(loc[:-1]).by_key())
+    near, allowed = suggest(key, keys), scalars.list_names(keys)
+    return document.key_problem(path, "BC101", key=key, place=place, near=near, allowed=allowed)
 
 
 def part_at(loc: Sequence[str | int]) -> type[Part]:
@@ -150,13 +140,11 @@ def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
     return [part for kind, name in names for part in parts_in(kind.model_fields[name].annotation)]
 
 
-def _described(loc: Sequence[str | int]) -> str | None:
-    """Return the description of a missing key."""
+def _description(loc: Sequence[str | int]) -> str:
+    """Return the description of a missing key; empty if it has none."""
     part, key = part_at(loc[:-1]), str(loc[-1])
-    text = docstrings(part).get(part.by_key().get(key, ""))
-    return (
-        f"add `{key}`: {text[0].lower()}{text[1:]}".rstrip(".").replace("\n", " ") if text else None
-    )
+    text = docstrings(part).get(part.by_key().get(key, ""), "")
+    return f"{text[:1].lower()}{text[1:]}".rstrip(".").replace("\n", " ")
 
 
 def render(error: ScenarioError) -> str:

@@ -1,5 +1,6 @@
 """The texts of errors, from ``errors.toml``. The file is read when the first error is made."""
 
+import string
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,18 @@ class ErrorText(NamedTuple):
     note: str | None
 
 
+class _Texts(string.Formatter):
+    """Formats texts, which have parts for a value that is not empty or is empty."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        match format_spec[:1]:
+            case "+":
+                return format_spec[1:] if value != "" else ""
+            case "-":
+                return format_spec[1:] if value == "" else ""
+        return super().format_field(value, format_spec)
+
+
 @cache
 def table() -> Mapping[str, Mapping[str, Any]]:
     """Return the content of ``errors.toml`` by code."""
@@ -29,25 +42,33 @@ def table() -> Mapping[str, Mapping[str, Any]]:
     return tomllib.loads(FILE.read_text(encoding="utf-8"))
 
 
+def entry_of(key: str) -> Mapping[str, Any]:
+    """Return the entry of an error. One of several of a code has the effect and the fix of the code."""
+    code, _, variant = key.partition(".")
+    whole: Mapping[str, Any] = table()[code]
+    if not variant:
+        return whole
+    return {name: whole[name] for name in ("effect", "fix") if name in whole} | dict(whole[variant])
+
+
 def error_text(key: str, values: Mapping[str, object]) -> ErrorText:
     """Return the texts of an error such as ``BX101`` or ``BX107.no-metric``.
 
     `values` are the values for the placeholders; None is an empty text.
     Raises `KeyError`: there is no such error, or a value is missing.
     """
-    code, _, variant = key.partition(".")
-    entry = table()[code][variant] if variant else table()[code]
+    code, entry = key.partition(".")[0], entry_of(key)
     given = {name: "" if value is None else value for name, value in values.items()}
     texts = {
-        name: entry[name].format_map(given)
+        name: _Texts().vformat(entry[name], (), given)
         for name in ("message", "effect", "fix", "label", "note")
         if name in entry
     }
     return ErrorText(
         code,
-        texts["message"],
+        texts.get("message", ""),
         texts.get("effect") or None,
-        texts.get("fix") or None,
+        texts.get("fix", "").rstrip() or None,
         texts.get("label", ""),
         texts.get("note") or None,
     )

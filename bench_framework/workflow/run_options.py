@@ -14,9 +14,9 @@ from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
 from bench_framework.model.plan import GATE, Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.scenario.document import suggest
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.scenario.scalars import did_you_mean
 from bench_framework.store.layout import NUMBERS
 from bench_framework.text.numbers import shortest
 from bench_framework.units import counted
@@ -123,8 +123,8 @@ def find_scenario(name: str) -> Path:
     if key in shipped:
         return shipped[key]
     details = (("shipped", ", ".join(shipped) or "none"),)
-    fix = did_you_mean(key, [*shipped]) or "`benchctl init` writes a scenario to start from"
-    raise UsageError("BX102.no-scenario", details=details, name=name, fix=fix)
+    near = suggest(key, [*shipped])
+    raise UsageError("BX102.no-scenario", details=details, name=name, near=near)
 
 
 def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None = None) -> Plan:

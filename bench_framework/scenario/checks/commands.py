@@ -6,7 +6,7 @@ from bench_framework.errors import Position, Problem
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
 from bench_framework.scenario.document import Path, suggest
-from bench_framework.scenario.scalars import MAX_LISTED, did_you_mean
+from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema.parts import INPUT_NAMES
 from bench_framework.scenario.schema.worker import BUILTIN
 
@@ -103,15 +103,14 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
             key = "BC109.placeholder-not-here"
             yield Problem.create(key, file, at, written=written, reason=reason)
         else:
-            near = suggest(item.name, names)
-            available = f"available: {', '.join(f'{{{n}}}' for n in names) or 'none'}"
+            available = list_names([f"{{{name}}}" for name in names]) or ("" if names else "none")
             yield Problem.create(
                 "BC109.unknown-placeholder",
                 file,
                 at,
                 written=written,
-                near=f"did you mean `{{{near}}}`?  " if near else "",
-                available=available if len(names) <= MAX_LISTED else "",
+                near=suggest(item.name, names),
+                available=available,
             )
 
 
@@ -194,7 +193,6 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
             else:
                 place = scenario.document.place.at(("fixed", name) if name else ("command", index))
                 file, at = place.file, place.value
-            advice = did_you_mean(value, known)
             yield Problem.create(
                 "BC103.worker-no-value",
                 file,
@@ -202,7 +200,7 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
                 bin=scenario.spec.worker.bin,
                 value=value,
                 theirs=theirs,
-                fix=advice,
+                near=suggest(value, known),
                 known=", ".join(known),
             )
 

@@ -45,9 +45,7 @@ def check_side(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Iter
         yield scenario.key_problem(place, "BC206.experiment-with-values")
     else:
         known = [e.name for e in scenario.spec.experiments if not e.at]
-        yield from scenario.unknown(
-            place, "BC206.no-experiment", name, known, "experiments", name=name
-        )
+        yield from scenario.unknown(place, "BC206.no-experiment", name, known, name=name)
 
 
 def check_cells(scenario: Scenario) -> Iterator[Problem]:

@@ -10,7 +10,8 @@ from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.document import suggest
+from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema.worker import BUILTIN
 
 
@@ -27,9 +28,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
-        advice = did_you_mean(worker.bin, list(bundled.workers()), "bundled workers")
+        near, known = suggest(worker.bin, [*bundled.workers()]), list_names([*bundled.workers()])
         yield scenario.value_problem(
-            ("worker", "bin"), "BC305.no-bundled-worker", bin=worker.bin, fix=advice
+            ("worker", "bin"), "BC305.no-bundled-worker", bin=worker.bin, near=near, known=known
         )
         return
     try:
@@ -60,9 +61,10 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
     worker = scenario.spec.worker
     if missing.package:
         place = ("worker", "package" if worker.package is not None else "crate")
-        advice = did_you_mean(worker.package, missing.known, "packages") or "write package: NAME"
+        near, known = suggest(worker.package, missing.known), list_names(missing.known)
+        key = "BC306.no-package" if near or known else "BC306.no-package-near"
         return scenario.value_problem(
-            place, "BC306", crate=worker.crate, missing=missing, fix=advice
+            place, key, crate=worker.crate, missing=missing, near=near, known=known
         )
     return scenario.value_problem(
         ("worker", "crate"), "BC301.no-crate", crate=worker.crate, missing=missing
@@ -71,16 +73,13 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
 
 def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     name = scenario.spec.worker.bin
-    listed = f"binaries: {', '.join(crate.bins)}" if crate.bins else "the crate has no binaries"
+    bins = ", ".join(crate.bins)
     if name is None and len(crate.bins) != 1:
-        count = "several binaries" if crate.bins else "no binary"
-        yield scenario.key_problem(
-            ("worker",), "BC305.choose-binary", name=crate.name, count=count, listed=listed
-        )
+        yield scenario.key_problem(("worker",), "BC305.choose-binary", crate=crate.name, bins=bins)
     elif name is not None and name not in crate.bins:
-        advice = "  ".join(text for text in (did_you_mean(name, crate.bins), listed) if text)
+        near, place = suggest(name, crate.bins), ("worker", "bin")
         yield scenario.value_problem(
-            ("worker", "bin"), "BC305.crate-no-binary", name=crate.name, name_2=name, fix=advice
+            place, "BC305.no-binary", crate=crate.name, bin=name, near=near, bins=bins
         )
 
 
@@ -93,8 +92,12 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         for index, name in enumerate(features):
             if name in crate.features or "/" in name:
                 continue  # cargo checks `dependency/feature`
-            advice = did_you_mean(name, crate.features, "features")
-            place = (*path, "features", index)
             yield scenario.value_problem(
-                place, "BC302", name=crate.name, name_2=name, fix=advice, folder=folder
+                (*path, "features", index),
+                "BC302",
+                crate=crate.name,
+                feature=name,
+                near=suggest(name, crate.features),
+                known=list_names(crate.features),
+                folder=folder,
             )

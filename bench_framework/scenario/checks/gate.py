@@ -32,13 +32,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         known = [name for name in METRICS if unit_of(scenario, name) is not None]
         if budget.metric not in (known := [*known, *scenario.spec.metrics]):
             at = (*place, "metric")
+            metric = budget.metric
             yield from scenario.unknown(
-                at,
-                "BC206.metric-without-budget",
-                budget.metric,
-                known,
-                "metrics",
-                metric=budget.metric,
+                at, "BC206.metric-without-budget", metric, known, metric=metric
             )
             continue
         try:

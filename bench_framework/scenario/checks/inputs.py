@@ -1,6 +1,7 @@
 """Checks of axis values and inputs: sizes, seeds, datasets and files."""
 
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,8 +12,7 @@ from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
 from bench_framework.scenario.checks import commands
 from bench_framework.scenario.definition import BUILD_KEYS, PROGRAM_KEYS, AxisView, Scenario
-from bench_framework.scenario.document import Path
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.text.numbers import grouped
 from bench_framework.units import counted, is_size, parse_size
@@ -20,7 +20,6 @@ from bench_framework.units import counted, is_size, parse_size
 _MAX_FILLINGS = 2_000
 """Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""
 _MAX_SEED = 2**64
-_RELATIVE = "paths are relative to the scenario's file"
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -91,24 +90,20 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
     for value, setting in axis.settings.items():
         for key in sorted(setting.model_fields_set):
             name = key.replace("_", "-")
-            reason, advice = "", f"remove `{name}`"
+            path = ("axes", axis.name, "values", value, name)
             if key in PROGRAM_KEYS and axis.kind == "input":
-                reason = "an axis used in `input` cannot change the build"
-                advice = "move it to a separate axis"
+                yield scenario.key_problem(path, "BC108.build-by-input-axis", name=name)
             elif key in BUILD_KEYS and worker.command is not None:
-                reason = "the worker is a program that is not built"
+                yield scenario.key_problem(path, "BC108.build-of-program", name=name)
             elif key == "revision" and worker.without_revisions:
                 reason = worker.without_revisions
-            elif key == "version" and worker.registry is None:
-                reason, advice = "the worker is not a released crate", "write revision: TAG"
-            elif key == "args" and scenario.spec.shell:
-                reason = "`shell: true` takes no argument list"
-                advice = f"use `{{{axis.name}}}` in `command`"
-            if reason:
-                path = ("axes", axis.name, "values", value, name)
                 yield scenario.key_problem(
-                    path, "BC108.no-effect-here", name=name, reason=reason, fix=advice
+                    path, "BC108.revision-without-effect", name=name, reason=reason
                 )
+            elif key == "version" and worker.registry is None:
+                yield scenario.key_problem(path, "BC108.version-without-registry", name=name)
+            elif key == "args" and scenario.spec.shell:
+                yield scenario.key_problem(path, "BC108.args-with-shell", name=name, axis=axis.name)
 
 
 def _fillings(scenario: Scenario, path: Path, text: str) -> Iterator[tuple[str, str, Position]]:
@@ -131,10 +126,8 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
         case "size" | "max-size" if not is_size(text):
             return _size_fault(text)
         case "dataset" if text not in DATASETS:
-            advice = did_you_mean(text, DATASETS) or "for your own file, write input: {file: …}"
-            return Problem.create(
-                "BC103.no-dataset", text=text, fix=advice, datasets=", ".join(DATASETS)
-            )
+            near, datasets = suggest(text, DATASETS), ", ".join(DATASETS)
+            return Problem.create("BC103.no-dataset", text=text, near=near, datasets=datasets)
         case "seed" if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
             return Problem.create("BC102.seed-must-whole", text=text[:40])
         case "sha256" if not re.fullmatch("[0-9a-fA-F]{64}", text):
@@ -158,14 +151,9 @@ def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
     if key == "files":
         files = matching_files(scenario.folder, text)
         return None if files else Problem.create("BC404.no-file-matches", text=text)
-    kind = fault_of(FilePath(scenario.resolve(text))) or "is a file"
-    advice = {
-        ("file", "is a folder"): f"for all of its files, write input: {{folder: {text}}}",
-        ("folder", "is a file"): f"write input: {{file: {text}}}",
-    }.get((key, kind), _RELATIVE)
-    right = kind == ("is a file" if key == "file" else "is a folder")
-    return (
-        None
-        if right
-        else Problem.create("BC404.no-input", key=key, text=text, kind=kind, fix=advice)
-    )
+    path = FilePath(scenario.resolve(text))
+    if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises in a folder that cannot be read
+        return Problem.create("BC404.folder-as-file", text=text) if key == "file" else None
+    if fault := fault_of(path):
+        return Problem.create("BC404.no-input", key=key, text=text, fault=fault)
+    return Problem.create("BC404.file-as-folder", text=text) if key == "folder" else None

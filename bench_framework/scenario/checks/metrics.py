@@ -15,10 +15,10 @@ from bench_framework.model.metrics import (
     InstructionPolicy,
 )
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.scalars import compiled_regex, did_you_mean
+from bench_framework.scenario.document import suggest
+from bench_framework.scenario.scalars import compiled_regex, list_names
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
-IN_QUOTES: Final = "write it in single quotes, in which a backslash is literal"
 GATED_COUNTS: Final = 2
 """Number of counted runs if only the gate uses instructions. Two runs show variation."""
 
@@ -82,19 +82,15 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         return
     yield from _source(scenario, name, part)
     if part.regex is not None:
-        compiled, fault = compiled_regex(part.regex), ""
+        compiled, place = compiled_regex(part.regex), (*path, "regex")
         if isinstance(compiled, str):
-            fault, advice = f"`regex` is not a regular expression: {compiled}", IN_QUOTES
+            key = "BC102.metric-not-a-regex"
+            yield scenario.value_problem(place, key, name=name, fault=compiled)
         elif compiled.groups == 0:
-            fault = "`regex` needs a group that matches the number"
-            advice = "put the number in parentheses: ([0-9.]+)"
+            yield scenario.value_problem(place, "BC102.metric-without-group", name=name)
         elif compiled.groups > 1:
-            fault = f"`regex` has {compiled.groups} groups instead of one"
-            advice = "write (?:…) for groups other than the number"
-        if fault:
-            yield scenario.value_problem(
-                (*path, "regex"), "BC102.metric-regex", name=name, fault=fault, fix=advice
-            )
+            key, groups = "BC102.metric-with-several-groups", compiled.groups
+            yield scenario.value_problem(place, key, name=name, groups=groups)
     if part.json_path is not None:
         try:
             json_path.parse(part.json_path)
@@ -110,23 +106,14 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
 
 def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
     """Yield a problem if the scenario does not have the metric's source."""
-    spec, answer = scenario.spec, scenario.spec.answer
-    message, advice = "", ""
+    answer, place = scenario.spec.answer, ("metrics", name, "from")
     if part.source == "worker" and not scenario.spec.worker.follows_protocol:
-        message = "this worker does not follow the protocol"
-        advice = "write from: stdout, or add worker: {contract: true} if it does"
+        yield scenario.value_problem(place, "BC108.metric-without-protocol", name=name)
     elif part.source == "answer" and answer.file is None:
-        message, advice = "`from: answer` needs `answer.file`", "add answer: {file: out.json}"
+        yield scenario.value_problem(place, "BC108.metric-without-answer-file", name=name)
     elif part.source == "stdout" and answer.stdout != "file":
-        message = f"stdout is not stored, because `answer.stdout` is `{answer.stdout}`"
-        advice = "remove `answer.stdout`"
-    elif part.source == "stdout" and spec.shell and ">" in str(spec.command or ""):
-        return  # the shell may redirect stdout, so only the run can report missing numbers
-    if message:
-        place = ("metrics", name, "from")
-        yield scenario.value_problem(
-            place, "BC108.metric-source", name=name, message=message, fix=advice
-        )
+        key, stdout = "BC108.metric-without-stdout", answer.stdout
+        yield scenario.value_problem(place, key, name=name, stdout=stdout)
 
 
 def _judged(scenario: Scenario) -> Iterator[Problem]:
@@ -139,9 +126,13 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
         elif metric not in scenario.lost and (reason := _refusal_reason(scenario, metric)):
             known = [name for name in METRICS if not _refusal_reason(scenario, name)]
             known += [name for name, part in spec.metrics.items() if part.direction != "none"]
-            advice = did_you_mean(metric, known, "metrics")
             yield scenario.value_problem(
-                place, "BC206.metric-cannot-judged", metric=metric, reason=reason, fix=advice
+                place,
+                "BC206.metric-cannot-be-judged",
+                metric=metric,
+                reason=reason,
+                near=suggest(metric, known),
+                known=list_names(known),
             )
 
 
@@ -176,7 +167,11 @@ def _limits(scenario: Scenario) -> Iterator[Problem]:
         given = getattr(spec, key)
         for metric in given if isinstance(given, dict) else ():
             if metric not in known and metric not in scenario.lost:
-                advice = did_you_mean(metric, known, "metrics")
+                near = suggest(metric, known)
                 yield scenario.key_problem(
-                    (key, metric), "BC206.no-metric", metric=metric, fix=advice
+                    (key, metric),
+                    "BC206.no-metric",
+                    metric=metric,
+                    near=near,
+                    known=list_names(known),
                 )

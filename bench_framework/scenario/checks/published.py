@@ -52,8 +52,8 @@ def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator
     place: Path = (*path, "figure")
     try:
         figure = parse_figure(part.figure)
-    except ValueError as error:
-        yield scenario.value_problem(place, "BC102.not-a-figure", message=str(error))
+    except ValueError:
+        yield scenario.value_problem(place, "BC102.not-a-figure", figure=part.figure)
         return
     if part.variant is not None and figure.kind == "value":
         yield from _value(scenario, path, part, figure)
@@ -61,10 +61,8 @@ def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator
         yield from _metric(scenario, (*path, "metric"), part.metric)
     linear = figure.kind == "linear"
     if linear is not (part.test == "scaling") or (part.contrast and figure.kind == "value"):
-        advice = "use `scaling` for linear" if linear else "use `variant` or `derived` for a value"
-        yield scenario.value_problem(
-            place, "BC108.cannot-test-figure", test=part.test, figure=part.figure, fix=advice
-        )
+        key = "BC108.cannot-test-linear" if linear else "BC108.cannot-test-figure"
+        yield scenario.value_problem(place, key, test=part.test, figure=part.figure)
     elif part.derived is not None:
         yield from _unit(scenario, place, part.derived, figure)
 
@@ -93,16 +91,14 @@ def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterato
         "derived": [*spec.derived, *spec.cells],
     }[kind]
     what = "derived value" if kind == "derived" else kind
-    yield from scenario.unknown(
-        place, "BC206.no-result", name, known, f"{what}s", what=what, name=name
-    )
+    yield from scenario.unknown(place, "BC206.no-result", name, known, what=what, name=name)
 
 
 def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Problem]:
     if metric is not None:
         known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
         yield from scenario.unknown(
-            place, "BC206.metric-not-compared", metric, known, "compared here", metric=metric
+            place, "BC206.metric-not-compared", metric, known, metric=metric
         )
 
 
@@ -112,9 +108,7 @@ def _value(
     """Yield a problem if the metric of a value does not exist or has another unit."""
     metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
     known = [*METRICS, *scenario.spec.metrics]
-    yield from scenario.unknown(
-        (*path, "metric"), "BC206.no-metric", metric, known, "metrics", metric=metric
-    )
+    yield from scenario.unknown((*path, "metric"), "BC206.no-metric", metric, known, metric=metric)
     if metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
         yield scenario.value_problem(
             (*path, "figure"), "BC108.figure-not-unit", figure=part.figure, metric=metric, unit=unit

@@ -6,8 +6,8 @@ from dataclasses import replace
 from bench_framework.errors import Problem
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
-from bench_framework.scenario.document import Path
-from bench_framework.scenario.scalars import compiled_regex, did_you_mean
+from bench_framework.scenario.document import Path, suggest
+from bench_framework.scenario.scalars import compiled_regex, list_names
 from bench_framework.scenario.schema.parts import ExperimentPart
 from bench_framework.text.errors import error_text
 
@@ -46,11 +46,12 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
             continue
         if missing:
             names = " and ".join(f"`{axis.name}`" for axis in missing)
-            advice = "; ".join(
-                f"add {axis.name}: {' or '.join(known_values(scenario, axis)[:8])}"
-                for axis in missing
+            open_values = "; add ".join(
+                f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
             )
-            yield scenario.value_problem(path, "BC201.several-baselines", names=names, fix=advice)
+            yield scenario.value_problem(
+                path, "BC201.several-baselines", names=names, values=open_values
+            )
             continue
         values = scenario.variant_values(given)
         if values in chosen:
@@ -64,9 +65,9 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
         if {name, value} & scenario.lost:
             continue
         if axis is None:
-            advice = did_you_mean(name, list(scenario.axes), "axes")
+            near, known = suggest(name, [*scenario.axes]), list_names([*scenario.axes])
             yield scenario.key_problem(
-                (*path, name), "BC201.no-axis-baseline", name=name, fix=advice
+                (*path, name), "BC201.no-axis", name=name, near=near, known=known
             )
         elif axis.kind == "input":
             yield scenario.key_problem((*path, name), "BC201.axis-input-baseline", name=name)
@@ -140,12 +141,11 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
     yield from check_values(scenario, (*path, "at"), part.at)
     yield from check_judged(scenario, path, part.metric)
     if part.hypothesis and part.metric is None and len(judge) > 1:
-        advice = "name the one metric that would show it: " + ", ".join(judge)
         yield scenario.value_problem(
             (*path, "hypothesis"),
             "BC107.hypothesis-needs-metric",
             hypothesis=part.hypothesis,
-            fix=advice,
+            metrics=", ".join(judge),
         )
     ((key, value),) = part.change.items()
     where = (*path, "change", key)
@@ -198,7 +198,6 @@ def check_judged(scenario: Scenario, path: Path, metric: str | None) -> Iterator
             "BC206.metric-not-judged",
             metric,
             judge,
-            "judged here",
             metric=metric,
         )
 
@@ -226,14 +225,13 @@ def check_reference(
     if {name, value} & scenario.lost:
         return
     if axis is None:
-        listed = path[0] in {"pairs", "exclusive"}  # the name is a list item there
-        point = scenario.value_problem if listed else scenario.key_problem
-        place = path if listed else path[: path.index(name) + 1]
-        advice = did_you_mean(
-            name, [*scenario.axes, *(also or ())], "available" if also else "axes"
-        )
-        kinds = "axis or fixed key" if also is not None else "axis"
-        yield point(place, "BC206.no-axis", kinds=kinds, name=name, fix=advice)
+        in_list = path[0] in {"pairs", "exclusive"}  # the name is a list item there
+        point = scenario.value_problem if in_list else scenario.key_problem
+        place = path if in_list else path[: path.index(name) + 1]
+        key, near = "BC206.no-axis", suggest(name, known := [*scenario.axes, *(also or ())])
+        if also is not None:
+            key = "BC206.no-axis-or-key" if also else "BC206.no-axis-and-no-keys"
+        yield point(place, key, name=name, near=near, known=list_names(known))
     elif variant_only and axis.kind == "input":
         yield scenario.value_problem(path, "BC206.axis-of-input", name=name)
     elif value is not None and value not in axis.settings:
@@ -242,7 +240,6 @@ def check_reference(
             "BC206.no-axis-value",
             value,
             known_values(scenario, axis),
-            "use one of",
             name=name,
             value=value,
         )

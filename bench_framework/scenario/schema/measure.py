@@ -15,7 +15,7 @@ from bench_framework.model.metrics import GATED, UNITS, Direction
 from bench_framework.model.policies import AnswerKind
 from bench_framework.model.profile import OTHER, SamplerWanted, UnwindingWanted
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Scalar
+from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.scenario.schema.types import (
     MAX_ROUNDS,
     ONE_OF,
@@ -173,13 +173,13 @@ class Gate(_Margins):
     def _known(self) -> Self:
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
-            advice = scalars.did_you_mean(metric, gated, "gated here")
             self.refuse(
                 metric not in gated,
-                "BC108.require-lists-which",
+                "BC108.metric-not-gated",
                 "require",
                 metric=metric,
-                fix=advice,
+                near=suggest(metric, gated),
+                known=scalars.list_names(gated),
             )
         return self
 

@@ -151,11 +151,9 @@ class AnchorPart(Part):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
-        advice = "anchor: {rev: v1.0}, or anchor: {variant: {engine: reference}}"
         given = [part for part in (self.rev, self.variant) if part is not None]
-        self.need(given, "BC107.anchor-needs-rev", fix=advice)
-        both = len(given) > 1
-        self.refuse(both, "BC108.anchor-both-rev", "rev", fix=advice)
+        self.need(given, "BC107.anchor-needs-rev")
+        self.refuse(len(given) > 1, "BC108.anchor-both-rev", "rev")
         return self
 
 

@@ -33,7 +33,8 @@ PROFILE_KEYS: Final = (
 def refusal(refused: Refused, at: tuple[str, ...] = ()) -> PydanticCustomError:
     """Return the pydantic error that `validation_errors` turns into a problem."""
     text = refused.text
-    context = {"message": text.message, "label": text.label, "fix": text.fix or "", "at": at}
+    context: dict[str, Any] = {name: refused.values.get(name) for name in ("near", "allowed")}
+    context |= {"message": text.message, "label": text.label, "fix": text.fix or "", "at": at}
     return PydanticCustomError(text.code, "{message}", context)
 
 

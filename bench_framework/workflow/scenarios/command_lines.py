@@ -11,8 +11,9 @@ from typing import Any, ClassVar, Final
 
 from bench_framework.execution.build.messages import read_packages
 from bench_framework.model.plan import Plan
+from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
-from bench_framework.scenario.scalars import Refused, axis_name, did_you_mean
+from bench_framework.scenario.scalars import Refused, axis_name, list_names
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios.crate_scenario import crate_above
 from bench_framework.workflow.scenarios.request import (
@@ -139,8 +140,12 @@ class _OfProgram(Request):
         program, slots = self.command[0], "|".join(known)
         if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
             available = [f"{{{name}}}" for name in known if name != "input" or self.input]
-            advice = did_you_mean(program, available, "available")
-            raise unfit("BX122.unknown-placeholder", program=program, fix=advice)
+            raise unfit(
+                "BX122.unknown-placeholder",
+                program=program,
+                near=suggest(program, available),
+                known=list_names(available),
+            )
         words = [escaped(word, slots) for word in self.command]
         if not built:
             for option in ("crate", "package", "binary"):

@@ -17,7 +17,7 @@ from bench_framework import assets
 from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups
-from bench_framework.scenario.scalars import did_you_mean
+from bench_framework.scenario.document import suggest
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
@@ -104,7 +104,7 @@ def _choose(
 ) -> tuple[str, str]:
     """Return the name for ``--package`` or ``--bin``, and the reason. `owner` begins messages."""
     one, several = _NOUNS[option]
-    fix = f"use --{option} NAME, one of: {', '.join(names)}"
+    known = ", ".join(names)
     if not names:
         raise unfit("BX124.none-in-crate", owner=owner, one=one)
     if given is not None:
@@ -114,7 +114,9 @@ def _choose(
                 owner=owner,
                 one=one,
                 given=given,
-                fix=did_you_mean(given, names) or fix,
+                near=suggest(given, names),
+                option=option,
+                known=known,
             )
         return given, ""
     if len(names) == 1:
@@ -122,7 +124,9 @@ def _choose(
     if ask is not None:
         return ask(one, names, default or ""), ""
     if default is None:
-        raise unfit("BX124.several-in-crate", owner=owner, several=several, fix=fix)
+        raise unfit(
+            "BX124.several-in-crate", owner=owner, several=several, option=option, known=known
+        )
     return default, f", the default of {', '.join(names)}"
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from bench_framework import errors
 from bench_framework.errors import BenchError, ScenarioError, UsageError
-from bench_framework.text.errors import error_text, explanations, table
+from bench_framework.text.errors import entry_of, error_text, explanations, table
 
 PACKAGE: Final = Path(errors.__file__).parent
 KEY: Final = re.compile(r"B[CX]\d{3}(\.[a-z0-9-]+)?")
@@ -21,7 +21,7 @@ OTHER_KEYWORDS: Final = {"details", "exit_code", "also"}
 OTHER_CALLS: Final = {"Event", "frozenset", "error_text"}
 """Calls whose codes are not those of errors, or that give the values as a mapping."""
 GIVEN_BY_HELPER: Final = {
-    "unknown": {"fix"},
+    "unknown": {"near", "known"},
     "_too_many": {"count", "pair"},
     "split_command": {"text", "reason"},
 }
@@ -36,13 +36,21 @@ def entries() -> dict[str, Mapping[str, str]]:
     for code, entry in table().items():
         if "message" in entry:
             result[code] = entry
-        result |= {f"{code}.{name}": part for name, part in entry.items() if isinstance(part, dict)}
+        keys = [f"{code}.{name}" for name, part in entry.items() if isinstance(part, dict)]
+        result |= {key: entry_of(key) for key in keys}
     return result
 
 
 def placeholders(entry: Mapping[str, str]) -> set[str]:
-    parts = (part for name in TEXTS for part in string.Formatter().parse(entry.get(name, "")))
-    return {name for _, name, _, _ in parts if name}
+    return {name for text in TEXTS for name in names_in(entry.get(text, ""))}
+
+
+def names_in(text: str) -> Iterator[str]:
+    """Return the placeholders of a text and of its parts."""
+    for _, name, part, _ in string.Formatter().parse(text):
+        if name:
+            yield name
+            yield from names_in(part or "")
 
 
 def sources() -> Iterator[tuple[str, ast.AST]]:
@@ -62,19 +70,50 @@ def name_of(call: ast.Call) -> str:
     return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
 
 
+def assigned_keys(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
+    """Yield each variable of a function with a key that is assigned to it."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign):
+            target, value = node.targets[0], node.value
+            pairs = [(target, value)]
+            if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                pairs = list(zip(target.elts, value.elts, strict=True))
+            yield from ((ast.unparse(name), key) for name, part in pairs for key in keys_in(part))
+
+
+def values_given(call: ast.Call) -> set[str]:
+    """Return the names of the values that a call gives to its texts."""
+    name, given = name_of(call), {keyword.arg or "" for keyword in call.keywords}
+    given -= OTHER_KEYWORDS | DETAILS_OF_HELPER.get(name, set())
+    return given | GIVEN_BY_HELPER.get(name, set())
+
+
 def test_each_raise_gives_the_values_of_its_entry() -> None:
     texts, wrong = entries(), []
     for file, node in sources():
         if not isinstance(node, ast.Call) or name_of(node) in OTHER_CALLS:
             continue
-        name, given = name_of(node), {keyword.arg for keyword in node.keywords}
-        given -= OTHER_KEYWORDS | DETAILS_OF_HELPER.get(name, set())
-        given |= GIVEN_BY_HELPER.get(name, set())
+        given = values_given(node)
         for key in (key for argument in node.args[:3] for key in keys_in(argument)):
             if key in texts and given != placeholders(texts[key]):
                 wrong.append((file, node.lineno, key, given ^ placeholders(texts[key])))
             elif key not in texts and "." in key:
                 wrong.append((file, node.lineno, key, {"no entry"}))
+    assert wrong == []
+
+
+def test_a_key_in_a_variable_gets_the_values_of_its_entry() -> None:
+    texts, wrong = entries(), []
+    for file, function in sources():
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+        calls = [call for call in calls if name_of(call) not in OTHER_CALLS]
+        for variable, key in assigned_keys(function):
+            users = [call for call in calls if variable in map(ast.unparse, call.args[:3])]
+            needed = placeholders(texts.get(key, {}))
+            if users and not any(needed <= values_given(call) for call in users):
+                wrong.append((file, function.name, key))
     assert wrong == []
 
 
@@ -106,6 +145,23 @@ def test_no_error_is_raised_with_a_text_of_its_own() -> None:
 def test_the_texts_are_filled_with_the_values() -> None:
     text = error_text("BX107.histories-no-metric", {"metric": "wal", "medians": "wall, cpu"})
     assert text == ("BX107", "histories have no metric wal", None, "use one of wall, cpu", "", None)
+
+
+def test_a_part_of_a_text_depends_on_its_value() -> None:
+    near = error_text("BX102.no-scenario", {"name": "serch", "near": "search"})
+    assert (near.message, near.fix) == (
+        "there is no file and no bundled scenario named serch",
+        "did you mean `search`?",
+    )
+    other = error_text("BX102.no-scenario", {"name": "x", "near": None})
+    assert other.fix == "`benchctl init` writes a scenario to start from"
+
+
+def test_one_of_several_messages_has_the_effect_and_the_fix_of_its_code() -> None:
+    shared, text = table()["BX112"], error_text("BX112.missing-key", {"key": "level"})
+    assert text.message == "an accepted change needs `level`"
+    assert text.effect == shared["effect"] == "the gate has no result"
+    assert text.fix == error_text("BX112.other-keys", {}).fix
 
 
 def test_a_missing_value_is_an_error() -> None:
