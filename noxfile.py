@@ -201,8 +201,9 @@ def integration(session: nox.Session) -> None:
 def full(session: nox.Session) -> None:
     """Run what the default leaves out: clippy, the workers with other features, tests marked ``slow``."""
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
+    cargo(session, "test", "--locked", "--workspace", "--test", "it", "--", "--ignored")
     # In a worker whose mode is silently replaced, the reported mode must contradict the request.
-    swapped = ("--package", "tally", "--features", "test-swap-io", "--test", "swapped")
+    swapped = ("--package", "tally", "--features", "test-swap-io", "--test", "it")
     cargo(session, "test", "--locked", *swapped)
     # The tests of an allocator need a binary that contains it.
     worker = tomllib.loads((ROOT / "native/crates/worker/Cargo.toml").read_text(encoding="utf-8"))

@@ -1,10 +1,4 @@
 //! Description and receipts of the binary.
-// The double swaps a mode on purpose; `swapped.rs` looks at it.
-#![cfg(not(feature = "test-swap-io"))]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::io::{Read, Write};

@@ -1,8 +1,4 @@
 //! Every strategy by every backend writes the right bytes, and reports the actual mode.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -18,8 +14,7 @@ use dgen::write::{
 };
 use sink::{MODES, Mode};
 
-#[path = "../../worker/tests/needs/mod.rs"]
-mod needs;
+use crate::needs;
 
 const BLOCK: u64 = 8192;
 

@@ -25,7 +25,7 @@ fn hex(bytes: &[u8]) -> String {
 /// The bytes are fixed forever: a record of last year must be able to make its dataset again.
 #[test]
 fn vectors() {
-    let expected = include_str!("session_vectors.txt");
+    let expected = include_str!("../session_vectors.txt");
     let folder = tempfile::tempdir().unwrap();
     let mut actual = String::new();
     for profile in PROFILES {

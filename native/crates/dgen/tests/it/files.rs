@@ -1,8 +1,4 @@
 //! Several files from one run: their contents, their receipt, and the remaining files if one fails.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::collections::HashSet;
 use std::fs;
@@ -17,8 +13,7 @@ use dgen::write::{Durability, FileError, Options, Stats, write_file};
 use sink::{MODES, Mode};
 use worker::answer::Line;
 
-#[path = "../../worker/tests/needs/mod.rs"]
-mod needs;
+use crate::needs;
 
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 const BLOCK: usize = 8192;

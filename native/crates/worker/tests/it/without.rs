@@ -1,8 +1,6 @@
 //! Tests of what tests need.
 
-mod needs;
-
-use needs::{can_have, decide};
+use crate::needs::{can_have, decide};
 
 fn absent() -> String {
     "the kernel refused it".to_owned()

@@ -1,8 +1,4 @@
 //! Failures around a writer: it reports each in one line, and leaves no file that looks complete.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,8 +8,7 @@ use std::process::{Command, Output, Stdio};
 use dgen::write::strategy::Driver;
 use worker::answer::Line;
 
-#[path = "../../worker/tests/needs/mod.rs"]
-mod needs;
+use crate::needs;
 
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 

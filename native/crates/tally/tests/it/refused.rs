@@ -1,10 +1,4 @@
 //! Behaviour if the kernel refuses `io_uring`, as in containers, or memory.
-#![cfg(not(feature = "test-swap-io"))]
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::io;
@@ -15,8 +9,7 @@ use std::process::{Command, Output};
 use worker::answer::Line;
 use worker::describe::Description;
 
-#[path = "../../worker/tests/needs/mod.rs"]
-mod needs;
+use crate::needs;
 
 const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
 

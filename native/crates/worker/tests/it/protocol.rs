@@ -1,8 +1,4 @@
 //! The golden pair of the protocol, which benchctl reads too.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::collections::BTreeSet;
 use std::fs;

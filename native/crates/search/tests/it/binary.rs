@@ -1,9 +1,5 @@
 //! The binary: every engine writes the same list, every option is in the receipt, and failures are
 //! reported.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::path::Path;

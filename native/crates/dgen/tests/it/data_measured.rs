@@ -1,13 +1,9 @@
 //! The bytes themselves, measured from outside and compared with the settings.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected error stops at once"
-)]
 
 use dgen::data::{Data, Ratio, Settings};
 use redundancy::{Ratios, measure, ratios};
 
-#[path = "../examples/measure/redundancy.rs"]
+#[path = "../../examples/measure/redundancy.rs"]
 mod redundancy;
 
 fn data(seed: u64, dedup: Option<&str>, compress: Option<&str>) -> Data {

@@ -1,5 +1,5 @@
 //! The receipt contradicts the request when a mode is silently swapped. Built only with the feature `test-swap-io`:
-//! `cargo test -p tally --features test-swap-io --test swapped`.
+//! `cargo test -p tally --features test-swap-io --test it`.
 
 use std::fs;
 use std::process::Command;

@@ -1,9 +1,5 @@
 //! The parsers of queries and of lines, on arbitrary and damaged text. The fuzz targets `query` and `jsonl` check the
 //! same with coverage guidance.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::sync::Arc;
 
@@ -16,7 +12,7 @@ use search::parser::{Choice, PARSERS};
 use search::query::Query;
 use search::results::SearchResults;
 
-const LINES: &[u8] = include_bytes!("../../../../tests/fixtures/search/corpus/bad.jsonl");
+const LINES: &[u8] = include_bytes!("../../../../../tests/fixtures/search/corpus/bad.jsonl");
 /// What splits, opens or ends something in a query or a line.
 const PIECES: &[&str] = &[
     "and",

@@ -1,8 +1,4 @@
 //! The equivalent fio job: its receipt, refused options, and the remaining files if fio fails.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that meets an unexpected `None` stops at once"
-)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -13,8 +9,7 @@ use std::process::{Command, Output};
 use dgen::write::strategy::strategy;
 use worker::answer::Line;
 
-#[path = "../../worker/tests/needs/mod.rs"]
-mod needs;
+use crate::needs;
 
 const DGEN: &str = env!("CARGO_BIN_EXE_dgen");
 const SIZE: u64 = 1 << 20;

@@ -1,0 +1,10 @@
+//! Integration tests of search. One program holds them all, so that it is linked once.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that meets an unexpected `None` or error stops at once"
+)]
+
+mod binary;
+mod conformance;
+mod oracle;
+mod properties;
