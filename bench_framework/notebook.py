@@ -6,6 +6,7 @@ import hashlib
 import math
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -16,15 +17,21 @@ from typing import Any, Final, TypeAlias
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine import host
-from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Verdict
+from bench_framework.registry import registry
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import BADGES, LIGHT
 from bench_framework.store import finding
-from bench_framework.store.frames import Frames, history_frame
+from bench_framework.store.frames import Frames
 from bench_framework.store.frames import concat as concat_frames
 from bench_framework.text.numbers import DASH, show_ratio
 from bench_framework.text.words import verdict_text
+
+registry().listen(
+    lambda failure: warnings.warn(
+        f"the extension {failure.extension} cannot be loaded: {failure.cause}", stacklevel=2
+    )
+)
 
 
 class LoadedRecord(Frames):
@@ -89,7 +96,7 @@ def load(record: str | Path = "@last", *, results: str | Path | None = None) -> 
         page /= PAGE
     if page.suffix == ".html" and page.is_file() and not (page.parent / "journal.jsonl").is_file():
         return _load_page(page)
-    return LoadedRecord.load(finding.resolve(_root(results), str(record)))
+    return LoadedRecord.load(finding.resolve(records_folder(results), str(record)))
 
 
 def concat(
@@ -187,36 +194,6 @@ def _ratio(row: Mapping[str, Any]) -> str:
     return str(show_ratio(ratio, lo, hi, row["margin"], keep=row["verdict"] != "inconclusive"))
 
 
-def history(
-    scenario: str | None = None,
-    *,
-    metric: str = WALL,
-    only: str | None = None,
-    machine: str | None = None,
-    results: str | Path | None = None,
-) -> Any:
-    """Return the history of a scenario as a DataFrame with one row per configuration and record.
-
-    Columns: those of `points` in docs/reference/history.md, `configuration`, an `axis_NAME` for
-    each axis, and `change`, the ratio of a change that begins with this row. Values are in seconds or
-    bytes. ``frame.attrs["history"]`` is the whole document.
-
-    Args:
-        scenario: name or file of a scenario; default: that of the newest record.
-        metric: wall, cpu, peak_rss or instructions.
-        only: filter of configurations, as ``-k``.
-        machine: fingerprint of the machine; default: that of the newest record.
-        results: see `load`.
-
-    Raises:
-        UsageError: there is no such record, metric or machine.
-    """
-    from bench_framework.workflow.history.series import scenario_history
-
-    series = scenario_history(_root(results), scenario, metric=metric, only=only, machine=machine)
-    return history_frame(series)
-
-
 def figures(record: Source = "@last", *, results: str | Path | None = None) -> dict[str, str]:
     """Return the titles of all figures of a report by name, in the order of the report.
 
@@ -265,7 +242,8 @@ def plot(
     return PLOTS[figure.chart](figure, ax)
 
 
-def _root(results: str | Path | None) -> Path:
+def records_folder(results: str | Path | None) -> Path:
+    """Return the folder in which names of records are looked up."""
     return Path(results or host.environment().get("BENCHCTL_RESULTS") or "results")
 
 

@@ -5,10 +5,13 @@ Sizes are in bytes (int), durations in seconds (float), percentages are fraction
 
 import re
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 THIN_SPACE: Final = "\u202f"  # narrow no-break space: a number and its unit stay on one line
 MINUS: Final = "\u2212"
+
+Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
+"""Unit of stored values."""
 
 SIZE_UNITS: Final[dict[str, int]] = {
     "B": 1,

@@ -8,7 +8,8 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from typing import Annotated, Literal
+from types import ModuleType
+from typing import Annotated, Any, Literal
 
 import typer
 from typer import Option
@@ -16,7 +17,15 @@ from typer import Option
 from bench_framework.cli.arguments import Command, Group
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, discard, unwritable_stdout
-from bench_framework.errors import EXIT_BUG, EXIT_DONE, EXIT_STOPS_GIT, BenchError, MachineError
+from bench_framework.errors import (
+    EXIT_BUG,
+    EXIT_DONE,
+    EXIT_STOPS_GIT,
+    BenchError,
+    MachineError,
+    UsageError,
+)
+from bench_framework.registry import registry
 from bench_framework.version import __version__
 
 EXAMPLES = """
@@ -52,22 +61,37 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for panel, modules in COMMANDS.items():
-    for module in modules:
-        name = module.__name__.rpartition(".")[2]
-        if parts := getattr(module, "PARTS", None):
-            group = typer.Typer(name=name, cls=Group, help=module.HELP, no_args_is_help=True)
-            for function, examples in parts.items():
-                part = function.__name__.rstrip("_")
-                group.command(part, cls=Command, epilog=examples)(function)
-            app.add_typer(group, epilog=module.EXAMPLES, rich_help_panel=panel)
-            continue
-        app.command(
-            NAMES.get(name, name),
-            cls=getattr(module, "COMMAND", Command),
-            epilog=module.EXAMPLES,
-            rich_help_panel=panel,
-        )(getattr(module, name))
+
+
+def _add_command(panel: str, name: str, command: Any) -> None:
+    """Add a function, or a module whose `PARTS` are the commands of a group."""
+    if isinstance(command, ModuleType):
+        group = typer.Typer(name=name, cls=Group, help=command.HELP, no_args_is_help=True)
+        for function, examples in command.PARTS.items():
+            part = function.__name__.rstrip("_")
+            group.command(part, cls=Command, epilog=examples)(function)
+        app.add_typer(group, epilog=command.EXAMPLES, rich_help_panel=panel)
+        return
+    module = sys.modules[command.__module__]
+    kind = getattr(module, "COMMAND", Command)
+    epilog = getattr(module, "EXAMPLES", None)
+    app.command(name, cls=kind, epilog=epilog, rich_help_panel=panel)(command)
+
+
+def _add_commands() -> None:
+    """Add the commands of the core, then those of extensions, panel by panel."""
+    extensions = registry()
+    for panel, modules in COMMANDS.items():
+        for module in modules:
+            name = module.__name__.rpartition(".")[2]
+            _add_command(panel, NAMES.get(name, name), getattr(module, name))
+        for target in extensions.targets("command").values():
+            if target.options["panel"] == panel:
+                with extensions.loading(target):
+                    _add_command(panel, target.name, target.load())
+
+
+_add_commands()
 
 
 def _print_version(requested: bool) -> None:
@@ -110,12 +134,17 @@ def shared(
 ) -> None:
     """Store the global options in the context, where the command reads them."""
     _ = version
-    context.obj = Console(
+    context.obj = console = Console(
         verbosity=-1 if quiet else verbose,
         color=color,
         progress=not no_progress,
         json=as_json,
         results=results,
+    )
+    registry().listen(
+        lambda failure: console.warn_of(
+            UsageError("BX137", name=failure.extension, cause=failure.cause)
+        )
     )
 
 

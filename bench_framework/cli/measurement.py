@@ -4,32 +4,60 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import typer
 
 from bench_framework.cli.arguments import command_line
 from bench_framework.cli.console import Console, on_github
-from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
+from bench_framework.errors import EXIT_INTERRUPTED, BuildError, UsageError
+from bench_framework.registry import registry
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
+    from bench_framework.execution.progress import Observer
     from bench_framework.model.plan import Plan
-    from bench_framework.workflow.fleet.client import Fleet
     from bench_framework.workflow.gate import GateResult
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions
 
 
-def fleet_of(scheduler: str | None, host: str, *, insecure: bool) -> Fleet | None:
-    """Return the fleet of a command. Raises `UsageError`: an option needs the address of a scheduler."""
+class Hosts(Protocol):
+    """Other machines to measure on, which an extension connects.
+
+    The extension registers a class of this type. Its constructor takes the address of a scheduler, the names of
+    hosts as in ``--host``, and True if the connection may be insecure.
+    """
+
+    def several(self, file: str, options: RunOptions) -> bool:
+        """Return whether more than one machine measures the scenario."""
+
+    def run(self, file: str, options: RunOptions, observer: Observer) -> Outcome:
+        """Measure a scenario on one machine, as `run_scenario` does here."""
+
+    def gate(
+        self, file: str, options: RunOptions, observer: Observer, *, confirm: bool
+    ) -> tuple[Outcome, GateResult | None]:
+        """Measure a scenario and apply its gate. The gate is `None` if it was not applied."""
+
+    def measure_on_several(self, console: Console, file: str, options: RunOptions) -> NoReturn:
+        """Measure on several machines and print the results. Raises `typer.Exit`."""
+
+
+def hosts_of(scheduler: str | None, host: str, *, insecure: bool) -> Hosts | None:
+    """Return the other machines that a command names, `None` for this machine.
+
+    Raises `UsageError` (BX100): an option needs the address of a scheduler, or no extension connects
+    other machines.
+    """
     if scheduler is None:
         if host or insecure:
             raise UsageError("BX100.host-without-scheduler")
         return None
-    from bench_framework.workflow.fleet.client import Fleet
-
-    return Fleet(scheduler, host, insecure)
+    for target in registry().targets("hosts").values():
+        hosts: Hosts = target.load()(scheduler, host, insecure)
+        return hosts
+    raise UsageError("BX100.scheduler-without-extension")
 
 
 def measure(
@@ -38,11 +66,11 @@ def measure(
     options: RunOptions,
     *,
     confirm: bool = True,
-    fleet: Fleet | None = None,
+    hosts: Hosts | None = None,
 ) -> None:
-    """Run a scenario here or on a host of a fleet, print the result, apply the gate.
+    """Run a scenario here or on another machine, print the result, apply the gate.
 
-    On a fleet, the gate is applied while the connection exists, because another host confirms.
+    Elsewhere, the gate is applied while the connection exists, because another host confirms.
 
     Raises `typer.Exit` with the exit code.
     """
@@ -50,16 +78,16 @@ def measure(
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
-    _require_key(options)
+    require_key(options)
     gated = options.gate
     if gated:
         console.results = options.results
     result = None
     with display_for(console) as display:
-        if fleet is not None and gated:
-            outcome, result = fleet.gate(file, options, display, confirm=confirm)
+        if hosts is not None and gated:
+            outcome, result = hosts.gate(file, options, display, confirm=confirm)
         else:
-            outcome = (fleet.run if fleet else run_scenario)(file, options, display)
+            outcome = (hosts.run if hosts else run_scenario)(file, options, display)
     if not (gated and console.json):  # with --json, stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
@@ -78,11 +106,11 @@ def measure(
                 )
         show(console, result)
         code = code or result.gating.exit_code  # a failed measurement has priority over the gate
-    _sign(console, outcome, options)
+    sign(console, outcome, options)
     raise typer.Exit(code)
 
 
-def _require_key(options: RunOptions) -> None:
+def require_key(options: RunOptions) -> None:
     """Refuse an unusable key before the measurement. Raises `UsageError` (BX115)."""
     if options.sign is not None:
         from bench_framework.workflow.records import integrity
@@ -90,7 +118,7 @@ def _require_key(options: RunOptions) -> None:
         integrity.signature_of("benchctl", options.sign)
 
 
-def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
+def sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
     """Sign a finished record if the user requested it; then, or with --verbose, print its digest."""
     from bench_framework.store import manifest
 
@@ -103,64 +131,6 @@ def _sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "
     digest = manifest.digest_of(manifest.read_manifest(outcome.record))
     text = f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)"
     console.say(text, level=1 if options.sign is None else 0)
-
-
-def measure_on_hosts(console: Console, file: str, options: RunOptions, fleet: Fleet) -> None:
-    """Run a scenario on several hosts, and print where their results agree.
-
-    Raises `typer.Exit`: the exit code is 130 after an interruption, and 3 if a host failed.
-    """
-    from bench_framework.cli.display import display_of_hosts
-    from bench_framework.workflow.fleet import host_results
-
-    _require_key(options)
-    with display_of_hosts(console) as observer_of:
-        results = fleet.run_on_hosts(file, options, observer_of(""), observer_of)
-    codes = [result.exit_code for result in results]
-    measured = []
-    for result in results:
-        if result.replaced_by and result.error is not None:
-            console.warn_of(result.error)
-        elif result.error is not None:
-            console.error(result.error)
-        elif result.outcome is not None:
-            _print_host(console, result.host, result.outcome)
-            _sign(console, result.outcome, options, f"host {result.host}: ")
-            if result.outcome.judgement is not None:
-                measured.append(str(result.outcome.record))
-    page = None
-    if len(measured) > 1:
-        try:
-            page = host_results.compare_records_of_hosts(options.results, measured)
-        except UsageError as error:  # the records are complete
-            console.error(error)
-            codes.append(EXIT_NOT_MEASURED)
-    code = EXIT_INTERRUPTED if EXIT_INTERRUPTED in codes else max(codes)
-    if console.json:
-        hosts = [result.document for result in results]
-        comparison = page.json if page is not None else None
-        console.emit_json({"exit_code": code, "hosts": hosts, "comparison": comparison})
-    elif page is not None:
-        console.emit_document(page.document)
-    if page is not None:
-        for path in page.write(host_results.pages_of(options.results, page)):
-            console.say(f"wrote {path}")
-    raise typer.Exit(code)
-
-
-def _print_host(console: Console, host: str, outcome: Outcome) -> None:
-    """Print the record of one of several hosts, what failed there, and how to resume."""
-    if outcome.judgement is not None:
-        console.say(f"host {host}: {outcome.judgement.status}, record {outcome.record}")
-    for error in outcome.failures:
-        if isinstance(error, BuildError):
-            error.details = (("host", host), *error.details)
-            console.error(error)
-    if outcome.failures:
-        number = counted(len(outcome.failures), "failure")
-        console.say(f"host {host}: {number}, see its report: exit {outcome.exit_code}", level=-1)
-    if outcome.resume is not None:
-        console.say(f"host {host}: {outcome.resume}", level=-1)
 
 
 def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> None:

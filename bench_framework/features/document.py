@@ -1,5 +1,8 @@
 """Construction of the report document, without a format, from a judged record."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
@@ -10,13 +13,13 @@ from bench_framework.features.experiments.section import (
     EXPERIMENTS,
     HYPOTHESES,
 )
-from bench_framework.features.imported import page as imported_page
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
-from bench_framework.report.blocks import Document
+from bench_framework.registry import Target, registry
+from bench_framework.report.blocks import Block, Document
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.sections.author import LEARNINGS, NOTES
@@ -71,6 +74,32 @@ A new section is a file and a line here. Its `place` decides which of the two co
 """
 
 
+def _guarded(target: Target) -> Callable[[ReportData], tuple[Block, ...]]:
+    """Return the function that builds a section of an extension. It is left out if it fails."""
+
+    def build(data: ReportData) -> tuple[Block, ...]:
+        blocks: tuple[Block, ...] = ()
+        with registry().loading(target):
+            blocks = target.load().build(data)
+        return blocks
+
+    return build
+
+
+@cache
+def sections() -> tuple[SectionKind, ...]:
+    """Return the sections of the core, with those of extensions at their places."""
+    kinds = list(SECTIONS)
+    for target in registry().targets("section").values():
+        with registry().loading(target):
+            kind: SectionKind = replace(target.load(), build=_guarded(target))
+            if kind.code in {known.code for known in kinds}:
+                raise ValueError(f"another section has the code {kind.code}")
+            codes, after = [known.code for known in kinds], target.options["after"]
+            kinds.insert(codes.index(after) + 1 if after in codes else len(kinds), kind)
+    return tuple(kinds)
+
+
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
     """Return the report document of a record.
 
@@ -78,13 +107,15 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
 
     Raises `ValueError`: a code names no section.
     """
-    if data.imported is not None:
-        return imported_page.build(data, data.imported, only)
-    unknown = sorted(set(only) - {kind.code for kind in SECTIONS})
+    if data.figures is not None:
+        document: Document = data.figures.document(data, only)
+        return document
+    all_kinds = sections()
+    unknown = sorted(set(only) - {kind.code for kind in all_kinds})
     if unknown:
-        known = ", ".join(kind.code for kind in SECTIONS)
+        known = ", ".join(kind.code for kind in all_kinds)
         raise ValueError(f"no section {', '.join(unknown)}: the sections are {known}")
-    kinds = [kind for kind in SECTIONS if not only or kind.code in only]
+    kinds = [kind for kind in all_kinds if not only or kind.code in only]
     built = [(kind, kind.section(data)) for kind in kinds]
     missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
     return Document(

@@ -3,7 +3,7 @@
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final
@@ -46,7 +46,7 @@ def export_table(source: Source, host: Host) -> ExportTable:
     """Return the table of a record with its judgement, in plan order. `host` is its machine."""
     assert source.judgement is not None
     columns = (*listed("identity", "cell"), *source.axis_columns, *listed("export"))
-    machine = fingerprint(host).digest if source.contents.imported is None else None
+    machine = fingerprint(host).digest if source.contents.figures is None else None
     rows = []
     for row in _rows(source, source.judgement):
         values = {column.name: column.get(row | {"machine": machine}) for column in columns}
@@ -224,15 +224,3 @@ def _cells(row: Row) -> Iterator[str]:
     yield ratio("ratio") or "--"
     yield interval(ratio("ratio_lo"), ratio("ratio_hi"))
     yield (word(Verdict(row["verdict"]), row["metric"]) if row["verdict"] else "--").translate(_TEX)
-
-
-FORMATS: Final[dict[str, Callable[[ExportTable], str | bytes]]] = {
-    "parquet": parquet,
-    "jsonl": jsonl,
-    "csv-long": csv_long,
-    "bmf": bmf,
-    "github-action-benchmark": github_action_benchmark,
-    "latex": latex,
-    "openmetrics": openmetrics,
-}
-"""The formats of `benchctl export`, each with the function that writes it."""

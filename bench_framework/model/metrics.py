@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
-"""Unit of stored values."""
+from bench_framework.registry import registry
+from bench_framework.units import Unit
+
 Direction = Literal["lower", "higher", "none"]
 """Better direction of a metric. ``none``: the metric is reported and not judged."""
 Judged = Literal["rounds", "medians", "exact", "shown"]
@@ -219,8 +220,17 @@ METRICS: Final[dict[str, MetricKind]] = {
         ),
     )
 }
-"""The built-in metrics by name, in the order of the reference. A metric that a worker counts also
-needs a line in `native/crates/worker/src/usage.rs`."""
+"""The built-in metrics by name, in the order of the reference, then those of extensions.
+
+A metric that a worker counts also needs a line in `native/crates/worker/src/usage.rs`."""
+
+for _target in registry().targets("metric").values():
+    with registry().loading(_target):
+        if _target.name in METRICS or not METRICS.keys() >= {*_target.options["formula"]}:
+            raise ValueError(
+                f"the metric {_target.name} exists, or its formula names an unknown one"
+            )
+        METRICS[_target.name] = _rate(_target.name, direction="none", **_target.options)
 
 MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
 """Parts of the memory at the peak, from runs outside timing."""

@@ -176,19 +176,8 @@ class Figure(Block, kind="figure"):
     """The data of a chart. `report.figures` draws it, and the table contains the same numbers."""
 
     anchor: str
-    chart: Literal[
-        "forest",
-        "scaling",
-        "memory-time",
-        "drift",
-        "sensors",
-        "waterfall",
-        "bars",
-        "runs",
-        "order",
-        "grid",
-        "history",
-    ]
+    chart: str
+    """Name of the chart: a key of `report.figures.PLOTS`."""
     title: str
     desc: str
     points: tuple[Point, ...]

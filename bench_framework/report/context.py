@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import (
     BestGroup,
     CellState,
@@ -21,6 +20,7 @@ from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, 
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
+from bench_framework.store.kinds import Figures
 from bench_framework.text.numbers import DASH, format_percent
 
 
@@ -58,8 +58,8 @@ class ReportData:
     """Output of `plan.tuning`."""
     profiles: tuple[Profile, ...] = ()
     """Profiles of the samplers, in the order of the plan's configurations."""
-    imported: Imported | None = None
-    """The figures of an imported set, which replace samples."""
+    figures: Figures | None = None
+    """The figures of a record without rounds, which replace samples."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 

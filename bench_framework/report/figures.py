@@ -18,6 +18,7 @@ import matplotlib as mpl  # noqa: TID251 -- the door
 from matplotlib.axes import Axes  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
+from bench_framework.registry import Target, registry
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import (
     LIGHT,
@@ -26,7 +27,6 @@ from bench_framework.report.charts import (
     drift,
     forest,
     grid,
-    history,
     memory_time,
     order,
     runs,
@@ -271,6 +271,15 @@ def _plot(
     return plot
 
 
+def _of_extension(target: Target) -> Callable[[Axes, Figure, Mapping[str, str]], None]:
+    """Return the function that draws a chart of an extension, which is loaded at the first drawing."""
+
+    def draw(ax: Axes, figure: Figure, colours: Mapping[str, str]) -> None:
+        target.load()(ax, figure, colours)
+
+    return draw
+
+
 PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "forest": _plot(forest.draw, forest.layout),
     "scaling": scaling_plot,
@@ -282,7 +291,7 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "order": _plot(order.draw),
     "grid": _plot(grid.draw),
     "sensors": _plot(sensors.draw),
-    "history": _plot(history.draw),
+    **{name: _plot(_of_extension(target)) for name, target in registry().targets("chart").items()},
 }
 """The plot function of each kind. A new chart is a file in `charts` and a line here."""
 

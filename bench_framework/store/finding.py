@@ -6,23 +6,32 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import UsageError
+from bench_framework.registry import Target, registry
 from bench_framework.store import layout
 
 NEWEST: Final = frozenset({"@last", "@prev"})
 
 
-def is_imported(folder: Path) -> bool:
-    """Return whether a folder contains an imported set."""
-    return (folder / layout.IMPORTED).is_file() and not (folder / layout.JOURNAL).is_file()
+def kind_of(folder: Path) -> Target | None:
+    """Return the kind of a record without rounds; `None` for a measured one, or if there is no record."""
+    if (folder / layout.JOURNAL).is_file():
+        return None
+    kinds = registry().targets("record kind").values()
+    return next((kind for kind in kinds if (folder / kind.options["file"]).is_file()), None)
 
 
 def is_record(folder: Path) -> bool:
-    """Return whether a folder contains a measured or imported record."""
-    return (folder / layout.JOURNAL).is_file() or is_imported(folder)
+    """Return whether a folder contains a record."""
+    return (folder / layout.JOURNAL).is_file() or kind_of(folder) is not None
 
 
-def find_records(root: Path, scenario: str | None = None, *, imported: bool = False) -> list[Path]:
-    """Return the folders of all records or of one scenario, oldest first."""
+def find_records(
+    root: Path, scenario: str | None = None, *, without_rounds: bool = False
+) -> list[Path]:
+    """Return the folders of all records or of one scenario, oldest first.
+
+    `without_rounds` includes those without rounds, such as imported ones.
+    """
     if scenario is not None:
         folders = [root / scenario]
     else:
@@ -33,24 +42,24 @@ def find_records(root: Path, scenario: str | None = None, *, imported: bool = Fa
         if folder.is_dir()
         for record in folder.iterdir()
         if layout.is_record_id(record.name)
-        and (is_record(record) if imported else (record / layout.JOURNAL).is_file())
+        and (is_record(record) if without_rounds else (record / layout.JOURNAL).is_file())
     ]
     return sorted(records, key=lambda path: (*layout.order_key(path.name), path.parent.name))
 
 
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
-    """Return the folder of a measured record. Imported sets, which have no rounds, are skipped.
+    """Return the folder of a measured record. Records without rounds are skipped.
 
-    `say` prints a message about a skipped imported set.
+    `say` prints a message about a skipped record.
 
     Raises `UsageError` (BX101): no record was found.
     """
     try:
-        folder = resolve(root, text, imported=False)
+        folder = resolve(root, text, without_rounds=False)
     except UsageError:
         if text in NEWEST:
             raise
-        # If only an imported set has this name, opening it reports that.
+        # If only a record without rounds has this name, opening it reports that.
         return resolve(root, text)
     newest = resolve(root, text)
     if say is not None and folder != newest:
@@ -59,19 +68,19 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
     return folder
 
 
-def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
+def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     """Return the folder of a path, ``SCENARIO/ID``, ``@last``, ``@prev`` or ``SCENARIO`` (newest).
 
     ``@NAME`` and ``SCENARIO@NAME`` are the record of a baseline.
 
-    Without `imported`, a newest record is never an imported set. A set with an explicit name is
+    Without `without_rounds`, a newest record always has rounds. A record with an explicit name is
     still returned.
 
     Raises `UsageError`: no record was found (BX101) or no baseline (BX116). The message lists the
     existing ones. Raises `RecordError` (BX416): the record of a baseline was changed.
     """
     if text in NEWEST:
-        records = find_records(root, imported=imported)
+        records = find_records(root, without_rounds=without_rounds)
         back = 1 if text == "@last" else 2
         if len(records) >= back:
             return records[-back]
@@ -79,7 +88,7 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             "BX101.too-few-records",
             text=text,
             records="is 1 record" if records else "are 0 records",
-            imported="" if imported else " with rounds",
+            imported="" if without_rounds else " with rounds",
             root=root,
         )
     with contextlib.suppress(OSError):  # an invalid file name is not a record
@@ -87,13 +96,15 @@ def resolve(root: Path, text: str, *, imported: bool = True) -> Path:
             folder = path.parent if path.is_file() else path
             if is_record(folder):
                 return folder
-        if of_scenario := find_records(root, text, imported=imported):
+        if of_scenario := find_records(root, text, without_rounds=without_rounds):
             return of_scenario[-1]
     if "@" in text and "/" not in text:
         from bench_framework.store import baselines  # noqa: PLC0415 -- reads files of records
 
         return baselines.record_of(root, text)
-    known = [f"{path.parent.name}/{path.name}" for path in find_records(root, imported=True)[-5:]]
+    known = [
+        f"{path.parent.name}/{path.name}" for path in find_records(root, without_rounds=True)[-5:]
+    ]
     newest = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
     raise UsageError("BX101.no-record", problem=problem, newest=newest)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
@@ -12,12 +12,11 @@ import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.history import History, Point
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.store import layout, wire
 from bench_framework.store.columns import from_field, to_field
-from bench_framework.store.finding import is_imported
+from bench_framework.store.finding import kind_of
 from bench_framework.store.journal import read_header
 from bench_framework.store.records import Record, open_record
 
@@ -67,7 +66,7 @@ class Frames:
             RecordError: it is not a record or is damaged (BX411), or a newer benchctl wrote it
                 (BX412).
         """
-        if is_imported(path):
+        if kind_of(path) is not None:
             return cls(path.absolute(), open_record(path))
         frames = cls(path.absolute())
         _ = frames.record_id, frames.plan
@@ -173,23 +172,14 @@ class Frames:
         return frame
 
 
-def history_frame(history: History) -> pd.DataFrame:
-    """Return one row per configuration and record of a history."""
-    names = [field.name for field in fields(Point)]
-    rows = []
-    for one in history.series:
-        axes = {f"axis_{name}": value for name, value in one.values}  # noqa: PD011 -- not a frame
-        labels = {"configuration": one.label, **axes}
-        ratios = {change.at: change.ratio for change in one.changes}
-        rows += [
-            {**labels, **{name: getattr(point, name) for name in names}, "change": ratios.get(n)}
-            for n, point in enumerate(one.points)
-        ]
+def frame_of(
+    rows: Sequence[Mapping[str, object]], *, instants: Sequence[str], types: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return rows as a DataFrame, with columns of instants (ISO 8601) and types of pandas by column."""
     frame = pd.DataFrame(rows)
-    frame["started"] = pd.to_datetime(frame["started"], utc=True, format="ISO8601")
-    frame = frame.astype({"dirty": "boolean", "change": "float64"})
-    frame.attrs["history"] = history.document()
-    return frame
+    for name in instants:
+        frame[name] = pd.to_datetime(frame[name], utc=True, format="ISO8601")
+    return frame.astype(dict(types))
 
 
 def read_typed(path: Path, fields: list[dict[str, Any]]) -> pd.DataFrame:

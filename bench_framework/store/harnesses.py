@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Final
 
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.imported import Format
+from bench_framework.registry import registry
 from bench_framework.units import PER_SECOND
 
 PER_RUN: Final = 2
@@ -258,21 +259,41 @@ def _pyperf(document: Node) -> Iterator[Harness]:
         yield Harness(about["name"].text(), tuple(value.number() for value in values))
 
 
-READERS: Final[dict[Format, tuple[str, tuple[str, ...], Callable[[Node], Iterator[Harness]]]]] = {
-    "criterion": ("samples of criterion", (_CRITERION,), _criterion),
-    "google-benchmark": ("JSON of Google Benchmark", ("context", "benchmarks"), _google),
-    "pyperf": ("JSON of pyperf", ("version", "benchmarks"), _pyperf),
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format of files of another tool.
+
+    Attributes:
+        title: its name in texts, such as ``JSON of pyperf``.
+        keys: keys that tell its documents from others.
+        read: yields the benchmarks of a document. It raises `DocumentError` for an invalid one.
+    """
+
+    title: str
+    keys: tuple[str, ...]
+    read: Callable[[Node], Iterator[Harness]]
+
+
+READERS: Final[Mapping[str, Reader]] = {
+    "criterion": Reader("samples of criterion", (_CRITERION,), _criterion),
+    "google-benchmark": Reader("JSON of Google Benchmark", ("context", "benchmarks"), _google),
+    "pyperf": Reader("JSON of pyperf", ("version", "benchmarks"), _pyperf),
 }
-"""Name in texts, keys of the document, and reader of each format.
-
-A reader raises `DocumentError` for an invalid document.
-"""
+"""The formats of the core by name."""
 
 
-def format_of(document: Any) -> Format | None:
+@cache
+def readers() -> Mapping[str, Reader]:
+    """Return the formats of the core, then those of extensions."""
+    found: dict[str, Reader] = {}
+    for target in registry().targets("importer").values():
+        with registry().loading(target):
+            found[target.name] = target.load()
+    return {**found, **READERS}
+
+
+def format_of(document: Any) -> str | None:
     """Return the format of a document, `None` for that of hyperfine or an unknown one."""
     if not isinstance(document, dict):
         return None
-    return next(
-        (name for name, (_, keys, _) in READERS.items() if document.keys() >= {*keys}), None
-    )
+    return next((name for name, one in readers().items() if document.keys() >= {*one.keys}), None)

@@ -10,9 +10,9 @@ from typing import Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
-from bench_framework.model.imported import Imported
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
+from bench_framework.store.kinds import Figures
 
 LONGEST_END: Final = 1 << 10
 """Bytes that contain the digest at the end of a line."""
@@ -118,8 +118,8 @@ class Contents:
     """True if a gate let the measurement go on after it had ended."""
     sessions: int = 0
     """Number of times that the measurement was started, 1 without an interruption."""
-    imported: Imported | None = None
-    """The figures of an imported set, which has no journal and no blocks."""
+    figures: Figures | None = None
+    """The figures of a record without rounds, which has no journal and no blocks."""
 
     @property
     def complete(self) -> bool:

@@ -9,11 +9,12 @@ from typing import Final, Literal
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular, sha256_of
+from bench_framework.registry import registry
 from bench_framework.store import layout
 from bench_framework.store.wire import SCHEMA_VERSION, require_version
 
 _MEASURED: Final = frozenset(
-    {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV, layout.IMPORTED}
+    {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV}
 )
 
 
@@ -52,7 +53,9 @@ def write_manifest(folder: Path, renewed: Collection[str] | None = None) -> None
 
 def is_measured(name: str) -> bool:
     """Return whether a file contains measured or imported data, which is never rewritten."""
-    return name in _MEASURED or name.startswith(("raw/", "sources/"))
+    kinds = registry().targets("record kind").values()
+    figures = {kind.options["file"] for kind in kinds}
+    return name in _MEASURED or name in figures or name.startswith(("raw/", "sources/"))
 
 
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:

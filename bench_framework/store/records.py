@@ -1,6 +1,6 @@
 """Records: creation, opening, continuation of an interrupted one, and their profiles.
 
-An imported set has ``imported.json`` and the imported files instead of a journal.
+A record without rounds has a file with figures in place of a journal (see `store.kinds`).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Self
@@ -16,7 +16,6 @@ from typing import Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
-from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.machine import format_variables
@@ -24,7 +23,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
-from bench_framework.store.finding import find_records, is_imported
+from bench_framework.store.finding import find_records, kind_of
+from bench_framework.store.kinds import Figures
 from bench_framework.store.source import Source
 from bench_framework.version import __version__
 
@@ -91,9 +91,9 @@ class Record:
         """Open the folder of a measured record. `open_record` opens either kind.
 
         Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
-        wrote it (BX412), or it is an imported set, which has no rounds.
+        wrote it (BX412), or it has no rounds.
         """
-        if is_imported(path):
+        if kind_of(path) is not None:
             raise RecordError("BX455", path=path)
         contents = journal.read_journal(path / layout.JOURNAL)
         plan = wire.load_plan(_bytes(path / layout.PLAN))
@@ -239,31 +239,24 @@ def _bytes(path: Path) -> bytes:
 UNKNOWN_HOST: Final = Host(
     "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
 )
-"""Host of an imported set. Imported files do not name their machine."""
+"""Host of a record without rounds. Its files do not name their machine."""
 
 
 def open_record(path: Path) -> Record:
-    """Open a measured or imported record. Raises `RecordError`: BX411, damaged; BX412, too new."""
-    if not is_imported(path):
+    """Open a record of any kind. Raises `RecordError`: BX411, damaged; BX412, of another format."""
+    if (kind := kind_of(path)) is None:
         return Record.open(path)
-    imported = wire.load_imported(_bytes(path / layout.IMPORTED))
-    wire.require_version(path, imported.schema_version)
-    return _imported_record(path, imported)
+    figures: Figures = kind.load()(_bytes(path / kind.options["file"]))
+    wire.require_version(path, figures.header.schema_version)
+    return record_of_figures(path, figures)
 
 
-def create_imported(path: Path, imported: Imported, sources: Mapping[str, bytes]) -> Record:
-    """Write figures and imported files (`sources`: path → bytes) into a folder, without tables."""
-    for name, content in sources.items():
-        layout.write_whole(path / name, content)
-    layout.write_whole(path / layout.IMPORTED, wire.dump_imported(imported))
-    return _imported_record(path, imported)
-
-
-def _imported_record(path: Path, imported: Imported) -> Record:
-    names, at = (imported.record_id, imported.name), imported.imported_at
-    header = lines.Header(imported.schema_version, *names, "", "", at, imported.benchctl)
-    contents = journal.Contents(header, UNKNOWN_HOST, ended_at=at, imported=imported)
-    return Record(path, plan_of(imported), contents)
+def record_of_figures(path: Path, figures: Figures) -> Record:
+    """Return the record without rounds in a folder."""
+    contents = journal.Contents(
+        figures.header, UNKNOWN_HOST, ended_at=figures.header.started_at, figures=figures
+    )
+    return Record(path, figures.plan, contents)
 
 
 def plan_sha256(plan: Plan) -> str:

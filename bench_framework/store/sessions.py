@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.foreign import parse_json, read_input, read_regular
-from bench_framework.model.imported import Command, Format, Imported, MemoryKind, Series, Session
+from bench_framework.foreign import parse_json, read_input
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
+from bench_framework.model.sessions import Command, MemoryKind, Series, Session
 from bench_framework.store import harnesses
-from bench_framework.store.layout import IMPORTED
 from bench_framework.text.numbers import shortest
 from bench_framework.units import PER_SECOND
 
@@ -121,7 +120,7 @@ def _session(content: bytes, file: str, number: int) -> Session:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise fault("BX451.not-utf-text", cause=str(error), file=file) from error
-    kind: Format
+    kind: str
     memory: MemoryKind = "none"
     if text.lstrip().startswith(("{", "[")):
         try:
@@ -131,7 +130,7 @@ def _session(content: bytes, file: str, number: int) -> Session:
         harness = harnesses.format_of(document)
         try:
             if harness is not None:
-                kind, what, fix = harness, harnesses.READERS[harness][0], ""
+                kind, what, fix = harness, harnesses.readers()[harness].title, ""
                 commands = _of_harness(document, harness)
             else:
                 what = "hyperfine's JSON"
@@ -160,25 +159,9 @@ def _session(content: bytes, file: str, number: int) -> Session:
     return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
 
-def differences(folder: Path, imported: Imported) -> list[str]:
-    """Return the figures of an imported set in a folder that do not match its files."""
-    lines = []
-    for number, session in enumerate(imported.sessions, 1):
-        try:
-            again = read_session(read_regular(folder / session.source), session.label, number)
-        except OSError:
-            lines.append(f"{session.source}: cannot be read")
-        except UsageError as error:
-            lines.append(f"{session.source}: {error.message}")
-        else:
-            if again != session:
-                lines.append(f"{IMPORTED}: does not follow from {session.source}")
-    return lines
-
-
-def _of_harness(document: Any, kind: Format) -> tuple[Command, ...]:
+def _of_harness(document: Any, kind: str) -> tuple[Command, ...]:
     commands = []
-    for one in harnesses.READERS[kind][2](harnesses.Node(document)):
+    for one in harnesses.readers()[kind].read(harnesses.Node(document)):
         _require_valid(one.label, one.wall, one.cpu)
         series = (series_of(WALL, [*one.wall]), series_of(CPU, [*one.cpu]))
         commands.append(Command(one.label, tuple(s for s in series if s is not None), one.failed))
@@ -198,7 +181,7 @@ def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> N
         require_amount(value, MOST_S, "a CPU time", label)
 
 
-def _hyperfine(document: Any) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
+def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[Command, ...]]:
     version, timed = harnesses.read_export(document)
     if version > KNOWN_VERSION:
         raise fault("BX451.file-schema-version", version=version)
@@ -207,7 +190,7 @@ def _hyperfine(document: Any) -> tuple[Format, MemoryKind, tuple[Command, ...]]:
         memory = "one-figure" if len(timed) == 1 else "running-maximum"
         if version >= harnesses.PER_RUN:
             memory = "per-run"
-    kind: Format = "hyperfine-2" if version >= harnesses.PER_RUN else "hyperfine-1"
+    kind = "hyperfine-2" if version >= harnesses.PER_RUN else "hyperfine-1"
     return kind, memory, tuple(_timed(one, memory) for one in timed)
 
 
@@ -238,7 +221,7 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
     return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
 
 
-def _table(text: str) -> tuple[Format, tuple[Command, ...]]:
+def _table(text: str) -> tuple[str, tuple[Command, ...]]:
     """Read a table, CSV with a header line or Markdown, with `COLUMNS` or `RUN_COLUMNS` in any order."""
     lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text)
     head, *rows = lines or [[]]

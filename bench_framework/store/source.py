@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from bench_framework.model.imported import Command
 from bench_framework.model.judgement import CellState, Judgement
 from bench_framework.model.metrics import DeclaredMetric, column_of
 from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import Column
 from bench_framework.store.journal import Contents
+from bench_framework.store.kinds import Counts
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class Source:
         builds = {build.id: build for build in self.contents.builds}
         prepared = {item.input_id: item for item in self.contents.inputs}
         states = {s.cell_id: s for s in self.judgement.states} if self.judgement else {}
-        imported = self.contents.imported
-        commands = imported.commands if imported else {}
+        figures = self.contents.figures
         sizes = {(a.name, v.name): v.size_bytes for a in self.plan.axes for v in a.values}
         cells = {}
         for cell in self.plan.cells:
@@ -45,7 +44,7 @@ class Source:
                 _binary(variant.build, build),
                 prepared.get(item.id),
                 states.get(cell.id),
-                commands[cell.id][1] if imported else None,
+                figures.counts(cell.id) if figures else None,
                 announced_columns(build, self.plan.metrics),
                 values,
                 {axis: sizes.get((axis, value)) for axis, value in values.items()},
@@ -128,8 +127,8 @@ class Configuration:
     binary: dict[str, Any]
     prepared: PreparedInput | None
     state: CellState | None
-    command: Command | None
-    """Imported command."""
+    counts: Counts | None
+    """Numbers of runs of a record without rounds."""
     announced: tuple[Column, ...]
     """Columns of the metrics that the worker announced."""
     values: dict[str, str]

@@ -62,8 +62,8 @@ def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Blo
         "peak": peak,
         "state": at.state.state if at.state else "not-started",
         "rounds": at.state.rounds if at.state else 0,
-        "runs": at.command.runs or 0 if at.command else runs,
-        "runs_failed": at.command.failed if at.command else failed,
+        "runs": at.counts.runs if at.counts else runs,
+        "runs_failed": at.counts.failed if at.counts else failed,
         "cores_used": cpu.median / wall_s if cpu and wall_s > 0 else None,
         "throughput": size / MIB / wall_s if size and wall_s > 0 else None,
         "rss_pct": 100 * peak.median / size if peak and size else None,
@@ -102,7 +102,7 @@ def comparison_rows(source: Source) -> Iterator[Row]:
     }
     floors = {(floor.input_id, floor.metric): floor for floor in judgement.floors}
     headline = (c.cell_id for c in judgement.comparisons if c.family == "headline")
-    sessions = Counter(source.cells[key].input.id for key in headline)
+    of_inputs = Counter(source.cells[key].input.id for key in headline)
     pairs = (pair for group in judgement.best for pair in group.comparisons)
     for comparison in (*judgement.comparisons, *pairs):
         at, reference = source.cells[comparison.cell_id], source.cells[comparison.ref_cell_id]
@@ -113,8 +113,8 @@ def comparison_rows(source: Source) -> Iterator[Row]:
             "reference": reference,
             "comparison": comparison,
             "claim": _claim_of(claims.get(comparison.family, claims["comparison"]), comparison),
-            # Each session of an imported set is a separate family.
-            "family_size": sessions[at.input.id] if source.contents.imported else family,
+            # Without rounds, each input is a separate family.
+            "family_size": of_inputs[at.input.id] if source.contents.figures else family,
             "floor": floors.get((at.input.id, comparison.metric)),
             "scope": None,
             "adjust": "holm",
@@ -222,8 +222,8 @@ def record_tables(source: Source) -> dict[str, Table]:
         replace(event, details=tuple((label, home_as_tilde(text)) for label, text in event.details))
         for event in (*contents.events, *(judgement.events if judgement else ()))
     )
-    if contents.imported:
-        runs = Table(listed("identity", "cell", "imported-runs"), _imported_runs(source))
+    if contents.figures:
+        runs = Table(listed("identity", "cell", "runs-of-figures"), _runs_of_figures(source))
     else:
         runs = Table(run_columns(source), run_rows(source))
     tables = {
@@ -244,12 +244,9 @@ def record_tables(source: Source) -> dict[str, Table]:
     return tables
 
 
-def _imported_runs(source: Source) -> Iterator[dict[str, Any]]:
-    for at in source.cells.values():
-        for series in at.command.series if at.command else ():
-            for run, value in enumerate(series.values, 1):
-                metric = {"metric": series.metric, "run": run, "value": value}
-                yield {"source": source, "at": at, **metric}
+def _runs_of_figures(source: Source) -> Iterator[dict[str, Any]]:
+    for run in source.contents.figures.runs() if source.contents.figures else ():
+        yield {"source": source, "at": source.cells[run.cell_id], **run._asdict()}
 
 
 def write_tables(folder: Path, source: Source) -> list[str]:

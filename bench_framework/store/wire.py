@@ -16,8 +16,6 @@ from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
-from bench_framework.model.bisection import Bisection
-from bench_framework.model.imported import Imported
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
@@ -80,7 +78,7 @@ def load_judged(text: str | bytes) -> Judged:
     version = content.get("schema_version") if isinstance(content, dict) else None
     if isinstance(version, int):
         require_version("claims.json", version)
-    return _load(Judged, "claims.json", text)
+    return load(Judged, "claims.json", text)
 
 
 def require_version(what: Path | str, version: int) -> None:
@@ -100,7 +98,8 @@ def read(kind: type[T], values: Mapping[str, Any]) -> T:
     return model
 
 
-def _dump(kind: Any, value: object, indent: int | None = 1) -> str:
+def dump(kind: Any, value: object, indent: int | None = 1) -> str:
+    """Return the JSON text of a file with an object of a type."""
     return _bytes(kind, value, indent).decode() + "\n"
 
 
@@ -118,7 +117,8 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
 _LISTED: Final = "run `benchctl verify` to list the changed files"
 
 
-def _load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) -> T:
+def load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) -> T:
+    """Read the text of the file `name`. Raises `RecordError` (BX411): it is not an object of the type."""
     try:
         model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
@@ -138,18 +138,14 @@ def _first(error: ValidationError) -> tuple[str, str]:
     return ".".join(str(part) for part in first["loc"]) or "the whole file", first["msg"]
 
 
-indented = partial(_dump, Any)
-dump_plan = partial(_dump, Plan)
-dump_host = partial(_dump, Host)
-dump_imported = partial(_dump, Imported)
-dump_bisection = partial(_dump, Bisection)
-dump_judged = partial(_dump, Judged)
-dump_profile = partial(_dump, Profile, indent=None)
+indented = partial(dump, Any)
+dump_plan = partial(dump, Plan)
+dump_host = partial(dump, Host)
+dump_judged = partial(dump, Judged)
+dump_profile = partial(dump, Profile, indent=None)
 """Functions that return the text of a file. Profiles are on one line, as stacks are long lists."""
-load_plan = partial(_load, Plan, "plan.json")
-load_host = partial(_load, Host, "env.json")
-load_imported = partial(_load, Imported, "imported.json")
-load_bisection = partial(_load, Bisection, "bisect.json", fix="use --fresh to search again")
-load_profile = partial(_load, Profile, "profile.json")
+load_plan = partial(load, Plan, "plan.json")
+load_host = partial(load, Host, "env.json")
+load_profile = partial(load, Profile, "profile.json")
 """Functions that read the text of a file. They raise `RecordError` (BX411)."""
 _TAGGED = Annotated[Line, Field(discriminator="kind")]

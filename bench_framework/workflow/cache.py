@@ -11,12 +11,14 @@ from bench_framework.execution.machine.host import cache_root, file_age_s
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import left_scratch_folders
 from bench_framework.execution.progress import Observer
+from bench_framework.registry import registry
 from bench_framework.store import baselines, finding
 from bench_framework.store.layout import draft_of, is_draft
 from bench_framework.units import counted
 
-KINDS = ("builds", "binaries", "data", "tools", "scratch", "records", "fleet")
-ONLY_BY_NAME = ("records", "fleet")
+_OF_EXTENSIONS = tuple(registry().targets("cache folder"))
+KINDS = ("builds", "binaries", "data", "tools", "scratch", "records", *_OF_EXTENSIONS)
+ONLY_BY_NAME = ("records", *_OF_EXTENSIONS)
 """Kinds that contain measurements, also unfinished ones. They are removed only if the user names them."""
 STALE_S = 3600.0
 """Age from which a draft in the results is one of a killed process, which would have taken seconds."""
@@ -26,7 +28,7 @@ FOLDERS = {
     "binaries": ("binaries",),
     "data": ("data",),
     "tools": ("tools",),
-    "fleet": ("fleet",),
+    **{name: (name,) for name in _OF_EXTENSIONS},
 }
 
 
@@ -107,13 +109,15 @@ def _items_of_kind(
 
         def damaged(path: Path, error: RecordError) -> None:
             scenario = path.parents[1]
-            exclusions.update(finding.find_records(results, scenario.name, imported=True))
+            exclusions.update(finding.find_records(results, scenario.name, without_rounds=True))
             error.effect = f"no record of {scenario.name} is listed or removed"
             warn(error)
 
         readable = baselines.find_all(results, damaged=damaged)
         exclusions.update(baseline.folder(results) for baseline in readable)
-        paths = [p for p in finding.find_records(results, imported=True) if p not in exclusions]
+        paths = [
+            p for p in finding.find_records(results, without_rounds=True) if p not in exclusions
+        ]
     elif kind == "scratch":
         parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"))
         drafts = [path for path in parts if file_age_s(path) >= STALE_S]

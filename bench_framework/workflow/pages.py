@@ -83,7 +83,7 @@ def report_record(
         raise UsageError("BX104.embed-runs-without-html")
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
-        if embed_runs and record.contents.imported is not None:
+        if embed_runs and record.contents.figures is not None:
             raise UsageError("BX104.imported-no-runs", folder=folder)
         if {"html", "md"} & set(formats):
             record.require_manifest()
@@ -111,12 +111,11 @@ def judge_contents(
     tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
     """Compute the results from blocks and observations, see `judge_record`."""
-    from bench_framework.features.imported.compute import judge_imported
     from bench_framework.features.judge import judge
     from bench_framework.features.profile.compute import attach
 
-    if contents.imported is not None:
-        return judge_imported(plan, contents.imported)
+    if contents.figures is not None:
+        return contents.figures.judge(plan)
     judgement = judge(
         plan,
         contents.blocks,
@@ -140,7 +139,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     contents, plan = record.contents, record.plan
     try:
         host = record_host(record)
-        measured = contents.imported is None
+        measured = contents.figures is None
         scenario_text = read_regular(record.path / layout.SCENARIO).decode() if measured else ""
         tuning = parse_json(read_regular(record.path / layout.TUNING)) if plan.tuning else None
     except (OSError, ValueError) as error:
@@ -178,7 +177,7 @@ def contents_data(
         finished=contents.ended_at or "",
         commands=(plan.command,),
         events=tuple(contents.events),
-        imported=contents.imported,
+        figures=contents.figures,
         **more,
     )
 
@@ -208,7 +207,7 @@ def write_pages(
     if (custom or custom_templates(record)) and set(pages) & set(formats):
         formats = (*pages, *(name for name in formats if name not in pages))
     runs = None
-    if embed_runs is not False and record.contents.imported is None and "html" in formats:
+    if embed_runs is not False and record.contents.figures is None and "html" in formats:
         runs = embedded_runs(data, record.contents, custom)
         if embed_runs is None and runs.compressed_bytes > MOST_EMBEDDED:
             runs = None

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from bench_framework.errors import BenchError
 from bench_framework.execution import hyperfine, worker
-from bench_framework.features.imported.compute import judge_imported
-from bench_framework.model.imported import Imported, plan_of
+from bench_framework.extensions.importers.compute import judge_imported
+from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import embedded, records, run_table, tables

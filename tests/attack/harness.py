@@ -133,7 +133,7 @@ class Box:
 
     @property
     def records(self) -> list[Path]:
-        return finding.find_records(self.results, imported=True)
+        return finding.find_records(self.results, without_rounds=True)
 
     @property
     def env(self) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
 
-from bench_framework.workflow.history import bisection  # noqa: F401 -- loaded once, before the forks
+from bench_framework.extensions.bisect import workflow  # noqa: F401 -- loaded once, before the forks
 
 TRIES = 12
 IMPORTED = ROOT / "tests" / "fixtures" / "hyperfine" / "1.20-ten-commands.json"

@@ -30,11 +30,11 @@ import dask
 from bench_framework.errors import EXIT_DONE
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from bench_framework.extensions.fleet import client, cluster, host_run
+from bench_framework.extensions.fleet import job as jobs
+from bench_framework.extensions.fleet.bundle import package
+from bench_framework.extensions.fleet.job import Job, Result
 from bench_framework.store.records import Record
-from bench_framework.workflow.fleet import client, cluster, host_run
-from bench_framework.workflow.fleet import job as jobs
-from bench_framework.workflow.fleet.bundle import package
-from bench_framework.workflow.fleet.job import Job, Result
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run
 from tests.integration.fleet_machines import Machine, end, machine, start_scheduler

@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from bench_framework.model.history import Change, History, Point, Series
+from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.site_pages import Commits, SiteRecord, render_scenario
 from bench_framework.model.machine import Fingerprint
 from bench_framework.report import ReportData
-from bench_framework.report.render.site import Commits, SiteRecord, render_scenario
 from bench_framework.report.render.templates import Templates
 
 sys.path.insert(

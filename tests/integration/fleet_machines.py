@@ -33,7 +33,7 @@ if libc := os.environ.get("BENCHCTL_TEST_LIBC"):
     platform.libc_ver = lambda *_, **__: ("glibc", libc)
 if os.environ.get("BENCHCTL_TEST_DAMAGE"):
     from dataclasses import replace
-    from bench_framework.workflow.fleet import job
+    from bench_framework.extensions.fleet import job
     unpack = job.unpack
     def damaged(bundle, root):
         if root.name == "programs":
@@ -52,7 +52,7 @@ CALL = """
 import sys
 from bench_framework.__main__ import main
 if name := __import__("os").environ.get("BENCHCTL_TEST_SHORT"):
-    from bench_framework.workflow.fleet import cluster
+    from bench_framework.extensions.fleet import cluster
     setattr(cluster, name, 1.0)
 sys.exit(main())
 """

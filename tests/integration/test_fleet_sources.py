@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.process import Launcher
-from bench_framework.workflow.fleet.bundle import Package, package, unpack
+from bench_framework.extensions.fleet.bundle import Package, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
 
 HEAD = "version: 1\nname: sent\nquestion: Which files are sent?\n"

@@ -18,9 +18,9 @@ from bench_framework.execution.build import reference_programs
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, SilentObserver, Update
+from bench_framework.extensions.doctor import noise
+from bench_framework.extensions.doctor.noise import examine_noise
 from bench_framework.features.noise.compute import WindowVerdicts
-from bench_framework.workflow import noise
-from bench_framework.workflow.noise import examine_noise
 from tests.integration.processes import install_fake
 
 BRIEF_S = 0.001

@@ -9,13 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework.errors import UsageError
+from bench_framework.extensions.importers.compute import judge_imported
+from bench_framework.extensions.importers.model import Imported, plan_of
+from bench_framework.extensions.importers.record_kind import ImportedFigures, load
 from bench_framework.features.document import build_document
-from bench_framework.features.imported.compute import judge_imported
-from bench_framework.model.imported import Imported, Session, plan_of
+from bench_framework.model.sessions import Session
 from bench_framework.report import ReportData
+from bench_framework.store import wire
 from bench_framework.store.records import UNKNOWN_HOST
 from bench_framework.store.sessions import read_session
-from bench_framework.store.wire import dump_imported, load_imported
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}
 LEAVES = (
@@ -53,7 +55,7 @@ def judge(session: Session) -> None:
     imported = Imported(
         1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,)
     )
-    assert load_imported(dump_imported(imported)) == imported
+    assert load(wire.dump(Imported, imported).encode()).imported == imported
     plan = plan_of(imported)
     judged = judge_imported(plan, imported)
     build_document(
@@ -67,7 +69,7 @@ def judge(session: Session) -> None:
             record_id="r",
             started=imported.imported_at,
             finished=imported.imported_at,
-            imported=imported,
+            figures=ImportedFigures(imported),
         )
     )
     for comparison in judged.comparisons:

@@ -20,11 +20,11 @@ import replays
 from noise import WORKS, Recorded, recorded
 
 from bench_framework.compare.stop_rules import StopRule
-from bench_framework.features.bisection import compute
+from bench_framework.extensions.bisect import compute
+from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
 from bench_framework.features.judge import judge
 from bench_framework.features.noise.compute import at_most
 from bench_framework.features.stop_rules import ReportRule
-from bench_framework.model.bisection import Bisection, Find, Outcome, Step
 from bench_framework.model.looks import limited
 from bench_framework.model.revisions import Commit
 

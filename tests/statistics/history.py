@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.features.history import compute
-from bench_framework.features.history.compute import Readings, Segments
+from bench_framework.extensions.history import compute
+from bench_framework.extensions.history.compute import Readings, Segments
+from bench_framework.extensions.history.series import FLOOR
 from bench_framework.model.metrics import WALL
-from bench_framework.workflow.history.series import FLOOR
 
 Floats = npt.NDArray[np.float64]
 LEVEL = 0.05

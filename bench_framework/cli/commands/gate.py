@@ -16,7 +16,7 @@ from bench_framework.cli.arguments import (
     command_line,
 )
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import fleet_of, measure, show
+from bench_framework.cli.measurement import hosts_of, measure, show
 from bench_framework.errors import UsageError
 
 EXAMPLES = """
@@ -80,7 +80,7 @@ def gate(
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
-    fleet = fleet_of(scheduler, host, insecure=insecure)
+    hosts = hosts_of(scheduler, host, insecure=insecure)
     if base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             raise UsageError("BX100.base-needs-scenario")
@@ -94,7 +94,7 @@ def gate(
             gate=True,
             command=command_line(),
         )
-        measure(console, record, options, confirm=not no_confirm, fleet=fleet)
+        measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
     given = {"head": head, "only": only, "set": overrides, "scheduler": scheduler}
     if options_of_files := [f"--{name}" for name, value in given.items() if value]:

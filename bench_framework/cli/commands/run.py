@@ -9,7 +9,7 @@ from typer import Option
 
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import fleet_of, measure, measure_on_hosts
+from bench_framework.cli.measurement import hosts_of, measure
 from bench_framework.errors import ScenarioError, UsageError
 
 EXAMPLES = """
@@ -135,12 +135,12 @@ def run(
         sign=sign,
         command=shared.command_line(),
     )
-    fleet = fleet_of(scheduler, host, insecure=insecure)
+    hosts = hosts_of(scheduler, host, insecure=insecure)
     try:
-        if fleet is not None and not gated and fleet.several(file, options):
-            measure_on_hosts(console, file, options, fleet)
+        if hosts is not None and not gated and hosts.several(file, options):
+            hosts.measure_on_several(console, file, options)
         else:
-            measure(console, file, options, fleet=fleet)
+            measure(console, file, options, hosts=hosts)
     except ScenarioError as error:
         raise _of_option(error, more) from None
 

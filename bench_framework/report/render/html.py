@@ -196,13 +196,8 @@ def safe_json(value: object) -> str:
 
 def environment_of(data: ReportData) -> dict[str, object]:
     """Return the origin of the page for ``benchctl verify`` and the notebook."""
-    if data.imported is not None:
-        return {
-            "record_id": data.record_id,
-            "name": data.plan.name,
-            "imported_at": data.started,
-            "files": {session.source: session.sha256 for session in data.imported.sessions},
-        }
+    if data.figures is not None:
+        return data.figures.origin()
     return {
         "record_id": data.record_id,
         "started": data.started,

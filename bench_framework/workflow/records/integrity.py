@@ -66,11 +66,11 @@ def change_warning(results: Path, name: str) -> str | None:
 
 
 def has_its_plan(folder: Path) -> bool:
-    """Return whether ``plan.json`` matches the digest in the journal. An imported set has no plan.
+    """Return whether ``plan.json`` matches the digest in the journal. A record without rounds has no plan.
 
     The text is compared, not the parsed plan, because a later version may add fields to plans.
     """
-    if finding.is_imported(folder):
+    if finding.kind_of(folder) is not None:
         return True
     try:
         content = parse_json(read_regular(folder / layout.PLAN))

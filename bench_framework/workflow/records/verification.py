@@ -22,7 +22,6 @@ from bench_framework.store import (
     manifest,
     records,
     run_table,
-    sessions,
     tables,
 )
 from bench_framework.store.finding import is_record
@@ -166,8 +165,8 @@ def verify_record(results: Path, name: str) -> Verification:
         differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
     try:
         with records.open_record(folder) as record, integrity.corruption_reported(folder):
-            if (imported := record.contents.imported) is not None:
-                differences += sessions.differences(record.path, imported)
+            if (figures := record.contents.figures) is not None:
+                differences += figures.differences(record.path)
             differences += integrity.journal_differences(record)
             stored = _stored(record)
             saved = stored.judgement
@@ -212,7 +211,8 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
     contents, lines = _from_table(record)
     if contents is None:
         again = pages.judge_record(record)
-        source = JOURNAL if record.contents.imported is None else layout.IMPORTED
+        figures = record.contents.figures
+        source = JOURNAL if figures is None else figures.file
     else:
         again = pages.judge_contents(record.plan, contents, read_profiles(record.path, record.plan))
         source = layout.RUNS
@@ -225,7 +225,7 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
 def _from_table(record: Record) -> tuple[Contents | None, list[str]]:
     """Return the record with the blocks of ``runs.csv``, or `None` and the reason if it is unreadable."""
     path = record.path / layout.RUNS
-    if record.contents.imported is not None or not path.is_file():
+    if record.contents.figures is not None or not path.is_file():
         return None, []
     try:
         blocks, observations = run_table.read(_text(path), record.plan, record.contents.builds)

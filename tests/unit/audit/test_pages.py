@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.features.audit.page import quantities, read_page
-from bench_framework.features.audit.report import NOTHING, Audit, as_markdown, as_text, audit
+from bench_framework.extensions.audit.page import quantities, read_page
+from bench_framework.extensions.audit.report import NOTHING, Audit, as_markdown, as_text, audit
 from bench_framework.store.sessions import read_session
 
 HYPERFINE = """\

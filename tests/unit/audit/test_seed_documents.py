@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.features.audit.page import RATIOS, quantities
-from bench_framework.features.audit.report import Audit, audit
+from bench_framework.extensions.audit.page import RATIOS, quantities
+from bench_framework.extensions.audit.report import Audit, audit
 
 PAGES = Path(__file__).parents[2] / "fixtures" / "seed_documents"
 

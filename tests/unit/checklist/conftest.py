@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from bench_framework import assets
+from bench_framework.extensions.importers.compute import judge_imported
+from bench_framework.extensions.importers.model import Imported, plan_of
+from bench_framework.extensions.importers.record_kind import ImportedFigures
 from bench_framework.features.document import build_document
-from bench_framework.features.imported.compute import judge_imported
 from bench_framework.features.judge import judge
-from bench_framework.model.imported import Imported, plan_of
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
@@ -125,7 +126,7 @@ def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:
         record_id="r",
         started=imported.imported_at,
         finished=imported.imported_at,
-        imported=imported,
+        figures=ImportedFigures(imported),
     )
     return JudgedReport(judged, _page(build_document(data)))
 

@@ -3,8 +3,8 @@
 import pytest
 
 from bench_framework.cli.app import run_command_line
-from bench_framework.workflow.fleet import hosts
-from bench_framework.workflow.fleet.hosts import HostStatus
+from bench_framework.extensions.fleet import hosts
+from bench_framework.extensions.fleet.hosts import HostStatus
 
 FACTS = {"CPU": "AMD EPYC 9354P 32-Core Processor", "cores": "64", "memory": "251 GiB"}
 VERSIONS = {"benchctl": "0.1.0", "python": "3.11.7", "rust": None}

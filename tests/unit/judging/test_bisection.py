@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.features.bisection import compute
-from bench_framework.model.bisection import Bisection, Outcome, Step
+from bench_framework.extensions.bisect import compute
+from bench_framework.extensions.bisect.model import Bisection, Outcome, Step
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.revisions import Commit

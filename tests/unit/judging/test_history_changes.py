@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 import ruptures
 
-from bench_framework.features.history import compute
-from bench_framework.features.history.compute import Readings, Segments
+from bench_framework.extensions.history import compute
+from bench_framework.extensions.history.compute import Readings, Segments
 
 Floats = npt.NDArray[np.float64]
 ERROR = 0.005

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from bench_framework.features.host_comparison.compute import (
+from bench_framework.extensions.fleet.host_comparison import (
     HostComparison,
     HostRecord,
     compare_hosts,
 )
-from bench_framework.features.host_comparison.section import document
+from bench_framework.extensions.fleet.page import document
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan

@@ -8,19 +8,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench_framework.features.imported.compute import judge_imported
+from bench_framework.extensions.importers.compute import judge_imported
+from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.model.facts import Best, Nothing
-from bench_framework.model.imported import (
-    Command,
-    Format,
-    Imported,
-    MemoryKind,
-    Series,
-    Session,
-    plan_of,
-)
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import stable_id
+from bench_framework.model.sessions import Command, MemoryKind, Series, Session
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.store.sessions import series_of
@@ -36,7 +29,7 @@ def published(label: str, mean: float, sd: float | None, n: int | None) -> Comma
 
 
 def session(
-    *commands: Command, number: int = 1, kind: Format = "table", memory: MemoryKind = "none"
+    *commands: Command, number: int = 1, kind: str = "table", memory: MemoryKind = "none"
 ) -> Session:
     return Session(
         f"f{number}.csv", f"sources/{number}-f", f"{number}" * 64, kind, commands, memory

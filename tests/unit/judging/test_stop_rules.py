@@ -6,7 +6,7 @@ import pytest
 
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import All, Analysis, FixedRule
-from bench_framework.features.bisection.compute import SideRule
+from bench_framework.extensions.bisect.compute import SideRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.stop_rules import ReportRule, rule_of
 from bench_framework.model.looks import looks_of

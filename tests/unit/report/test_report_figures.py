@@ -37,7 +37,7 @@ def contrast(one: str, two: str) -> float:
 
 def chart(kind: str, points: tuple[Point, ...]) -> Figure:
     marks = (("margin", 0.02),)
-    return Figure("f", kind, "title", "desc", points, NO_TABLE, (("x", "x"), ("y", "y")), marks)  # type: ignore[arg-type]
+    return Figure("f", kind, "title", "desc", points, NO_TABLE, (("x", "x"), ("y", "y")), marks)
 
 
 def test_every_drawing_is_one_svg_with_title_and_description(

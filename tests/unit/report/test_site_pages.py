@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.history import Change, History, Point, Series
-from bench_framework.model.machine import Fingerprint
-from bench_framework.report.render.site import (
+from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.site_pages import (
     Commits,
     SiteRecord,
     render_index,
     render_scenario,
 )
+from bench_framework.model.machine import Fingerprint
 from bench_framework.report.render.templates import Templates
 
 TEMPLATES = Templates(Path(__file__).parents[3] / "templates")

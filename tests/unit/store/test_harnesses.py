@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.imported import Session
+from bench_framework.model.sessions import Session
 from bench_framework.store import sessions
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.extensions.importers import FILE
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Host, Preload
 from bench_framework.store import layout, lines, manifest
@@ -65,7 +66,7 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
     assert resolve_measured(tmp_path, "@last", messages.append) == second.path
     for place in ("demo/20260302T1706Z", "published/20260302T1707Z"):
         (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / layout.IMPORTED).write_text("{}")
+        (tmp_path / place / FILE).write_text("{}")
     assert messages == []
     published = tmp_path / "published" / "20260302T1707Z"
     assert resolve(tmp_path, "@last") == published
@@ -431,7 +432,7 @@ def test_a_manifest_of_another_format_is_refused(measured: Record) -> None:
 def test_the_error_reports_that_no_record_has_rounds(tmp_path: Path) -> None:
     published = tmp_path / "published" / "20260302T1707Z"
     published.mkdir(parents=True)
-    (published / layout.IMPORTED).write_text("{}")
+    (published / FILE).write_text("{}")
     with pytest.raises(UsageError, match="@last: there are 0 records with rounds"):
         resolve_measured(tmp_path, "@last")
 

@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 from bench_framework.cli.app import app
 from bench_framework.cli.console import describe
 from bench_framework.errors import BenchError
+from bench_framework.extensions.history import baselines as workflow
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import terminal
 from bench_framework.store import baselines, finding, layout
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
-from bench_framework.workflow.history import baselines as workflow
 from tests.unit.machine import HOST
 from tests.unit.workflow.test_comparison import SCENARIO, record
 

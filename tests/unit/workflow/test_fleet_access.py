@@ -9,9 +9,9 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
+from bench_framework.extensions.fleet import hosts
+from bench_framework.extensions.fleet.selection import causes, find_address, hosts_of, unreachable
 from bench_framework.model.policies import HostPolicy
-from bench_framework.workflow.fleet import hosts
-from bench_framework.workflow.fleet.selection import causes, find_address, hosts_of, unreachable
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]
@@ -91,8 +91,8 @@ def test_a_scheduler_file_has_the_address(tmp_path: Path) -> None:
 def test_without_the_package_a_command_installs_it(
     words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.delitem(sys.modules, "bench_framework.workflow.fleet.cluster", raising=False)
-    monkeypatch.delattr("bench_framework.workflow.fleet.cluster", raising=False)
+    monkeypatch.delitem(sys.modules, "bench_framework.extensions.fleet.cluster", raising=False)
+    monkeypatch.delattr("bench_framework.extensions.fleet.cluster", raising=False)
     monkeypatch.setitem(sys.modules, "distributed", None)
     assert run_command_line(words) == 2
     text = capsys.readouterr().err

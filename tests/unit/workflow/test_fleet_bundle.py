@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.workflow.fleet import bundle as bundles
-from bench_framework.workflow.fleet.bundle import Bundle, Entry, pack, unpack
+from bench_framework.extensions.fleet import bundle as bundles
+from bench_framework.extensions.fleet.bundle import Bundle, Entry, pack, unpack
 
 
 def files_in(root: Path) -> dict[str, str]:

@@ -14,6 +14,9 @@ from typer.testing import CliRunner
 import bench_framework as bf
 from bench_framework.cli.app import app
 from bench_framework.errors import BuildError, UsageError
+from bench_framework.extensions.history import backfill as backfilling
+from bench_framework.extensions.history import series as histories
+from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
 from bench_framework.model.plan import BIN, BuildSpec, Plan
 from bench_framework.model.revisions import Revisions
@@ -21,9 +24,6 @@ from bench_framework.model.run import Build, Host
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions
-from bench_framework.workflow.history import backfill as backfilling
-from bench_framework.workflow.history import series as histories
-from bench_framework.workflow.history.series import scenario_history
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunOptions
 from tests.unit.machine import HOST

@@ -11,6 +11,7 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import BenchError
+from bench_framework.extensions.fleet.host_results import compare_records_of_hosts
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Answer, Block, Host, Look, PreparedInput
@@ -19,7 +20,6 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
-from bench_framework.workflow.fleet.host_results import compare_records_of_hosts
 from bench_framework.workflow.pages import judge_record
 from tests.unit.machine import HOST
 from tests.unit.machine import SCENARIO as TEXT

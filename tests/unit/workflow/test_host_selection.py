@@ -8,12 +8,12 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.execution.progress import Update
+from bench_framework.extensions.fleet.client import Fleet
+from bench_framework.extensions.fleet.selection import Place, require_labels, select, shares
 from bench_framework.model.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow import run as runs
-from bench_framework.workflow.fleet.client import Fleet
-from bench_framework.workflow.fleet.selection import Place, require_labels, select, shares
 from bench_framework.workflow.run_options import RunOptions
 
 SCENARIO = """

@@ -10,12 +10,12 @@ import pytest
 import bench_framework as bf
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError, RecordError, UsageError
+from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.report.render import terminal
 from bench_framework.store import finding, records
 from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.pages import report_record
-from bench_framework.workflow.records.exchange import import_files
 from bench_framework.workflow.records.verification import verify_record
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
@@ -148,7 +148,7 @@ def test_commands_that_need_rounds_refuse_an_imported_record(
         records.Record.open(folder)
     assert caught.value.code == "BX455"
     assert finding.find_records(tmp_path / "results") == []
-    assert finding.find_records(tmp_path / "results", imported=True) == [folder]
+    assert finding.find_records(tmp_path / "results", without_rounds=True) == [folder]
 
 
 def test_verify_finds_changed_sources_figures_claims_and_pages(

@@ -60,7 +60,7 @@ def test_a_killed_import_leaves_no_empty_record_and_its_draft_is_listed(tmp_path
         # This is the state after a kill at this moment.
         (draft / "report.md").write_text("words")
         assert not final.exists()
-        assert finding.find_records(tmp_path, imported=True) == []
+        assert finding.find_records(tmp_path, without_rounds=True) == []
         assert cache.list_items(tmp_path, kinds=("scratch",), older_s=-1) == ()
         os.utime(draft, (0, 0))
         os.utime(draft / "report.md", (0, 0))

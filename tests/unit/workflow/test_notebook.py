@@ -10,9 +10,9 @@ import pytest
 
 import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.report.charts import BADGES, DARK, LIGHT
 from bench_framework.store import layout
-from bench_framework.workflow.records.exchange import import_files
 from tests.unit.workflow.measured_record import copy_record
 
 SECOND = "20260303T1704Z"

@@ -8,9 +8,9 @@ from matplotlib.figure import Figure as Canvas
 
 import bench_framework as bf
 from bench_framework.errors import RecordError, UsageError
+from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.report import figures
 from bench_framework.store import layout
-from bench_framework.workflow.records.exchange import import_files
 
 
 def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import UsageError
+from bench_framework.extensions.history import site
+from bench_framework.extensions.history.site import STATE, write_site
+from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.store import layout, manifest
-from bench_framework.workflow.history import site
-from bench_framework.workflow.history.site import STATE, write_site
-from bench_framework.workflow.records.exchange import import_files
 
 NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
 

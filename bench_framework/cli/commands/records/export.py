@@ -1,7 +1,7 @@
 """``benchctl export``: a record in a format of other tools."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from typer import Option
@@ -9,6 +9,7 @@ from typer import Option
 from bench_framework.cli.arguments import RecordName
 from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
+from bench_framework.features.export_formats import export_formats
 
 EXAMPLES = """
 benchctl export @last --format csv-long
@@ -16,22 +17,18 @@ benchctl export @last --format parquet -o last.parquet
 benchctl export @last --format bmf --metric wall -o wall.json    # for Bencher
 benchctl export @main --format latex --metric wall,peak_rss -o table.tex
 """
-Format = Literal[
-    "parquet", "jsonl", "csv-long", "bmf", "github-action-benchmark", "latex", "openmetrics"
-]
 
 
 def export(
     context: typer.Context,
     record: RecordName = "@last",
     format: Annotated[  # noqa: A002 -- the name of the option
-        Format,
+        str,
         Option(
             "--format",
             "-f",
             metavar="FORMAT",
-            help="Format: parquet, jsonl, csv-long, bmf (Bencher), github-action-benchmark, latex or "
-            "openmetrics.",
+            help=f"Format: {', '.join(export_formats())}. Format bmf is that of Bencher.",
         ),
     ] = "csv-long",
     metric: Annotated[
@@ -47,7 +44,7 @@ def export(
     the comparison with the baseline. Times are in seconds, sizes in bytes.
     """
     from bench_framework.store import layout
-    from bench_framework.workflow.records.exchange import export_record
+    from bench_framework.workflow.records.export import export_record
 
     console: Console = context.obj
     console.warn_of_changes(record)

@@ -1,0 +1,8 @@
+"""``benchctl audit``: check the comparative statements of a published report."""
+
+from bench_framework.registry import Registry
+
+
+def register(registry: Registry) -> None:
+    """Add the command."""
+    registry.command("Inspect", "audit", f"{__name__}.command:audit")

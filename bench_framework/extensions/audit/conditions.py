@@ -1,0 +1,279 @@
+"""Conditions of the measurements on a page: sessions, clocks, stages, inputs, units and outputs."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Final
+
+from bench_framework.extensions.audit import compute, wording
+from bench_framework.extensions.audit.compute import MARGIN, Finding, Pair, Status, statement
+from bench_framework.extensions.audit.lookup import Lookup
+from bench_framework.extensions.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
+from bench_framework.rounding import thresholds
+from bench_framework.text.numbers import fixed, format_percent
+
+_FAR: Final = 0.05
+"""The relative difference from which two figures without spread are not called equal."""
+MOST_ROWS: Final = 8
+"""Number of rows of a table that a statement quotes."""
+MOST_RATES: Final = 100
+"""Most rates of a page whose stages and limits are searched."""
+_NO_OVERLAP: Final = 0.03
+"""The relative difference up to which a combined rate equals that of stages in sequence."""
+_EXCESS: Final = 1.05
+"""The factor above the rate of stages in sequence that shows that a clock excludes a stage."""
+_PREFIX: Final = 4
+"""Letters by which words such as "write" and "writing" are recognised as one."""
+
+
+class Conditions:
+    """Conditions that make figures of a page incomparable."""
+
+    def __init__(self, page: Page, lookup: Lookup) -> None:
+        self.page = page
+        self.lookup = lookup
+        self._outputs_checked = wording.OUTPUTS_CHECKED.search(page.prose) is not None
+        self._sizes: dict[str, set[float]] = defaultdict(set)
+        for f in page.figures:
+            self._sizes[f.row] |= {f.size} if f.size else set()
+        self._counts = {
+            (t.group, t.line): t.text.strip()
+            for t in page.texts
+            if wording.COUNTED.match(t.column.strip()) and re.fullmatch(r"[\d,_ ]+", t.text)
+        }
+        rates = [f for f in page.figures if f.quantity.kind == "rate" and f.quantity.lo > 0]
+        self._rates = rates if len(rates) <= MOST_RATES else []
+        about = {t.line: t.text for t in reversed(page.texts) if not t.column}
+        self._stages = [
+            f for f in self._rates if wording.STAGE.search(f"{f.label} {about.get(f.line, '')}")
+        ]
+
+    def statements(self) -> Iterator[Finding]:
+        """Yield the statements that concern a list, a table or the whole page."""
+        yield from self._tables()
+        yield from self._two_scales()
+        if not wording.EVIDENCE.search(self.page.prose):
+            yield from self._mechanisms()
+        yield from self._units()
+        yield from self._above_limit()
+
+    def judge(
+        self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
+    ) -> Finding:
+        """Judge a statement that agrees with a pair of figures by their runs or their spread.
+
+        `equal` states that it calls them equal, up to the relative difference `margin`, and
+        `certain` that it names them.
+        """
+        interval = pair.interval
+        if interval is None or not certain:
+            gap = abs(pair.estimate[0] - 1)
+            if interval is None and equal and gap > max(margin, _FAR):
+                return Finding("not supported", f"{pair} differ by {format_percent(gap, digits=3)}")
+            start = "" if certain else "it does not name its figures; "
+            lack = f", but {self.lack(pair)}" if interval is None else ""
+            return Finding("inconclusive", f"{start}{pair} agree with it{lack}")
+        bounds = lo, hi = interval.lo, interval.hi
+        source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
+        result = f"{source} of {pair} give a ratio of {fixed(interval.ratio, 3)} [{fixed(lo, 3)}, {fixed(hi, 3)}]"
+        if not equal and lo <= 1 <= hi:
+            return Finding("inconclusive", f"{result}, which includes 1", bounds)
+        if not equal:
+            return Finding("supported", result, bounds)
+        low, _, high = thresholds(margin)
+        status: Status = "inconclusive"
+        end = "which may not be "
+        if low <= lo and hi <= high:
+            status, end = "supported", ""
+        elif lo > high or hi < low:
+            status, end = "not supported", "not "
+        return Finding(status, f"{result}, {end}within ±{format_percent(margin, digits=2)}", bounds)
+
+    def lack(self, pair: Pair) -> str:
+        """Return what is missing to judge a pair of figures without runs or spread."""
+        a, b = sides = (pair.subject, pair.reference)
+        lacks = ["no number of runs"] * (not (a.n and b.n))
+        lacks += ["no spread"] * any(f.quantity.sd is None for f in sides)
+        lacks += ["no check that the outputs are equal"] * (not self._outputs_checked)
+        listed = " and ".join(filter(None, (", ".join(lacks[:-1]), *lacks[-1:])))
+        text = f"the page states {listed}" if lacks else "its figures have no interval"
+        several = len(set().union(*self._sizes.values())) > 1
+        if a.row != b.row and len(self._sizes[a.row] & self._sizes[b.row]) == 1 and several:
+            text += "; the two were measured with one input size only, other rows with several"
+        return text
+
+    def conflict(self, pairs: Sequence[Pair], text: Text) -> str:
+        """Return why none of the pairs may be compared, or an empty text."""
+        reasons = [self._conflict(pair.subject, pair.reference, text) for pair in pairs]
+        return reasons[0] if all(reasons) else ""
+
+    def _conflict(self, a: Figure, b: Figure, text: Text) -> str:
+        if {compute.clock_of(a), compute.clock_of(b)} == {"CPU time", "wall time"}:
+            return "it compares CPU time with wall time"
+        counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
+        if len(counts) > 1:
+            listed = " and ".join(sorted(counts))
+            return f"the compared rows report different results ({listed}): they did different work"
+        ours, theirs = self._exclusion(a, text), self._exclusion(b, text)
+        return ours or theirs if bool(ours) != bool(theirs) else ""
+
+    @cached_property
+    def _drift(self) -> tuple[str, frozenset[int]]:
+        """Return how much an unchanged reference moved between two sets, and the sets."""
+        firsts: dict[tuple[object, ...], Figure] = {}
+        for f in self.page.figures:
+            if not f.group or f.quantity.lo <= 0 or not wording.UNCHANGED.search(f.row):
+                continue
+            first = firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f)
+            pair = Pair(f, first)
+            ratio, lo, hi = pair.estimate
+            moved = abs(ratio - 1) > MARGIN
+            if interval := pair.interval:
+                lo, hi = interval.lo, interval.hi
+                moved = lo > 1 or hi < 1
+            if moved and first.headings != f.headings:
+                reason = (
+                    f"between the two sets of runs, {first.row} itself changed by a factor of"
+                    f" {fixed(ratio, 2)} [{fixed(lo, 2)}, {fixed(hi, 2)}]: the conditions were different"
+                )
+                return reason, frozenset((first.group, f.group))
+        return "", frozenset()
+
+    def drift_of(self, text: Text) -> str:
+        """Return why a comparison of two sessions is not supported, or an empty text."""
+        across = wording.ACROSS_SESSIONS.search(text.text)
+        return self._drift[0] if across and text.group not in self._drift[1] else ""
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def _in_sequence(self, keys: Iterable[str]) -> float:
+        """Return the rate of stages one after the other, or 0 if the page lacks one of them."""
+        stages = [[f for f in self._stages if key in f.label.lower()] for key in keys]
+        fastest = {max(stage, key=lambda f: f.quantity.hi) for stage in stages if stage}
+        known = len(fastest) == len(stages) > 1
+        return 1 / sum(1 / f.quantity.hi for f in fastest) if known else 0.0
+
+    @cached_property
+    def serial(self) -> str:
+        """Return why a loss is not overhead: a combined rate is that of its stages in sequence."""
+        for both in self._rates:
+            parts = re.split(r"\s(?:\+|&|and)\s", re.sub(r"\(.*?\)", "", both.row).lower())
+            rate = self._in_sequence(part.strip() for part in parts)
+            if rate and abs(both.quantity.value / rate - 1) <= _NO_OVERLAP:
+                return (
+                    f"the {both.quantity.text} of “{both.row}” is the rate of its stages one after"
+                    f" the other ({fixed(rate / 1e9, 2)} GB/s): missing overlap explains the whole loss"
+                )
+        return ""
+
+    @cached_property
+    def _excluded(self) -> dict[Figure, str]:
+        """Return the figures whose clock cannot include both stages that their row describes."""
+        excluded = {}
+        for text in (t for t in self.page.texts if t.column and self._stages):
+            match = wording.THEN.search(text.text)
+            words = match.groups() if match else ()
+            rate = self._in_sequence(word[:_PREFIX].lower() for word in words)
+            for f in self.lookup.by_line.get((text.group, text.line), ()) if rate else ():
+                if f.quantity.kind == "rate" and f.quantity.value > rate * _EXCESS:
+                    excluded[f] = (
+                        f"the clocks differ: {f.quantity.text} of “{f.row}” is more than its two stages"
+                        f" allow one after the other ({fixed(rate / 1e9, 2)} GB/s), so one was not timed"
+                    )
+        return excluded
+
+    def _exclusion(self, figure: Figure, text: Text) -> str:
+        """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
+        q, mentioned = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
+        same = (f for _, f in mentioned if q.lo <= f.quantity.value <= q.hi)
+        return next((self._excluded[f] for f in (figure, *same) if f in self._excluded), "")
+
+    # -- lists, tables and units -----------------------------------------------------------------
+
+    def _tables(self) -> Iterator[Finding]:
+        """Yield tables that list figures of variants without a factor, runs and spread."""
+        derived = {
+            t.group
+            for t in self.page.texts
+            if t.column and any(q.kind in RATIOS for q in quantities(t.text))
+        }
+        for group in sorted(self.page.tables - derived):
+            columns: dict[str, list[Figure]] = defaultdict(list)
+            for f in self.lookup.by_group[group]:
+                if not f.series and not f.row[:1].isdigit():
+                    columns[f.column].append(f)
+            figures = max(columns.values(), key=len, default=[])
+            if len({f.row for f in figures}) < 2:  # noqa: PLR2004 -- a comparison
+                continue
+            lack = self.lack(Pair(figures[0], figures[1]))
+            if "no number of runs" in lack or "no spread" in lack:
+                listed = [f"{f.row} {f.quantity.text}" for f in figures[:MOST_ROWS]]
+                listed += ["…"] * bool(figures[MOST_ROWS:])
+                text = f"{figures[0].column}: {'; '.join(listed)}"
+                reason = f"it compares variants, but {lack}"
+                yield statement(figures[0], text, "inconclusive", reason)
+
+    def _two_scales(self) -> Iterator[Finding]:
+        """Yield lists and columns that state one effect as a factor and another as a percentage."""
+        groups: dict[tuple[int, str], list[tuple[Text, Quantity]]] = defaultdict(list)
+        for text in self.page.texts:
+            if text.group and wording.DIRECTION.search(f"{text.text} {text.column}"):
+                q = next((q for q in quantities(text.text) if q.kind in RATIOS), None)
+                groups[text.group, text.column] += [(text, q)] if q else []
+        for items in groups.values():
+            if {q.kind for _, q in items} == set(RATIOS):
+                factors = (
+                    f"{q.text} ({fixed(1 / (1 - q.value), 2)}x)"
+                    for _, q in items
+                    if q.kind == "percent" and q.value < 1
+                )
+                reason = (
+                    "one list has two scales, so that its items cannot be compared as written: as a"
+                    f" factor of the time saved, {', '.join(factors)}"
+                )
+                listed = "; ".join(text.text for text, _ in items)
+                yield statement(items[0][0], listed, "inconclusive", reason)
+
+    def _mechanisms(self) -> Iterator[Finding]:
+        """Yield columns that attribute figures to mechanisms without evidence that these ran."""
+        columns: dict[tuple[int, str], list[Text]] = defaultdict(list)
+        for t in self.page.texts:
+            if wording.MECHANISM.search(t.column) and self.lookup.by_line.get((t.group, t.line)):
+                columns[t.group, t.column].append(t)
+        for (_, title), cells in columns.items():
+            several = any(re.search(r"\s\+\s", t.text) for t in cells)
+            reason = (
+                "the page has no evidence that each variant used what this column names, such as a"
+                " trace of system calls or a mode that the program printed"
+            ) + "; it has no figure of each change alone" * several
+            listed = "; ".join(f"{t.lead}: {t.text}" for t in cells)
+            yield statement(cells[0], f"{title}: {listed}", "no data", reason)
+
+    def _units(self) -> Iterator[Finding]:
+        """Yield decimal units for powers of 1024 on a page with rates in decimal units."""
+        for line, code in self.page.code if self._rates else ():
+            if match := wording.POWER_OF_1024.search(code):
+                reason = (
+                    f"a power of 1024 is called {match['unit']}, so that a rate in decimal units may"
+                    " be one in binary units, 5 to 10 % different"
+                )
+                at = line + code[: match.start()].count("\n") + 1
+                text = f"{match[0].strip()}; rates in {self._rates[0].quantity.text.split()[-1]}"
+                yield Finding("inconclusive", reason, None, at, "", text)
+                return
+
+    def _above_limit(self) -> Iterator[Finding]:
+        """Yield rates above a hardware limit that the page states."""
+        for limit in (f for f in self._rates if wording.LIMIT.search(f.row)):
+            words = _prefixes(limit.row) - _prefixes(
+                "limit maximum peak theoretical ceiling bandwidth hard"
+            )
+            for f in self._rates:
+                if _prefixes(f"{f.row} {f.column}") & words and f.quantity.lo > limit.quantity.hi:
+                    reason = f"it is above the limit of {limit.quantity.text} ({limit.row})"
+                    yield statement(f, f"{f.label}: {f.quantity.text}", "not supported", reason)
+
+
+def _prefixes(text: str) -> set[str]:
+    return {word[:_PREFIX] for word in re.findall(r"[a-z]{4,}", text.lower())}

@@ -1,0 +1,152 @@
+"""The audit of a page as Markdown, as text for a terminal, and as JSON."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
+
+from bench_framework.errors import EXIT_DONE, EXIT_WORSE
+from bench_framework.extensions.audit.compute import LEVEL, Finding, content_words, statement
+from bench_framework.extensions.audit.page import Figure, Page, Quantity, read_page
+from bench_framework.extensions.audit.rules import STATUSES, audit_page
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.sessions import Series, Session
+from bench_framework.report.render.markdown import escape
+from bench_framework.report.render.widths import visible, wrap
+from bench_framework.stats import welch
+from bench_framework.stats.portable_math import exp, t_quantile
+from bench_framework.text.names import capital
+from bench_framework.text.numbers import format_duration, format_size
+from bench_framework.units import counted
+
+_KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
+_NEAR: Final = 0.1
+"""The relative difference up to which one of several figures with a name is that of a command."""
+_OFF: Final = 0.05
+"""The relative difference from which a figure contradicts the runs that belong to it."""
+
+
+def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Finding]:
+    """Give figures their runs, and add commands that are not on the page as further figures.
+
+    A command belongs to the figures with its name. Without such figures, it belongs to the one
+    figure that is its rounded mean.
+
+    Yield the figures that contradict their runs.
+    """
+    for number, session in enumerate(sessions, 1):
+        for command, series in ((c, s) for c in session.commands for s in c.series):
+            if series.metric in _KINDS:
+                yield from _assign(page, command.label, series, -number)
+
+
+def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Finding]:
+    (kind, show), words = _KINDS[series.metric], content_words(label)
+    same = [f for f in page.figures if f.quantity.kind == kind and not f.series]
+    namesakes = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
+    chosen = [f for f, names in namesakes if names == words] or [f for f, _ in namesakes]
+    if len({f.row for f in chosen}) > 1:
+        chosen = []
+    elif len(chosen) > 1:
+        chosen = [f for f in chosen if abs(f.quantity.value / series.mean - 1) <= _NEAR]
+    if not chosen:
+        equal = [f for f in same if f.quantity.lo <= series.mean <= f.quantity.hi]
+        chosen = equal if len(equal) == 1 else []
+    for f in chosen:
+        page.figures[page.figures.index(f)] = replace(f, series=series)
+        if reason := _contradiction(f, series):
+            yield statement(f, f"{f.label}: {f.quantity.text}", "not supported", reason)
+    if not chosen:
+        mean = series.mean
+        quantity = Quantity(kind, mean, mean, mean, show(mean))
+        page.figures.append(Figure(label, quantity, 0, group, (), row=label, series=series))
+
+
+def _contradiction(figure: Figure, series: Series) -> str:
+    """Return why a figure contradicts its runs, or an empty text."""
+    q, centre = figure.quantity, welch.log_mean(series)
+    if centre is None or abs(q.value / series.mean - 1) <= _OFF:
+        return ""
+    half = t_quantile((1 + LEVEL) / 2, centre.freedom) * centre.variance**0.5
+    lo, hi = exp(centre.centre - half), exp(centre.centre + half)
+    if lo <= q.hi and q.lo <= hi:
+        return ""
+    _, show = _KINDS[series.metric]
+    return f"the data give {show(series.mean)} [{show(lo)}, {show(hi)}]"
+
+
+NOTHING: Final = "no comparative statements found"
+_MARKS: Final = {"supported": "✓", "not supported": "✗", "inconclusive": "?", "no data": "–"}
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The statements of a page with their results, and the names of the data files."""
+
+    page: str
+    data: tuple[str, ...]
+    statements: tuple[Finding, ...]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of statements by result."""
+        tally = Counter(s.status for s in self.statements)
+        return {status: tally[status] for status in STATUSES}
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if at least one statement is not supported, else 0."""
+        return EXIT_WORSE if self.counts["not supported"] else EXIT_DONE
+
+    @property
+    def summary(self) -> str:
+        """Return the number of statements by result as one line."""
+        parts = ", ".join(f"{n} {status}" for status, n in self.counts.items() if n)
+        return f"{counted(len(self.statements), 'statement')}: {parts}" if parts else NOTHING
+
+
+def audit(source: str, page: str, sessions: Sequence[Session] = ()) -> Audit:
+    """Audit a page."""
+    content = read_page(source)
+    statements = [*attach(content, sessions), *audit_page(content)]
+    statements.sort(key=lambda s: s.line)
+    return Audit(page, tuple(s.label for s in sessions), tuple(statements))
+
+
+def as_json(result: Audit) -> dict[str, Any]:
+    """Return the audit as plain values."""
+    return {
+        "page": result.page,
+        "data": list(result.data),
+        "counts": {name.replace(" ", "_"): n for name, n in result.counts.items()},
+        "statements": [asdict(s) for s in result.statements],
+        "exit_code": result.exit_code,
+    }
+
+
+def as_markdown(result: Audit) -> str:
+    """Return the audit as a Markdown page."""
+    data = ", ".join(result.data) or "none, only the page itself"
+    summary = capital(result.summary)
+    lines = [f"# Audit of {escape(result.page)}", f"\n**{summary}.** Data: {escape(data)}."]
+    if result.statements:
+        lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
+    for s in result.statements:
+        mark = f"**{s.status}**" if s.status == "not supported" else s.status
+        cells = (str(s.line), escape(s.text), mark, escape(capital(s.reason)))
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def as_text(result: Audit, width: int) -> str:
+    """Return the audit as text of at most `width` columns where its words allow it."""
+    lines = list(wrap(visible(f"{result.page}: {result.summary}"), width))
+    room = max(20, width - 7)
+    for status in STATUSES:
+        chosen = [s for s in result.statements if s.status == status]
+        lines += [f"\n{_MARKS[status]} {status} ({len(chosen)})"] if chosen else []
+        for s in chosen:
+            first, *rest = (*wrap(visible(f"“{s.text}”"), room), *wrap(visible(s.reason), room))
+            lines.append(f"{s.line:>5}  {first}")
+            lines += (" " * 7 + line for line in rest)
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,284 @@
+"""The comparative statements of a page, and a result with a reason for each."""
+
+import itertools
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+from bench_framework.extensions.audit import compute, wording
+from bench_framework.extensions.audit.compute import MARGIN, Finding, Pair, Status, direction_of
+from bench_framework.extensions.audit.conditions import Conditions
+from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
+from bench_framework.extensions.audit.page import RATIOS, Page, Quantity, Text, quantities
+from bench_framework.text.numbers import fixed, format_percent, shortest, show_size
+
+STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
+"""Results, the worst one first."""
+_NO_CAUSE: Final = "it names a cause, and the page has no variant that differs in this alone"
+_SHORT: Final = 20
+"""Length up to which a table cell is a mark such as "slower", which names no variant."""
+_NEAR: Final = 60
+"""Characters before and after a factor in which a word shows that it compares."""
+_LINEAR_RANGE: Final = (0.95, 1.05)
+
+
+def audit_page(page: Page) -> list[Finding]:
+    """Return every comparative statement of a page with its result."""
+    auditor = _Auditor(page)
+    statements = [s for text in page.texts if (s := auditor.statement(text)) is not None]
+    return [*statements, *auditor.conditions.statements()]
+
+
+class _Auditor:
+    """Rules that apply to one sentence, list item, heading or table cell."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.lookup = Lookup(page)
+        self.conditions = Conditions(page, self.lookup)
+
+    def statement(self, text: Text) -> Finding | None:
+        """Return the statement in a text with its worst result, or `None` if it compares nothing."""
+        findings = sorted(self._findings(text), key=lambda f: STATUSES.index(f.status))
+        if not findings:
+            return None
+        worst = findings[0]
+        reasons = {
+            f.reason: 0 for f in findings if worst.status == f.status or f.reason == _NO_CAUSE
+        }
+        words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
+        section = text.headings[-2:-1] if text.heading else text.headings[-1:]
+        reason = "; ".join(list(reasons)[:2])
+        return Finding(worst.status, reason, worst.interval, text.line, "".join(section), words)
+
+    def _findings(self, text: Text) -> Iterator[Finding]:
+        words = text.text
+        baselines = self.lookup.baselines.get((text.group, text.column), ())
+        if text.line in baselines or words.endswith("?"):
+            return
+        ratios = [q for q in quantities(words) if q.kind in RATIOS]
+        negated = wording.NEGATED.search(words) is not None
+        factors = [] if negated else [q for q in ratios if _compares(q, text)]
+        for factor in factors:
+            yield self._factor(factor, text, alone=len(ratios) == 1)
+        if text.heading:
+            return
+        fast = wording.PERFORMANCE.search(f"{words} {text.column}") is not None
+        if not factors and not negated and (fast or not text.column):
+            yield from self._words(text, fast=fast)
+        if fast:
+            yield from self._explanations(text, compared=bool(factors))
+        if wording.LINEAR.search(words) and not wording.NOT_LINEAR.search(words):
+            yield self._linear(text)
+        if condition := self._condition(text):
+            yield Finding("no data", f"the page has no measurement of “{condition}”")
+        lost = wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words))
+        if lost and self.conditions.serial:
+            yield Finding("not supported", self.conditions.serial)
+
+    # -- factors and words -----------------------------------------------------------------------
+
+    def _factor(self, q: Quantity, text: Text, *, alone: bool) -> Finding:
+        last = wording.CLAUSE.search(text.text, q.end)
+        end = last.start() if last else len(text.text)
+        start = max((m.end() for m in wording.CLAUSE.finditer(text.text, 0, q.start)), default=0)
+        clause = text.text[start:end]
+        rows = set() if text.column else {f.row for _, f in self.lookup.mentions(clause)}
+        # A clause that names two variants compares these, not those of the whole sentence.
+        part = replace(text, text=clause) if len(rows) > 1 else text
+        choice = self.lookup.candidates(part, end)
+        if not (alone or rows or text.column):
+            choice = replace(choice, certain=False)  # the names of another clause
+        neutral = q.kind == "percent" and not direction_of(f"{text.text} {text.column}", q, "time")
+        equal = q.about == "within" or (neutral and wording.EQUAL.search(text.text) is not None)
+        return self._check(q, text, choice, of_metric(choice.pairs, text, clause), equal=equal)
+
+    def _words(self, text: Text, *, fast: bool) -> Iterator[Finding]:
+        """Yield findings about statements without a factor: equal, better, best."""
+        order, equal = wording.ORDER.search(text.text), wording.EQUAL.search(text.text)
+        choice = self.lookup.candidates(text)
+        pairs = of_metric(choice.pairs, text) if choice.certain else []
+        word = order or equal or wording.DIFFERENCE.search(text.text)
+        place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
+        # "Slower" is any factor above 1.
+        q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
+        stated = bool(pairs and word)
+        if order:
+            stated = fast and (not text.column or choice.certain or len(text.text) > _SHORT)
+        if fast and equal and not wording.FASTER.search(text.text):
+            before = wording.BEFORE.search(text.text) and not pairs
+            if before and not wording.IS_BEFORE.search(self._measured):
+                yield Finding("no data", "the page has no figure of the version before the change")
+            else:
+                yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
+        elif fast and (best := wording.BEST.search(text.text)):
+            changes = wording.EFFECT_OF_CHANGE.search(text.text)
+            superlative = best[0].lower()
+            yield self._largest_effect(text) if changes else self._superlative(text, superlative)
+        elif stated:
+            yield self._check(q, text, choice, pairs)
+
+    def _check(
+        self, q: Quantity, text: Text, choice: Candidates, pairs: list[Pair], *, equal: bool = False
+    ) -> Finding:
+        """Check a factor, or a word as a factor, against pairs of figures."""
+        if not pairs:
+            return Finding("no data", f"it does not name two figures from which {q.text} follows")
+        stated = f"{text.text} {text.column}"
+        ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
+        share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
+        ranges = {kind: share or compute.allowed(q, way, text.text) for kind, way in ways.items()}
+        every = [r for kind in ranges for r in ranges[kind]]
+        matching = [p for p in pairs if p.agrees(ranges[p.kind])]
+        if not matching and not choice.certain:
+            return Finding("no data", f"it does not name two figures from which {q.text} follows")
+        if not matching:
+            best = compute.nearest(pairs, every)
+            ratio = best.estimate[0]
+            factor = shortest(max(ratio, 1 / ratio), 3)
+            change = f"{'+' if ratio >= 1 else ''}{format_percent(ratio - 1, digits=3)}"
+            source = "the data of " if best.from_data else ""
+            reason = f"{source}{best} give a factor of {factor} ({change}), not {q.text}"
+            inverse = best.agrees(compute.allowed(q, 0, text.text))
+            opposite = ": the direction is the opposite" * inverse
+            return Finding("not supported", reason + opposite)
+        if reason := self.conditions.conflict(matching, text):
+            return Finding("not supported", reason)
+        best = compute.nearest(matching, every, text.text)
+        if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
+            far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
+            best = far if equal else matching[0]
+        margin = max(q.value, MARGIN) if q.kind == "percent" else MARGIN
+        clear = choice.oriented or bool(text.column) or set(ways.values()) == {0} or equal
+        certain = choice.certain and clear
+        return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
+
+    def _superlative(self, text: Text, word: str) -> Finding:
+        """Check a superlative by the figures of its table."""
+        rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
+        first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
+        others = self.lookup.by_group[first.group] if first else []
+        pairs = pairs_of([first] if first else [], others, column=True, sized=True)
+        if not pairs:
+            return Finding("no data", f"the page has no figures that show “{word}”")
+        # In time and memory, the better figure is below the others.
+        above = word in ("slowest", "worst", "highest", "largest")
+        above = above != compute.is_rate(pairs[0].kind)
+        for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
+            _, lo, hi = pair.estimate
+            if hi < 1 if above else lo > 1:
+                return Finding("not supported", f"{pair} show the opposite of “{word}”")
+        closest = min(pairs, key=lambda p: abs(math.log(p.estimate[0])))
+        return self.conditions.judge(closest, equal=False)
+
+    @cached_property
+    def _effects(self) -> list[tuple[float, str]]:
+        """Return the percentages that headings state for changes, with the change."""
+        return [
+            (q.value, re.sub(r"^\W*\d+\W+|\(.*", "", words).strip())
+            for words in [text.text for text in self.page.texts if text.heading]
+            for q in quantities(words)
+            if q.kind == "percent" and direction_of(words, q, "time")
+        ]
+
+    def _largest_effect(self, text: Text) -> Finding:
+        """Check "the biggest improvement" by the percentages that the page states for changes."""
+        words = _content(text.text)
+        shared = [(len(_content(name) & words), value, name) for value, name in self._effects]
+        common, value, name = max(shared, default=(0, 0.0, ""))
+        if not common:
+            return Finding("no data", "the page does not state the effect of each change alone")
+        most, top = max(self._effects)
+        if most <= value:
+            return Finding("inconclusive", "the percentages agree with it, but have no interval")
+        stated = f"{format_percent(most, digits=3)} for “{top}” and {format_percent(value, digits=3)} for “{name}”"
+        return Finding("not supported", f"the page itself gives {stated}")
+
+    # -- causes, growth, predictions, recommendations --------------------------------------------
+
+    def _explanations(self, text: Text, *, compared: bool) -> Iterator[Finding]:
+        """Yield findings about causes, comparisons of two sessions, and predictions."""
+        if wording.CAUSE.search(text.text):
+            words = _content(text.text)
+            alone = next((row for row, names in self._without if names & words), None)
+            rests = Finding("inconclusive", f"it rests on “{alone}”, which has no interval")
+            yield rests if alone else Finding("no data", _NO_CAUSE)
+        if gap := self.conditions.drift_of(text):
+            yield Finding("not supported", gap)
+        predicted = any(map(wording.PREDICTION.search, (text.text, *text.headings[1:])))
+        if predicted and (compared or wording.ORDER.search(text.text)):
+            yield Finding("no data", "it is a prediction; the page has no measurement of it")
+
+    @cached_property
+    def _without(self) -> list[tuple[str, set[str]]]:
+        """Return the rows that leave out a change, with their words."""
+        rows = {f.row: _content(f.row) for f in self.page.figures if wording.WITHOUT.search(f.row)}
+        return list(rows.items())
+
+    @cached_property
+    def _growth(self) -> list[tuple[str, float, float, str]]:
+        """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
+        series: dict[str, dict[float, Quantity]] = defaultdict(dict)
+        for f in self.page.figures:
+            if f.size and f.quantity.kind == "time" and f.quantity.lo > 0:
+                series[f.row].setdefault(f.size, f.quantity)
+        growth = []
+        for name, points in series.items():
+            for (small, a), (large, b) in itertools.pairwise(sorted(points.items())):
+                lo, hi = (math.log(r) / math.log(large / small) for r in (b.lo / a.hi, b.hi / a.lo))
+                sizes = f"from {show_size(small, 'si')} to {show_size(large, 'si')}"
+                growth.append((name, lo, hi, sizes))
+        return growth
+
+    def _linear(self, text: Text) -> Finding:
+        rows = {f.row for _, f in self.lookup.mentions(text.text)}
+        growth = [g for g in self._growth if g[0] in rows] or self._growth
+        for name, lo, hi, sizes in growth:
+            if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
+                exponent = f"{fixed((lo + hi) / 2, 2)} {sizes}; 1 is linear"
+                reason = f"the time of {name} grows with exponent {exponent}"
+                return Finding("not supported", reason)
+        if growth:
+            return Finding("inconclusive", "the exponents agree with it, but have no interval")
+        return Finding("no data", "the page has no times of one program at several input sizes")
+
+    def _condition(self, text: Text) -> str:
+        """Return the condition of a recommendation if the page measured nothing of this kind."""
+        if not wording.USE.search(text.text):
+            return ""
+        places = (text.text, *text.headings[-1:])
+        match = next(filter(None, map(wording.CONDITION.search, places)), None)
+        words = re.findall(r"[\w/-]{3,}", match[1].lower()) if match else []
+        known = any(word in self._measured for word in words if word not in ("and", "the"))
+        return match[1] if match and not known else ""
+
+    @cached_property
+    def _measured(self) -> str:
+        """Return the names of the figures, and the workloads that the page calls its own."""
+        workloads = (m[0] for m in wording.THIS_WORKLOAD.finditer(self.page.prose))
+        names = {f"{f.label} {f.column} {' '.join(f.headings)}": 0 for f in self.page.figures}
+        return " ".join((*names, *workloads)).lower()
+
+
+def _compares(q: Quantity, text: Text) -> bool:
+    """Return whether a factor or percentage compares two figures."""
+    start, follows = max(0, q.start - _NEAR), text.text[q.end :]
+    near = f"{text.text[start : q.end + _NEAR]} {text.column}"
+    compared = q.sign or wording.DIRECTION.search(near) or wording.DIFFERENCE.search(near)
+    if wording.PERCENT_OF.match(text.column):
+        return True
+    if q.kind == "percent":
+        of_limit = wording.SHARE_OF_LIMIT.match(follows)
+        return not wording.SHARE.match(follows) and bool(compared or of_limit)
+    # "20x repeated" and "8x GPUs" are counts; "(2.04x)" is a factor.
+    return bool(compared or re.match(r"\W*$|\s*\)", follows))
+
+
+def _content(text: str) -> set[str]:
+    """Return the words of a text that may name a change."""
+    words = re.findall(r"[a-z_][\w.-]{3,}", text.lower())
+    return {word for word in words if not wording.PERFORMANCE.fullmatch(word)}

@@ -1,0 +1,129 @@
+"""``benchctl bisect``: find the commit that made a configuration slower."""
+
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+from typer import Option
+
+from bench_framework.cli.arguments import (
+    Only,
+    Overrides,
+    ScenarioFile,
+    command_line,
+)
+from bench_framework.cli.console import Console, wrap
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
+
+EXAMPLES = """
+benchctl bisect bench/parse.yaml --good v1.2
+benchctl bisect bench/parse.yaml --good v1.2 --bad main -k io=mmap --metric cpu
+benchctl bisect bench/parse.yaml --good v1.2 --find improvement
+git bisect run benchctl bisect ../parse.yaml --step --good v1.2 --bad 3c1f9ab
+Ctrl-C keeps the finished steps, and prints the command that resumes.
+Exit codes: 0 found, 2 wrong input, 3 could not measure, 4 no answer or only a range of commits.
+With --step: 0 good, 1 bad, 125 inconclusive or not measured, 128 error, which ends `git bisect run`.
+"""
+_NAME_COLUMNS = 15
+
+
+def bisect(
+    context: typer.Context,
+    file: ScenarioFile,
+    good: Annotated[str, Option(metavar="REV", help="A commit before the change.")],
+    bad: Annotated[str, Option(metavar="REV", help="A later commit, with the change.")] = "HEAD",
+    only: Only = None,
+    overrides: Overrides = None,
+    metric: Annotated[
+        Literal["wall", "cpu", "instructions"] | None,
+        Option(
+            metavar="NAME",
+            help="Metric: wall, cpu or instructions; default: the first judged metric of FILE.",
+        ),
+    ] = None,
+    find: Annotated[
+        Literal["regression", "improvement"],
+        Option(metavar="CHANGE", help="What to search for: regression or improvement."),
+    ] = "regression",
+    budget: Annotated[
+        str | None,
+        Option(
+            metavar="TIME",
+            help="Measuring time of a step, such as 2m; default: from FILE, else 5m. An inconclusive step is "
+            "repeated once with twice the time.",
+        ),
+    ] = None,
+    into_merges: Annotated[
+        bool,
+        Option("--into-merges", help="If the commit is a merge, also search the merged branch."),
+    ] = False,
+    step: Annotated[
+        bool,
+        Option(
+            "--step",
+            help="Only judge the commit that is checked out in the current folder, for `git bisect run`.",
+        ),
+    ] = False,
+    fresh: Annotated[
+        bool, Option("--fresh", help="Repeat all steps; do not continue an earlier search.")
+    ] = False,
+    retry_skipped: Annotated[
+        bool,
+        Option(
+            "--retry-skipped",
+            help="Continue, and measure skipped commits again, for example those whose build had no network.",
+        ),
+    ] = False,
+) -> None:
+    """Find the commit that made a variant slower.
+
+    Each commit is measured in the same rounds as the good and the bad end of
+    the remaining range. The answer is confirmed in new rounds. Commits that do
+    not build, fail or print another output are skipped. The search follows first
+    parents, so a merge is one commit. If -k selects several configurations, the
+    one with the largest change between the ends is searched.
+    """
+    from bench_framework.cli.display import display_for
+    from bench_framework.extensions.bisect import compute
+    from bench_framework.extensions.bisect.workflow import Search, document
+    from bench_framework.workflow.run_options import RunOptions
+
+    if step and into_merges:
+        raise typer.BadParameter(
+            "`git bisect` searches merged branches", param_hint="--into-merges"
+        )
+    console: Console = context.obj
+    options = RunOptions(
+        console.results,
+        only,
+        overrides or (),
+        fresh,
+        base=good,
+        head=bad,
+        command=command_line(),
+    )
+    with display_for(console) as display:
+        search = Search(file, options, display, find, metric, budget, fixed_ends=step)
+        branch = None
+        if retry_skipped:
+            search.retry_skipped()
+        if step:
+            result, code = search.judge_head()
+        else:
+            search.run()
+            code = EXIT_DONE if search.commit is not None else EXIT_NOT_JUDGED
+            branch = search.branch() if into_merges else None
+        if branch is not None:
+            if retry_skipped:
+                branch.retry_skipped()
+            branch.run()
+    if console.json:
+        whole = asdict(result) if step else document(search)
+        more = {} if step else {"branch": branch and document(branch)}
+        console.emit_json({"exit_code": code, **whole, **more})
+    for part in () if step or console.json else filter(None, (search, branch)):
+        console.emit("\n".join([*wrap(compute.answer(part.state), console.width), ""]) + "\n")
+        for name, text in compute.facts(part.state, console.results):
+            lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
+            console.emit("\n".join(lines))
+    raise typer.Exit(code)

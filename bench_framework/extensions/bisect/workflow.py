@@ -1,0 +1,358 @@
+"""The search for the commit that changed a configuration: builds, records and the stored steps."""
+
+import json
+import weakref
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework import errors
+from bench_framework.compare.same_programs import equal_code
+from bench_framework.errors import MeasureError, UsageError
+from bench_framework.execution import process, progress
+from bench_framework.execution.build import revisions
+from bench_framework.execution.machine import host
+from bench_framework.extensions.bisect import compute
+from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
+from bench_framework.foreign import read_regular
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.machine import fingerprint
+from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
+from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.model.policies import GatePolicy
+from bench_framework.model.revisions import Commit, Revisions
+from bench_framework.model.verdict import Verdict
+from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
+from bench_framework.scenario.selection import select_cells
+from bench_framework.store import wire
+from bench_framework.store.layout import locked, write_whole, writing
+from bench_framework.text.reasons import phrase
+from bench_framework.text.write import clause
+from bench_framework.units import counted, parse_duration
+from bench_framework.workflow.run import run_plan_anew
+from bench_framework.workflow.run_options import (
+    ALONE,
+    RunContext,
+    RunOptions,
+    find_scenario,
+    how_to_resume,
+    plan_scenario,
+    require_outside,
+    source_of_revisions,
+)
+from bench_framework.workflow.setup.preparation import build_programs, open_session
+
+STATE: Final = "bisect.json"
+SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
+NO_SIDE: Final = 125
+"""Exit codes for ``git bisect run``, which skips a commit with 125."""
+_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """An observer of a plan whose builds were shown before."""
+
+    observer: progress.Observer
+
+    def notify(self, update: progress.Update) -> None:
+        """Pass an update on, but not the plan and the unchanged builds again."""
+        if not isinstance(update, progress.PlanReady | progress.BuildFinished):
+            self.observer.notify(update)
+
+
+class Search:
+    """A search with its plan and its stored steps.
+
+    `options` has the good end as `base` and the bad one as `head`. Of several configurations, the one with
+    the largest change is searched, by `metric` or the main metric of the scenario. `budget` is the
+    measuring time of a step, such as ``2m``.
+
+    With `fixed_ends`, another program chooses the commits, also those of merged branches, and each is
+    compared with the ends of the whole range.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: RunOptions,
+        observer: progress.Observer,
+        find: Find = "regression",
+        metric: str | None = None,
+        budget: str | None = None,
+        *,
+        fixed_ends: bool = False,
+    ) -> None:
+        """Plan the search, and read the steps of an earlier one.
+
+        Raises:
+            ScenarioError, UsageError: BX110, the scenario has no revisions; BX125, the ends are no range.
+            BuildError: an end does not exist.
+        """
+        plan = _planned(name, options, metric, budget)
+        commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
+        judge, cells = plan.judge, [cell.id for cell in plan.cells]
+        question = (commits[0].id, commits[-1].id, find, judge.headline, cells, fixed_ends)
+        key = stable_id(plan.scenario_sha256, *question, machine)
+        self.plan = replace(plan, name=f"{plan.name}-bisect-{key[:6]}")
+        self._again = partial(
+            Search, name, observer=observer, find=find, metric=metric, budget=budget
+        )
+        self._text = find_scenario(name).read_text(encoding="utf-8")
+        self._observer, self._options, self._fixed = observer, options, fixed_ends
+        self._stopped = False
+        self._file = options.results / self.plan.name / STATE
+        lock = ExitStack()
+        weakref.finalize(self, lock.close)
+        # Steps of a process with the same search are awaited and read, not repeated.
+        with writing(self._file):
+            text = progress.Message("bisect: waiting for another process with the same search")
+            lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
+        self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
+        if self._file.is_file() and not options.fresh:
+            self.state = wire.load(
+                Bisection,
+                "bisect.json",
+                read_regular(self._file),
+                fix="use --fresh to search again",
+            )
+            steps = counted(len(self.state.steps), "step")
+            self.say(f"continuing after {steps} (--fresh repeats them)")
+
+    def retry_skipped(self) -> None:
+        """Allow to measure the commits again that an earlier call skipped."""
+        self.state = compute.without_skipped(self.state)
+
+    @property
+    def commit(self) -> Commit | None:
+        """The commit with the change, `None` if the search has no answer."""
+        end = compute.conclude(self.state)
+        return self.state.commits[end.hi] if end.status == "found" else None
+
+    def say(self, text: str) -> None:
+        """Pass a line to the observer."""
+        self._observer.notify(progress.Message(f"bisect: {text}"))
+
+    def run(self) -> None:
+        """Measure until the answer is known, or inconclusive after all attempts. Each step is stored.
+
+        Raises:
+            BuildError, MeasureError: BX127, an end cannot be measured; or a tool is missing.
+            Interrupted: the decided steps are kept.
+        """
+        attempts = compute.attempts_of(self.state)
+        while (step := compute.next_step(self.state, attempts)) is not None:
+            self._do(step)
+
+    def branch(self) -> "Search | None":
+        """Return the search of the branch that the found commit merged, `None` if it is no merge."""
+        if self.commit is None or len(self.commit.parents) == 1:
+            return None
+        self.say(f"{self.commit.short} is a merge; searching its branch")
+        base, head, *_ = self.commit.parents
+        return self._again(options=replace(self._options, base=base, head=head))
+
+    def judge_head(self) -> tuple[Step, int]:
+        """Measure the commit that is checked out in the current folder, for ``git bisect run``.
+
+        Returns:
+            The step of the commit, and the exit code: 0 good, 1 bad, 125 neither was shown.
+
+        Raises:
+            UsageError: BX125, the commit is not in the range.
+            GateError: BX126, the ends are not shown to differ. The other errors are those of `run`.
+        """
+        numbers = {commit.id: number for number, commit in enumerate(self.state.commits)}
+        if (number := numbers.get(self._here)) is None:
+            if not self._here:
+                raise UsageError("BX125.no-repository")
+            raise UsageError("BX125.not-in-range", commit=self._here[:12])
+        attempts = compute.attempts_of(self.state)
+        while (step := compute.next_step(self.state, attempts)) and step.kind == "ends":
+            self._do(step)
+        ends = [step for step in self.state.steps if step.kind == "ends"][-1]
+        if ends.outcome != "differs":
+            raise errors.GateError("BX126", text=ends.text)
+        if number in (0, len(numbers) - 1):
+            return ends, SIDE_CODES["bad" if number else "good"]
+        while (step := compute.next_step_of(self.state, number)) is not None:
+            self._do(step)
+        step = compute.steps_of(self.state, number)[-1]
+        return step, SIDE_CODES.get(step.outcome, NO_SIDE)
+
+    def _do(self, step: Step) -> None:
+        try:
+            self.say(compute.line_before(self.state, step))
+            step = self._commit(step) if step.kind == "commit" else self._pair(step)
+            self.state = replace(self.state, steps=(*self.state.steps, step))
+            write_whole(self._file, wire.dump(Bisection, self.state))
+            self.say(compute.line_after(self.state, step))
+            if self._stopped:
+                raise self._interrupted()
+        except KeyboardInterrupt:  # between two measurements
+            raise self._interrupted() from None
+
+    def _interrupted(self) -> errors.Interrupted:
+        return errors.Interrupted(
+            "BX130.bisection",
+            steps=counted(len(self.state.steps), "decided step"),
+            fix=how_to_resume(self._options.command),
+        )
+
+    def _pair(self, step: Step) -> Step:
+        """Compare two ends. The first time, choose the configuration with the largest change."""
+        good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
+        plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id))
+        plan = compute.scheduled(plan, step)
+        record, judgement = self._measure(plan, ALONE, self._observer)
+        comparisons = self._of_metric(judgement)
+        compared = [c for c in comparisons if c.verdict not in _REFUSED]
+        refused = [c for c in comparisons if c.verdict in _REFUSED]
+        if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
+            # Without these configurations, "no regression" would be an answer to another question.
+            cause = refused[0].reason if refused else "this machine cannot run it"
+            some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
+            raise MeasureError(
+                "BX127.cannot-compared", short=good.short, short_2=bad.short, cause=cause, some=some
+            )
+        outcome, largest = compute.of_ends(compared, self.state.find)
+        if not self.state.cell_id and outcome == "differs":
+            cell = next(c for c in self.plan.cells if cell_id(c, HEAD) == largest.cell_id)
+            label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
+            name = f"{label}, {item.label}" if item.dataset or item.values else label
+            self.state = replace(self.state, cell_id=cell.id, configuration=name)
+        ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
+        texts = (clause(c) for c in judgement.claims if c.cells == ids and c.kind in kinds)
+        text = next(texts, phrase(largest.reason))
+        return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
+
+    def _commit(self, step: Step) -> Step:
+        """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
+        commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
+        ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
+        question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
+        plan = at_commits(self._narrowed(), ids, question)
+        words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
+        plan = compute.scheduled(replace(plan, scenario_path="", asked=words), step)
+        rule = None
+        if not is_exact(self.state.metric):
+            rule = compute.SideRule(self.state.find, nearer=self._fixed)
+        untested = replace(step, level=0.0, outcome="skipped")
+        try:
+            if (end := self._same_code(plan)) is not None:
+                return replace(untested, outcome=end, text="the same code")
+            built = _Built(self._observer)
+            record, judgement = self._measure(plan, RunContext(pages=False, rule=rule), built)
+        except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
+            text = error.details[0][1] if error.details else error.message
+            return replace(untested, text=text.strip().partition("\n")[0])
+        pair = compute.comparisons_of(plan, self._of_metric(judgement))
+        refused = [phrase(c.reason) for c in pair or () if c.verdict in _REFUSED]
+        if pair is None or refused:
+            return replace(untested, record=record, text=next(iter(refused), "not comparable"))
+        outcome = compute.side(*pair, self.state.find, nearer=self._fixed) or "inconclusive"
+        text = phrase(pair[0].reason)
+        return replace(step, outcome=outcome, record=record, comparisons=pair, text=text)
+
+    def _same_code(self, plan: Plan) -> Outcome | None:
+        """Build a commit and both ends, and return the end that is the same program."""
+        with open_session(plan, self._observer) as session:
+            builds = {build.id: build for build in build_programs(plan, session)}
+        session.stop.check()
+        commit, good, bad = (builds[variant.build_id] for variant in plan.variants)
+        for end in (good, bad):
+            if not end.ok:
+                cause = end.message or ""
+                raise MeasureError("BX127.end-not-built", details=(("cargo", cause),))
+        return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
+
+    def _narrowed(self) -> Plan:
+        """Return the plan of the configuration that is searched, as soon as it is known."""
+        cells = tuple(c for c in self.plan.cells if self.state.cell_id in ("", c.id))
+        return replace(self.plan, cells=cells)
+
+    def _of_metric(self, judgement: Judgement) -> list[Comparison]:
+        comparisons = [c for c in judgement.comparisons if c.family in ("headline", "exact")]
+        return [c for c in comparisons if c.metric == self.state.metric]
+
+    def _measure(
+        self, plan: Plan, context: RunContext, observer: progress.Observer
+    ) -> tuple[str, Judgement]:
+        """Measure a plan. Return the name and the judgement of its record."""
+        given = self._options
+        options = RunOptions(given.results, fresh=given.fresh, profile=False)
+        outcome = run_plan_anew(plan, self._text, options, observer, context)
+        if outcome.judgement is None or outcome.record is None:
+            raise self._interrupted()
+        self._stopped = outcome.exit_code == errors.EXIT_INTERRUPTED
+        return f"{plan.name}/{outcome.record.name}", outcome.judgement
+
+
+def _planned(name: str, options: RunOptions, metric: str | None, budget: str | None) -> Plan:
+    """Return the scenario's plan with the selected configurations, judged by one metric."""
+    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    require_outside(plan, options.results)
+    source_of_revisions(plan)
+    cells = select_cells(plan, options.only) if options.only else plan.cells
+    roles = (Role.BASELINE, Role.CANDIDATE)
+    measured = [c for c in cells if c.role in roles and not plan.variant(c.variant_id).experiment]
+    if not measured:
+        raise UsageError("BX110.no-such-configuration", name=name)
+    metric = metric or plan.judge.headline
+    measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
+    if budget is not None:
+        try:
+            measure = replace(measure, budget_s=parse_duration(budget))
+        except ValueError as error:
+            raise UsageError("BX100.budget-not-a-time", error=error) from None
+    counts = replace(plan.instructions or InstructionPolicy(), optional=False)
+    return replace(
+        plan,
+        cells=tuple(measured),
+        measure=measure,
+        judge=replace(plan.judge, metrics=(metric,), gate=GatePolicy()),
+        instructions=counts if metric == INSTRUCTIONS else None,
+        contrasts=(),
+        published=None,
+        learnings=(),
+        next_steps=(),
+    )
+
+
+def _commits(
+    plan: Plan, options: RunOptions, *, fixed_ends: bool
+) -> tuple[tuple[Commit, ...], str, str]:
+    """Return the commits from the good to the bad end, the one that is checked out, and the machine."""
+    spec, env, results = source_of_revisions(plan), host.environment(), options.results
+    crate, ends = None if spec.git else Path(spec.crate), (options.base or "", options.head or "")
+    for end in ends if fixed_ends else ():
+        if end.startswith(("HEAD", "@", "bisect/", "refs/bisect/")):
+            raise UsageError("BX125.another-commit-after", end=end)
+    with process.Launcher() as launcher:
+        git, cache = revisions.Git(launcher, env), host.cache_root(env)
+        commits = revisions.commits_between(
+            git, cache, crate=crate, url=spec.git, ends=ends, first_parent=not fixed_ends
+        )
+        here = git.try_run("rev-parse", "HEAD") or ""
+        facts = host.facts(
+            launcher, hyperfine="", results=results, data=cache, env=env, builds=False
+        )
+    return commits, here, fingerprint(facts).digest
+
+
+def document(search: Search) -> dict[str, Any]:
+    """Return the JSON document of a search."""
+    state, end = json.loads(wire.dump(Bisection, search.state)), compute.conclude(search.state)
+    commits, steps = state.pop("commits"), state.pop("steps")
+    return {
+        **state,
+        "commits": [commit["id"] for commit in commits],
+        "status": end.status,
+        "commit": commits[end.hi] if end.status == "found" else None,
+        "range": commits[end.lo : end.hi + 1],
+        "text": end.evidence and end.evidence.text,
+        "record": end.evidence and end.evidence.record,
+        "steps": steps,
+    }

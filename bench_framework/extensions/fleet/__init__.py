@@ -1,0 +1,10 @@
+"""Measurement on other machines, which Dask connects, and the comparison of hosts."""
+
+from bench_framework.registry import Registry
+
+
+def register(registry: Registry) -> None:
+    """Add the command, and the machines of ``--scheduler``."""
+    registry.command("Machine", "fleet", f"{__name__}.command")
+    registry.hosts("fleet", f"{__name__}.measurement:DaskHosts")
+    registry.cache_folder("fleet")

@@ -1,0 +1,236 @@
+"""Comparison of the results of several hosts (docs/method.md#several-hosts), and its sentences.
+
+Every host has compared the candidates with its own baseline. Verdicts are those of the records, and
+times of different hosts are never put together. Only the log ratios of hosts of one kind are.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from bench_framework.extensions.fleet.random_effects import random_effects
+from bench_framework.features.evidence import NOT_MEASURED
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.machine import Fingerprint, fingerprint
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS
+from bench_framework.model.run import Host
+from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report.main_table import plain_interval
+from bench_framework.stats.portable_math import expm1, log
+from bench_framework.text.names import first_items
+from bench_framework.text.numbers import percent, show_ratio
+from bench_framework.text.reasons import phrase
+from bench_framework.text.words import CORRECTED, word
+from bench_framework.units import THIN_SPACE, counted, every
+
+FEWEST: Final = 3
+"""Fewest hosts of one kind for a random-effects summary."""
+Agreement = Literal["agrees", "depends", "inconclusive"]
+LEVEL: Final = 0.95
+NORMAL_95: Final = 1.959964
+_INTERNAL: Final = frozenset({"control", "best", "bridge"})
+"""Families of comparisons that describe a record, and not a candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostRecord:
+    """A record, with the name of the host that measured it."""
+
+    host: str
+    record_id: str
+    machine: Host
+    plan: Plan
+    judgement: Judgement
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredHost:
+    """A host, its record and its kind. Hosts of one kind have equal fingerprints."""
+
+    name: str
+    record_id: str
+    kind: Fingerprint
+
+
+Rows = Sequence[tuple[MeasuredHost, Comparison | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class HostResult:
+    """The result of a host. The verdict is `None` if its record does not have the comparison."""
+
+    host: str
+    verdict: Verdict | None
+    interval: Interval | None = None
+    """Typical ratio with its 95 % interval, or the only interval of a median or an exact value."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KindSummary:
+    """A random-effects summary over hosts of one kind."""
+
+    kind: str
+    """Digest of the fingerprint."""
+    hosts: tuple[str, ...]
+    interval: Interval
+    """Mean ratio with its 95 % interval."""
+    between: float
+    """Standard deviation between hosts, as a fraction of the ratio: 0.02 is 2 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostsCompared:
+    """A comparison of a candidate with its reference on all hosts."""
+
+    candidate: str
+    reference: str
+    input: str
+    """Label of the input. It is empty if there is only one input."""
+    metric: Metric
+    margin: float
+    direction: Literal["lower", "higher"]
+    agreement: Agreement
+    results: tuple[HostResult, ...]
+    kinds: tuple[KindSummary, ...]
+    text: str = ""
+    """The sentence about it, without a full stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostComparison:
+    """The results of one scenario on several hosts."""
+
+    scenario: str
+    question: str
+    margin: float
+    """Margin of the headline metric."""
+    hosts: tuple[MeasuredHost, ...]
+    comparisons: tuple[HostsCompared, ...]
+
+    @property
+    def split(self) -> bool:
+        """True if each comparison is of one host, because the hosts measured different inputs."""
+        return all(len(compared.results) == 1 for compared in self.comparisons)
+
+    @property
+    def agreement(self) -> Agreement:
+        """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
+        states = {compared.agreement for compared in self.comparisons}
+        order: tuple[Agreement, ...] = ("depends", "inconclusive")
+        return next((state for state in order if state in states), "agrees")
+
+
+def outcome(verdict: Verdict | None) -> Verdict | None:
+    """Return what must be equal on all hosts: a verdict without the certainty of its size."""
+    if verdict is not None and verdict.decided:
+        return Verdict.BETTER if verdict.better else Verdict.WORSE
+    return verdict
+
+
+def name(compared: HostsCompared) -> str:
+    """Return the name of a comparison, such as ``mmap vs read (10 MiB)``."""
+    where = f" ({compared.input})" if compared.input else ""
+    return f"{compared.candidate} vs {compared.reference}{where}"
+
+
+def say(compared: HostsCompared) -> str:
+    """Return the sentence about a comparison, without a full stop."""
+    groups: dict[Verdict | None, list[str]] = {}
+    for result in compared.results:
+        groups.setdefault(outcome(result.verdict), []).append(result.host)
+    count, parts = len(compared.results), []
+    for verdict, hosts in groups.items():
+        where = first_items(hosts, separator=", ")
+        if 1 < count == len(hosts):
+            where = every(count, "host")
+        text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
+        parts.append(f"{text} on {where}")
+    head = " depends on the host" if compared.agreement == "depends" else ""
+    return f"{name(compared)}{head}: {'; '.join(parts)}"
+
+
+def summary(kind: KindSummary, margin: float) -> str:
+    """Return the sentence about the random effects of a kind of hosts, with a full stop."""
+    ratio = show_ratio(*kind.interval.figures, margin, keep=False)
+    return (
+        f"Random effects over {counted(len(kind.hosts), 'host')} of kind {kind.kind}: mean ratio "
+        f"{ratio} (95{THIN_SPACE}% CI), standard deviation between hosts {percent(kind.between)}."
+    )
+
+
+def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
+    """Compare records of one scenario from different hosts, on the headline metric."""
+    first = records[0].plan
+    metric = first.judge.headline
+    hosts = tuple(MeasuredHost(r.host, r.record_id, fingerprint(r.machine)) for r in records)
+    # Ids of cells do not depend on the host.
+    by_pair = [
+        {
+            (c.cell_id, c.ref_cell_id): c
+            for c in record.judgement.comparisons
+            if c.metric == metric and c.family not in _INTERNAL
+        }
+        for record in records
+    ]
+    parts = [{given.values for given in record.plan.inputs} for record in records]
+    several = len(set().union(*parts)) > 1
+    compared = []
+    for pair in dict.fromkeys(pair for one in by_pair for pair in one):
+        plan = next(r.plan for r, one in zip(records, by_pair, strict=True) if pair in one)
+        given = plan.input(plan.cell(pair[0]).input_id)
+        # A host that had no part of this input does not lack the comparison.
+        rows = [
+            (host, one.get(pair))
+            for host, part, one in zip(hosts, parts, by_pair, strict=True)
+            if given.values in part
+        ]
+        compared.append(_compared(plan, given.label if several else "", rows))
+    margin = first.judge.margin_of(metric)
+    return HostComparison(first.name, first.question, margin, hosts, tuple(compared))
+
+
+def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
+    first = next(c for _, c in rows if c is not None)
+    results = tuple(_result(host.name, c) for host, c in rows)
+    candidate, reference = (
+        plan.variant(plan.cell(cell_id).variant_id).label
+        for cell_id in (first.cell_id, first.ref_cell_id)
+    )
+    of_pair = (candidate, reference, label, first.metric, first.thresholds.margin, first.direction)
+    draft = HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
+    return replace(draft, text=say(draft))
+
+
+def _result(host: str, c: Comparison | None) -> HostResult:
+    if c is None:
+        return HostResult(host, None, None, phrase(NOT_MEASURED))
+    interval, notes = plain_interval(c), [phrase(c.reason)]
+    if c.verdict is Verdict.INCONCLUSIVE and interval is not None and c.reason != CONTROL_DIFFERS:
+        notes.append("" if interval.lo <= 1 <= interval.hi else CORRECTED)
+    return HostResult(host, c.verdict, interval, "; ".join(filter(None, notes)))
+
+
+def _agreement(results: Sequence[HostResult]) -> Agreement:
+    outcomes = {outcome(result.verdict) for result in results}
+    open_ = outcomes & {None, Verdict.INCONCLUSIVE}
+    if len(outcomes - open_) > 1:
+        return "depends"
+    return "inconclusive" if open_ else "agrees"
+
+
+def _kinds(rows: Rows) -> Iterator[KindSummary]:
+    """Yield a summary for each kind of which enough hosts have a typical ratio."""
+    kinds: dict[str, list[tuple[str, float, float]]] = {}
+    for host, c in rows:
+        typical = c.typical if c is not None and c.reason != CONTROL_DIFFERS else None
+        if typical is not None and typical.bounded and typical.lo < typical.hi:
+            error = (log(typical.hi) - log(typical.lo)) / (2 * NORMAL_95)
+            kinds.setdefault(host.kind.digest, []).append((host.name, log(typical.ratio), error))
+    for kind, members in kinds.items():
+        if len(members) >= FEWEST:
+            names, estimates, errors = zip(*members, strict=True)
+            mean, between = random_effects(estimates, errors)
+            yield KindSummary(kind, names, mean.interval(LEVEL), expm1(between))

@@ -1,0 +1,152 @@
+"""Hosts of a fleet: the worker of this host, and the state of all hosts of a scheduler."""
+
+import platform
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
+from bench_framework.extensions.fleet import selection
+from bench_framework.extensions.fleet.dask_import import load_cluster
+from bench_framework.extensions.fleet.programs import Target
+from bench_framework.extensions.fleet.selection import Place
+from bench_framework.model.machine import fingerprint
+from bench_framework.store.layout import locked, writing
+from bench_framework.version import __version__
+
+State = Literal["free", "measuring", "no contact", "lost"]
+
+
+@dataclass(frozen=True, slots=True)
+class HostStatus:
+    """A host that is or was registered at a scheduler.
+
+    Attributes:
+        state: ``no contact`` for a registered host without a heartbeat for 15 s; ``lost`` for one whose
+            worker is gone and was not stopped.
+        since_s: seconds since the last heartbeat, or since the worker was lost.
+        scenario: name of the scenario that is measured; empty without one.
+        done: number of finished rounds over all inputs, with warm-up rounds; `None` before the first round.
+        total: largest number of rounds; `None` if it is not known.
+        left_s: largest remaining time in seconds; `None` if it is not known.
+        waiting: number of runs that wait for this host.
+        load: load average of the last minute.
+        free_bytes: free disk space for builds, inputs and records.
+        kind: digest of the fingerprint, which is equal for hosts of one kind.
+    """
+
+    host: str
+    address: str
+    state: State
+    since_s: float
+    kind: str
+    facts: dict[str, str]
+    labels: tuple[str, ...]
+    versions: dict[str, str | None]
+    scenario: str = ""
+    done: int | None = None
+    total: int | None = None
+    left_s: float | None = None
+    waiting: int = 0
+    load: float | None = None
+    free_bytes: int | None = None
+
+
+def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
+    """Return what a worker reports to the scheduler once: kind, labels, target and versions of this host.
+
+    Its architecture is a label, too.
+    """
+    with Launcher() as launcher:
+        machine = host.facts(launcher, hyperfine="", results=folder, data=folder)
+    kind = fingerprint(machine)
+    rust = (machine.rustc or "").split()
+    return {
+        "host_id": machine.host_id,
+        "kind": kind.digest,
+        "facts": dict(kind.facts),
+        "labels": sorted({platform.machine(), *labels}),
+        "target": Target.here(),
+        "versions": {
+            "benchctl": __version__,
+            "python": machine.python,
+            "rust": rust[1] if len(rust) > 1 else None,
+        },
+    }
+
+
+def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
+    """Return the hosts of a scheduler by name.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS.
+        MachineError: BX260, there is no connection to the scheduler.
+    """
+    address = selection.find_address(scheduler, insecure=insecure)
+    with load_cluster("benchctl fleet").connected(address, "no host was listed") as connection:
+        return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
+
+
+def _status(place: Place) -> HostStatus:
+    card, reported = place.card, place.reported
+    run: dict[str, Any] = reported.get("run") or {}
+    state: State = "measuring" if run else "free"
+    if not place.registered:
+        state = "lost"
+    elif place.silent:
+        state = "no contact"
+    return HostStatus(
+        host=place.name,
+        address=place.address,
+        state=state,
+        since_s=place.since_s,
+        kind=card.get("kind", ""),
+        facts=card.get("facts", {}),
+        labels=tuple(card.get("labels", ())),
+        versions=card.get("versions", {}),
+        waiting=max(0, place.runs - bool(run)),
+        load=reported.get("load"),
+        free_bytes=reported.get("free_bytes"),
+        **run,
+    )
+
+
+def serve(
+    scheduler: str,
+    name: str,
+    *,
+    labels: Sequence[str] = (),
+    insecure: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Serve runs until a signal. `say` prints when the worker is ready.
+
+    Raises:
+        UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
+            and has no TLS; BX136, a label is not valid.
+        MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
+            worker on this machine, or one of this name at the scheduler.
+    """
+    address = selection.find_address(scheduler, insecure=insecure)
+    selection.require_labels(labels)
+    cluster = load_cluster("benchctl fleet")
+    host.require_linux()
+    name = name or platform.node()
+    folder = host.cache_root() / "fleet-worker"
+
+    def busy() -> None:
+        raise selection.second_worker(f"another one uses {folder}")
+
+    def ready(address_here: str) -> None:
+        say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")
+
+    with ExitStack() as lock:
+        with writing(folder):
+            lock.enter_context(locked(folder, busy))
+        if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
+            raise MachineError("BX260.connection-scheduler-ended", address=address)

@@ -1,0 +1,306 @@
+"""A run on a host for a client: its request, its result, and the process that measures.
+
+The process is a child of the Dask worker. It measures as `benchctl run` does, in its only thread. The worker
+unpacks the files, starts the process and relays its updates.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import pickle
+import shutil
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, Final
+
+from bench_framework import errors
+from bench_framework.execution import progress
+from bench_framework.execution.build.revisions import key_of
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Command, Finished, Launcher
+from bench_framework.extensions.fleet.bundle import Bundle, unpack
+from bench_framework.extensions.fleet.programs import Programs
+from bench_framework.model.gate import Gating
+from bench_framework.model.plan import Plan
+from bench_framework.store import layout
+from bench_framework.store.finding import find_records
+from bench_framework.workflow.run_options import RunContext, RunOptions, find_scenario, plan_run
+from bench_framework.workflow.run_progress import Work
+
+REQUEST: Final = "request"
+RESULT: Final = "result"
+UPDATES: Final = "updates"
+PROGRAMS: Final = "programs"
+"""Folder with the programs that the client built, next to the folder of the request."""
+RESERVE: Final = "reserve"
+"""A file that is removed before the result is written, which names a full disk."""
+RESERVE_BYTES: Final = 1 << 16
+ARCHIVE: Final = "record.tar.gz"
+NAME: Final = "fleet"
+"""Name of the baseline that an archive contains its record as."""
+FOLDER: Final = "fleet"
+"""Folder of the cache with one folder per origin."""
+RELAY_S: Final = 0.5
+"""Interval in seconds at which updates are sent. The file of updates does not grow during a timing."""
+_LINES: Final = 12
+_CALL: Final = (
+    "import sys; from bench_framework.extensions.fleet.job import main; main(sys.argv[1])"
+)
+Send = Callable[[list[bytes]], object]
+_stops: dict[str, int] = {}
+"""Number of stop requests by the token of each run of this process."""
+_progress: dict[str, tuple[dict[str, Any], float]] = {}
+"""Progress of each run by its token, with the time at which it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request to measure a scenario.
+
+    Attributes:
+        token: random name of this run.
+        origin: the client and the folder of the files there. Runs of one origin share a folder.
+        scenario: name of a bundled scenario, or path of its file from `cwd`.
+        cwd: path of the current folder in the bundle.
+        context: place of the run in the fleet; the host adds the builds.
+        words: further words of the command, for the report.
+        taken: ids that the record must not have.
+        accepted: the client's path of the file of accepted changes; empty without one.
+        programs: the programs of the plan; `None` if the host builds them.
+        confirms: result and id of the record of another host, whose possible regressions are measured.
+    """
+
+    token: str
+    origin: str
+    scenario: str
+    cwd: str
+    bundle: Bundle
+    options: RunOptions
+    context: RunContext
+    words: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    accepted: str = ""
+    programs: Programs | None = None
+    confirms: tuple[Gating, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The result of a run: the archive of its finished record, or an error, or how to resume it."""
+
+    exit_code: int = errors.EXIT_DONE
+    archive: bytes = b""
+    error: errors.BenchError | None = None
+    resume: str = ""
+
+
+_STEPS: Final = (progress.PlanReady, progress.RoundFinished, progress.LookTaken)
+"""Updates after which the progress is written."""
+
+
+class _Stream:
+    """An observer that writes each update as a line into a file, and after each round its progress as JSON.
+
+    The start of a timing is left out, because nothing is drawn on this machine.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._work: Work | None = None
+
+    def notify(self, update: progress.Update) -> None:
+        """Write the update."""
+        if isinstance(update, progress.PlanReady):
+            self._work = Work(update.plan)
+        if self._work is not None:
+            self._work.take(update)
+        if not isinstance(update, progress.BlockStarted):
+            self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
+        if self._work is not None and isinstance(update, _STEPS):
+            self._file.write(json.dumps(self._work.summary).encode() + b"\n")
+
+
+def main(folder: str) -> None:
+    """Measure the request in a folder, which gets the updates, the archive and the result."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    place = Path(folder)
+    job = pickle.loads((place / REQUEST).read_bytes())  # noqa: S301 -- the parent wrote it
+    with (place / UPDATES).open("wb", buffering=0) as file:  # from here on, signals are handled
+        try:
+            result = _measure(job, place, _Stream(file))
+        except errors.ScenarioError as error:
+            # A file that only the host has can make the scenario invalid there.
+            details = tuple((problem.code, problem.message) for problem in error.problems)
+            refusal = errors.UsageError.from_texts(error.code, error.message, details=details)
+            result = Result(error=refusal)
+        except errors.BenchError as error:
+            result = Result(error=error)
+        except KeyboardInterrupt:
+            result = Result(error=errors.Interrupted("BX130.before-measurement"))
+    (place / RESERVE).unlink(missing_ok=True)
+    layout.write_whole(place / RESULT, pickle.dumps(result))
+
+
+def _measure(job: Job, place: Path, observer: _Stream) -> Result:
+    from bench_framework.workflow.run import run_plan
+
+    plan = plan_run(job.scenario, job.options)
+    gate = replace(plan.judge.gate, accepted=job.accepted)  # the client reads it
+    plan = replace(plan, asked=(*plan.asked, *job.words), judge=replace(plan.judge, gate=gate))
+    if job.confirms is not None:
+        plan = _confirmation(plan, *job.confirms)
+    text = find_scenario(job.scenario).read_text(encoding="utf-8")
+    with layout.writing(job.options.results):
+        for name in filter(layout.is_record_id, job.taken):  # so no new record gets this id
+            (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
+    context = job.context
+    if job.programs is not None:
+        root = Path(str(Path.cwd()).removesuffix(job.cwd))
+        given = (plan, root, place.parent / PROGRAMS, host.cache_root())
+        context = replace(context, builds=job.programs.receive(*given))
+    outcome = run_plan(plan, text, job.options, observer, context)
+    if outcome.record is not None and outcome.judgement is not None:
+        _write_archive(outcome.record, job.options.results, place / ARCHIVE)
+    return Result(outcome.exit_code, resume=outcome.resume or "")
+
+
+def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
+    """Return the plan of a second pass. Raises `RecordError` (BX410): this host has no such configuration."""
+    from bench_framework.features.gate.outcome import confirmation_plan
+
+    again = confirmation_plan(plan, first, record_id)
+    if again is None or not again.cells:
+        raise errors.RecordError("BX410.suspicious-configurations-do")
+    return again
+
+
+def _write_archive(folder: Path, results: Path, path: Path) -> None:
+    from bench_framework.model.machine import fingerprint
+    from bench_framework.store import baselines, manifest, wire
+
+    machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
+    digest = manifest.digest_of(manifest.read_manifest(folder))
+    version, scenario, at = baselines.SCHEMA_VERSION, folder.parent.name, host.utc_now()
+    baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, at)
+    baselines.write_archive(path, baseline, results)
+
+
+def request_stop(token: str) -> None:
+    """Request that a run stops, as Ctrl-C does: the second time, its current command is killed."""
+    if token in _stops:
+        _stops[token] += 1
+
+
+def state() -> dict[str, Any]:
+    """Return load, free disk space and progress of this host. They are sent with each heartbeat."""
+    run, written = next(iter([*_progress.values()]), (None, 0.0))
+    if run is not None and run.get("left_s") is not None:
+        run = {**run, "left_s": max(0.0, run["left_s"] - (host.seconds() - written))}
+    free = host.free_bytes(host.cache_root())
+    return {"load": os.getloadavg()[0], "free_bytes": free, "run": run}
+
+
+def run_job(job: Job, send: Send) -> Result:
+    """Measure for a client. `send` is called with the lines of updates; first without lines."""
+    _stops[job.token] = 0
+    _progress[job.token] = ({"scenario": Path(job.scenario).stem}, 0.0)
+    try:
+        send([])
+        return _run(job, send)
+    except errors.BenchError as error:
+        return Result(error=error)
+    finally:
+        del _stops[job.token], _progress[job.token]
+
+
+def _run(job: Job, send: Send) -> Result:
+    env = host.environment()
+    project = host.cache_root(env) / FOLDER / key_of(job.origin)
+    files, results, work = (project / name for name in ("files", "results", "work"))
+    unpack(job.bundle, files)
+    programs = job.programs
+    if programs is not None:
+        unpack(programs.bundle, project / PROGRAMS)
+        programs = replace(programs, bundle=Bundle())
+    layout.replace_folder(work, {})
+    with layout.writing(project):
+        _forget(results)
+    options = replace(job.options, results=results)
+    request = replace(job, bundle=Bundle(), programs=programs, options=options)
+    layout.write_whole(work / REQUEST, pickle.dumps(request))
+    layout.write_whole(work / RESERVE, bytes(RESERVE_BYTES))
+    relay = _Relay(job.token, work / UPDATES, send)
+    log = work / "stderr"
+    # -P: the files of the scenario must not replace modules.
+    argv = [sys.executable, "-P", "-c", _CALL, str(work)]
+    with Launcher() as launcher:
+        relay.launcher = launcher
+        command = Command(argv, env, str(files / job.cwd), stderr=str(log))
+        finished = launcher.run(command, relay.poll, RELAY_S)
+    relay.pass_on()
+    return _result(work, finished, log, stopped=_stops[job.token] > 0)
+
+
+def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Result:
+    if finished.ok and (work / RESULT).is_file():
+        result: Result = pickle.loads((work / RESULT).read_bytes())  # noqa: S301 -- of the child
+        archive = work / ARCHIVE
+        return replace(result, archive=archive.read_bytes() if archive.is_file() else b"")
+    if stopped:
+        raise errors.Interrupted("BX130.result")
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    raise errors.MachineError(
+        "BX263.process-measures-ended",
+        details=(("stderr", "\n".join(lines[-_LINES:])),),
+        how=finished.how,
+    )
+
+
+def _forget(results: Path) -> None:
+    """Remove the records that earlier runs returned, and the folders that reserved ids."""
+    for record in find_records(results):
+        if (record / layout.MANIFEST).is_file():
+            shutil.rmtree(record)
+    for folder in results.glob("*/*"):
+        with contextlib.suppress(OSError):  # it is not empty, or no folder
+            folder.rmdir()
+
+
+@dataclass(slots=True)
+class _Relay:
+    """Passes updates of the child on to the client, and stop requests of the client to the child."""
+
+    token: str
+    path: Path
+    send: Send
+    launcher: Launcher | None = None
+    offset: int = 0
+    stops: int = 0
+
+    def poll(self) -> None:
+        """Pass on what is new."""
+        self.pass_on()
+        process = self.launcher.running if self.launcher is not None else None
+        # The child handles signals once it has created the file.
+        if process is not None and _stops[self.token] > self.stops and self.path.exists():
+            self.stops += 1
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGINT)
+
+    def pass_on(self) -> None:
+        """Send the complete lines that were added to the file, except for the progress in JSON."""
+        with contextlib.suppress(FileNotFoundError), self.path.open("rb") as file:
+            file.seek(self.offset)
+            text = file.read()
+            end = text.rfind(b"\n") + 1
+            if end:
+                self.offset += end
+                lines = text[:end].splitlines()
+                for line in lines:
+                    if line.startswith(b"{"):
+                        _progress[self.token] = (json.loads(line), host.seconds())
+                self.send([line for line in lines if not line.startswith(b"{")])

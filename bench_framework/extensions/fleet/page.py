@@ -1,0 +1,120 @@
+"""The page of ``benchctl fleet compare``: a table per comparison, with one row per host."""
+
+from collections import Counter
+from typing import Final
+
+from bench_framework.extensions.fleet.host_comparison import (
+    FEWEST,
+    Agreement,
+    HostComparison,
+    HostResult,
+    HostsCompared,
+    name,
+    summary,
+)
+from bench_framework.report import blocks
+from bench_framework.report.blocks import Column, Document, Row, Section, Sentence, Table
+from bench_framework.report.main_table import CI
+from bench_framework.report.sections.masthead import verdict_glossary
+from bench_framework.report.table_cells import interval_cells, verdict_cell
+from bench_framework.text.names import capital
+from bench_framework.text.numbers import DASH
+from bench_framework.text.words import noun
+from bench_framework.units import counted
+
+_AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {
+    "agrees": ("hosts agree", "with one verdict on all hosts"),
+    "depends": ("host-dependent", "with verdicts that depend on the host"),
+    "inconclusive": ("inconclusive", "inconclusive on some hosts"),
+}
+"""Agreement → status of a page, and words after a number of comparisons."""
+_TERMS: Final = (
+    ("kind", "hosts with equal CPU, number of cores, memory, kernel and governor"),
+    (
+        "random effects",
+        "a mean of the ratios of hosts of one kind, whose true ratios may differ from each other",
+    ),
+)
+
+
+def document(compared: HostComparison) -> Document:
+    """Return the page about the results of several hosts."""
+    status = _AGREEMENT[compared.agreement][0] if compared.comparisons else "not comparable"
+    if compared.comparisons and compared.split:
+        status = "inputs on different hosts"
+    hosts = counted(len(compared.hosts), "host")
+    counts = Counter(one.agreement for one in compared.comparisons)
+    states = (f"{counts[key]} {text}" for key, (_, text) in _AGREEMENT.items() if counts[key])
+    numbers = counted(len(compared.comparisons), "comparison")
+    line = f"{compared.scenario}  {hosts}  {numbers}"
+    line += "" if compared.split else f": {', '.join(states)}"
+    content = [block for n, one in enumerate(compared.comparisons, 1) for block in _blocks(n, one)]
+    if not content:
+        content.append(blocks.Fallback("The records have no comparison."))
+    elif not compared.split and not any(one.kinds for one in compared.comparisons):
+        needed = counted(FEWEST, "host")
+        content.append(
+            blocks.Fallback(f"No random-effects summary: it needs {needed} of one kind.")
+        )
+    sections = (
+        Section("S10", "by-host", "Results by host", tuple(content), terminal="all"),
+        Section("S10", "hosts", "Hosts", (_hosts(compared),), terminal="all"),
+    )
+    return Document(
+        title=compared.scenario,
+        question=compared.question,
+        status=status,
+        facts=(("Host", ", ".join(host.name for host in compared.hosts)),),
+        trust=(),
+        run_line=line if compared.comparisons else f"{compared.scenario}  {hosts}",
+        sections=sections,
+        claims=(),
+        glossary=verdict_glossary(compared.margin),
+        terms=_TERMS,
+    )
+
+
+def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
+    inverted = one.direction == "higher"
+    pair = (one.reference, one.candidate) if inverted else (one.candidate, one.reference)
+    caption = (
+        f"{name(one)}: {noun(one.metric)} by host. Ratios are {' ÷ '.join(pair)}, each within one "
+        "host. Verdicts are those of the records."
+    )
+    columns = (
+        Column("Host"),
+        Column("Ratio", "decimal"),
+        Column(CI, drop=1),
+        Column("Verdict"),
+        Column("Notes", prose=True),
+    )
+    rows = tuple(_row(one, result) for result in one.results)
+    note = " ".join(summary(kind, one.margin) for kind in one.kinds)
+    anchor, stub = f"by-host-{number}", name(one)
+    table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
+    return blocks.KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
+
+
+def _row(one: HostsCompared, result: HostResult) -> Row:
+    verdict, reason = result.verdict, result.reason
+    if verdict is None:
+        return Row.build(result.host, DASH, "", DASH, reason, reason=reason)
+    ratio = interval_cells(result.interval, verdict, one.margin)
+    mark = verdict_cell(verdict, one.metric)
+    return Row.build(result.host, *ratio, mark, reason, verdict=verdict, reason=reason)
+
+
+def _hosts(compared: HostComparison) -> Table:
+    facts = list(compared.hosts[0].kind.facts)
+    columns = (
+        Column("Host"),
+        Column("Record", drop=1),
+        *(Column(capital(fact), drop=n) for n, fact in enumerate(facts, 3)),
+        Column("Kind", drop=2),
+    )
+    rows = (
+        Row.build(host.name, host.record_id, *host.kind.facts.values(), host.kind.digest)
+        for host in compared.hosts
+    )
+    caption = "Hosts and their records. Hosts of one kind have equal values from CPU to governor."
+    return Table("hosts-table", caption, columns, tuple(rows), sortable=False)

@@ -1,0 +1,278 @@
+"""Selection of a Dask scheduler and of its hosts, and the errors of a connection."""
+
+import contextlib
+import ipaddress
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from bench_framework.errors import MachineError, UsageError
+from bench_framework.extensions.fleet.programs import Target
+from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import HostPolicy, is_label
+from bench_framework.units import counted
+
+TLS: Final = "tls"
+ALL: Final = "all"
+"""Name for all hosts that a scheduler knows."""
+_SCHEMES: Final = ("tcp", TLS)
+_MOST_BYTES: Final = 1 << 20
+
+
+def find_address(text: str, *, insecure: bool = False) -> str:
+    """Return the address of a scheduler from itself, ``HOST:PORT``, or a scheduler file of Dask.
+
+    Raises `UsageError` (BX133): it is not any of these, or it is on another machine without TLS, unless
+    `insecure` permits that.
+    """
+    path = Path(text)
+    if "://" not in text and path.exists():
+        try:
+            text = parse_json(read_regular(path, _MOST_BYTES))["address"]
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise UsageError("BX133.not-scheduler-file", path=path) from error
+    text = text if "://" in str(text) else f"tcp://{text}"
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(text)
+        if parts.scheme in _SCHEMES and parts.hostname and parts.port:
+            if insecure or parts.scheme == TLS or is_local(text):
+                return text
+            raise UsageError("BX133.without-tls", text=text)
+    raise UsageError("BX133.not-address-scheduler", text=text)
+
+
+def command_on(host: str, command: str) -> str:
+    """Return a command line that measures on one host; empty if `command` is."""
+    words = iter(shlex.split(command))
+    others = []
+    for word in words:
+        if word == "--host":
+            next(words, None)
+        elif not word.startswith("--host="):
+            others.append(word)
+    return shlex.join((*others, "--host", host)) if others else ""
+
+
+def hosts_of(text: str) -> HostPolicy | None:
+    """Return the hosts that ``--host`` names, which commas separate; `None` for an empty text.
+
+    Raises `UsageError` (BX136): a name is empty, given twice, or next to `ALL`.
+    """
+    names = tuple(name.strip() for name in text.split(",")) if text else ()
+    for number, name in enumerate(names):
+        fault = "is given twice" if name in names[:number] else "" if name else "is empty"
+        if name == ALL and len(names) > 1:
+            fault = "cannot be used with other names"
+        if fault:
+            raise UsageError("BX136.host-name", text=text, name=name, fault=fault)
+    if names == (ALL,):
+        return HostPolicy(everyone=True)
+    return HostPolicy(names) if names else None
+
+
+def require_labels(labels: Sequence[str]) -> None:
+    """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
+    for label in labels:
+        if not is_label(label):
+            rule = "use at most 64 letters, digits, `-`, `_` and `.`"
+            raise UsageError("BX136.label-not-valid", label=label, rule=rule)
+
+
+def is_local(address: str) -> bool:
+    """Return whether an address is a loopback address of this machine."""
+    name = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def unusable_tls(cause: str) -> UsageError:
+    """Return the error BX133: the TLS files of Dask's configuration cannot be used."""
+    return UsageError("BX133.tls-cannot-used", cause=cause)
+
+
+def unreachable(address: str, cause: str, effect: str) -> MachineError:
+    """Return the error BX260: there is no connection to the scheduler."""
+    fix = "start it with `dask scheduler`, and check address and firewall"
+    if any(word in cause.lower() for word in ("ssl", "certificate", "tls")):
+        fix = "give client, scheduler and workers certificates of the same authority"
+    return MachineError(
+        "BX260.no-connection-scheduler",
+        details=(("cause", cause),),
+        address=address,
+        effect=effect,
+        fix=fix,
+    )
+
+
+def causes(error: BaseException | None) -> str:
+    """Return the messages of an error and of its causes, each once.
+
+    Dask begins messages with the connection (``in <TCPConnector object at 0x7fbd294ebed0>:``).
+    """
+    texts: list[str] = []
+    while error is not None:
+        text = re.sub(r"^in <[^>]*>: ", "", str(error)) or type(error).__name__
+        if not any(text in earlier for earlier in texts):
+            texts.append(text)
+        error = error.__cause__ or error.__context__
+    return "; ".join(texts)
+
+
+def lost(host: str, cause: str) -> MachineError:
+    """Return the error BX263: a record did not arrive, and no other host measures in its place."""
+    return MachineError("BX263.record-host-lost", details=(("host", host),), host=host, cause=cause)
+
+
+def second_worker(cause: str) -> MachineError:
+    """Return the error BX265: a machine can have one worker."""
+    return MachineError("BX265", cause=cause)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A worker that can measure.
+
+    Attributes:
+        versions: versions of its packages, which must equal those of the client.
+        kind: digest of the fingerprint that the machine had when the worker started.
+        runs: number of runs that it has or waits for.
+        silent: it has sent no heartbeat for a while.
+        target: the programs that it can run.
+        registered: False if the worker is gone and was not stopped.
+        since_s: seconds since the last heartbeat, or since the worker was lost.
+        card: what the worker reported when it started, see `hosts.describe_host`.
+        reported: what it reported with its last heartbeat, see `job.state`.
+    """
+
+    address: str
+    name: str
+    versions: str = ""
+    kind: str = ""
+    labels: frozenset[str] = frozenset()
+    runs: int = 0
+    silent: bool = False
+    target: Target = field(default_factory=Target)
+    registered: bool = True
+    since_s: float = 0.0
+    card: Mapping[str, Any] = field(default_factory=dict)
+    reported: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
+
+
+def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], str]:
+    """Return the hosts of a policy, and what is missing; empty if nothing is.
+
+    Of several suitable hosts, it takes those with the fewest runs.
+    """
+    free = sorted(places, key=lambda place: (place.runs, place.name))
+    if policy.names:
+        by_name = {place.name: place for place in places}
+        missing = [name for name in policy.names if name not in by_name]
+        chosen = [by_name[name] for name in policy.names if name in by_name]
+        return chosen, f"no worker of a host {', '.join(missing)}" if missing else ""
+    if not places:
+        return [], "no worker of benchctl"
+    if policy.everyone:
+        return sorted(places, key=lambda place: place.name), ""
+    if policy.labels:
+        return _by_label(policy.labels, free)
+    if policy.per_kind:
+        return _by_kind(policy.per_kind, free)
+    if policy.split_inputs:
+        return _of_one_kind(policy.split_inputs, free)
+    number = policy.any or 1
+    few = f"only {counted(len(free), 'host')} of {number}" if len(free) < number else ""
+    return free[:number], few
+
+
+def suitable(
+    places: Sequence[Place],
+    kind: str,
+    versions: str,
+    labels: frozenset[str],
+    used: Collection[str],
+) -> list[Place]:
+    """Return the hosts of a kind with these versions and labels, except for the names `used`.
+
+    Those with the fewest runs are first. Hosts without contact are left out.
+    """
+    same = [p for p in places if (p.kind, p.versions, p.silent) == (kind, versions, False)]
+    others = [p for p in same if p.name not in used and labels <= p.labels]
+    return sorted(others, key=lambda place: (place.runs, place.name))
+
+
+def unregistered(
+    missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
+) -> MachineError:
+    """Return the error BX261: hosts are not registered at a scheduler."""
+    hosts = ", ".join(sorted(map(str, places)))
+    details = (("requested", policy.text), ("hosts", hosts or "none"))
+    return MachineError("BX261", details=details, missing=missing, address=address)
+
+
+def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
+    """Return the error BX262: hosts have other versions than the client."""
+    return MachineError(
+        "BX262", details=(("client", versions), *((p.name, p.versions) for p in places))
+    )
+
+
+def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place], str]:
+    chosen: dict[str, Place] = {}
+    # The label with the fewest hosts chooses first, so that another one does not take its host.
+    for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
+        fit = (p for p in free if label in p.labels and p not in chosen.values())
+        if (place := next(fit, None)) is not None:
+            chosen[label] = place
+    missing = ", ".join(label for label in labels if label not in chosen)
+    text = f"no worker of another host with the label {missing}" if missing else ""
+    return [chosen[label] for label in labels if label in chosen], text
+
+
+def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+    kinds = _kinds(free)
+    few = [
+        f"only {counted(len(hosts), 'host')} of {number} of kind {kind}"
+        for kind, hosts in kinds.items()
+        if len(hosts) < number
+    ]
+    return [place for hosts in kinds.values() for place in hosts[:number]], "; ".join(few)
+
+
+def _of_one_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+    kinds = (hosts[:number] for hosts in _kinds(free).values())
+    chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
+    few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
+    return chosen, few if len(chosen) < number else ""
+
+
+def _kinds(places: Sequence[Place]) -> dict[str, list[Place]]:
+    kinds = defaultdict[str, list[Place]](list)
+    for place in places:
+        kinds[place.kind].append(place)
+    return kinds
+
+
+def shares(plan: Plan, number: int, only: str | None) -> list[str]:
+    """Return a selection (``-k``) of inputs for each of at most `number` hosts, with the terms of `only`."""
+    labels = [given.label for given in plan.inputs]
+    parts = [labels[first::number] for first in range(min(number, len(labels)))]
+    return [" ".join(filter(None, (only, _selection(part)))) for part in parts]
+
+
+def _selection(labels: Sequence[str]) -> str:
+    if all(re.fullmatch(r"[\w.+-]+", label) for label in labels):
+        return f"input={'|'.join(labels)}"
+    # A value has no quotation mark of its own kind. A dot matches it.
+    pattern = "|".join(map(re.escape, labels)).replace("'", ".")
+    return f"input~'^({pattern})$'"

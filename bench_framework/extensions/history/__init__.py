@@ -1,0 +1,12 @@
+"""Records over time: baselines, history and the site."""
+
+from bench_framework.registry import Registry
+
+
+def register(registry: Registry) -> None:
+    """Add the commands, the chart, and the function of the notebook API."""
+    registry.command("Inspect", "site", f"{__name__}.site_command:site")
+    registry.command("CI", "history", f"{__name__}.command:history")
+    registry.command("CI", "baseline", f"{__name__}.baseline_command")
+    registry.chart("history", f"{__name__}.chart:draw")
+    registry.notebook("history", f"{__name__}.notebook:history")

@@ -1,0 +1,142 @@
+"""Measurement of old revisions of a scenario, for its history."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench_framework import errors
+from bench_framework.errors import MachineError, MeasureError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build import revisions
+from bench_framework.execution.machine import host
+from bench_framework.execution.progress import Message, Observer
+from bench_framework.extensions.history.series import newest_record, planned_cells, read_records
+from bench_framework.model.machine import fingerprint
+from bench_framework.model.metrics import WALL
+from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.scenario.revisions import at_revision
+from bench_framework.store import wire
+from bench_framework.store.records import Record
+from bench_framework.units import counted
+from bench_framework.workflow.run import run_plan_anew
+from bench_framework.workflow.run_options import (
+    BUILTIN,
+    RunOptions,
+    find_scenario,
+    plan_run,
+)
+
+SHORT = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """The outcome: numbers of commits with a new record, with an earlier one, and failed ones."""
+
+    measured: int
+    skipped: int
+    failed: tuple[tuple[str, str], ...]
+    """Commit and reason."""
+    exit_code: int
+
+
+def measure_commits(
+    scenario: str | None, span: str, every: int, options: RunOptions, observer: Observer
+) -> Backfill:
+    """Measure every N-th commit of a range, newest first, that has no record from this machine.
+
+    The records must contain all configurations that `options` selects. The range ``A..B`` includes both
+    ends, and follows first parents. `scenario` is a file, or a name whose newest record names the file.
+
+    Raises:
+        UsageError: BX101, no record of this name; BX125, no commit is in the range; BX129, not a
+            range, or the scenario builds no crate.
+        BuildError: BX225, a revision does not exist.
+        MachineError: this machine cannot measure. Earlier records are kept.
+    """
+    file = _file_of(options.results, scenario)
+    plan = plan_run(file, options)
+    text = find_scenario(file).read_text(encoding="utf-8")
+    commits = _commits(plan, span)[::-every]
+    done = _measured(options.results, plan)
+    failed, measured = [], 0
+    todo = [commit for commit in commits if commit not in done]
+    for number, commit in enumerate(todo, 1):
+        label = f"commit {commit[:SHORT]}, {number} of {counted(len(todo), 'commit')}"
+        observer.notify(Message(f"backfill: {label}"))
+        try:
+            outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
+        except MachineError:
+            raise
+        except MeasureError as error:
+            observer.notify(Message(f"backfill: {commit[:SHORT]} failed: {error.message}"))
+            failed.append((commit, error.message))
+            continue
+        if outcome.failures:
+            failed.append((commit, "a build or a configuration failed"))
+        elif outcome.judgement is not None:
+            measured += 1
+        if outcome.exit_code == errors.EXIT_INTERRUPTED:
+            code = outcome.exit_code
+            break
+    else:
+        code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
+    return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
+
+
+def _file_of(results: Path, scenario: str | None) -> str:
+    if scenario is not None and scenario.endswith((".yaml", ".yml")):
+        return scenario
+    with Record.open(newest_record(results, scenario)) as record:
+        return record.plan.scenario_path
+
+
+def _commits(plan: Plan, span: str) -> list[str]:
+    """Return the commits of a range, oldest first."""
+    first, dots, last = span.partition("..")
+    if not first or not dots or last.startswith("."):
+        raise UsageError("BX129.no-range-commits", span=span)
+    if (spec := next(iter(_built(plan)), None)) is None:
+        raise UsageError("BX129.builds-no-revision", scenario_path=plan.scenario_path)
+    crate, env = None if spec.git else Path(spec.crate), host.environment()
+    ends, cache = (first, last or revisions.HEAD), host.cache_root(env)
+    with process.Launcher() as launcher:
+        git = revisions.Git(launcher, env)
+        commits = revisions.commits_between(git, cache, crate=crate, url=spec.git, ends=ends)
+    return [commit.id for commit in commits]
+
+
+def _built(plan: Plan) -> list[BuildSpec]:
+    """Return the builds that are made at each commit."""
+    crates = (spec for spec in plan.builds if (spec.git or spec.crate) and spec.crate != BUILTIN)
+    return [spec for spec in crates if not spec.revision]
+
+
+def _measured(results: Path, plan: Plan) -> set[str]:
+    """Return the commits with records of this machine without uncommitted changes.
+
+    Together, they contain every configuration of the plan that is built at each commit, also failed ones.
+    """
+    built = {spec.id for spec in _built(plan)}
+    cells = planned_cells(wire.dump_plan(plan).encode())[1]
+    needed = {cell.series for cell in cells if cell.build_id in built}
+    planned: dict[str, set[str]] = {}
+    with process.Launcher() as launcher:
+        here = host.facts(launcher, hyperfine="", results=results, data=results, builds=False)
+    for record in read_records(results, plan.name, WALL)[0]:
+        if fingerprint(record.prepared.host) == fingerprint(here):
+            series = {cell.series for cell in planned_cells(record.plan)[1]}
+            for build in record.prepared.builds:
+                if build.ok and build.revision and not build.dirty:
+                    planned.setdefault(build.revision, set()).update(series)
+    return {commit for commit, series in planned.items() if needed <= series}
+
+
+def summary(done: Backfill, command: str) -> Sequence[str]:
+    """Return what was measured, one line each. `command` resumes an interrupted backfill."""
+    numbers = f"{done.skipped} had a record, {len(done.failed)} failed"
+    lines = [f"backfill: measured {counted(done.measured, 'commit')}, {numbers}"]
+    lines += [f"{commit[:SHORT]} failed: {reason}" for commit, reason in done.failed]
+    if done.exit_code == errors.EXIT_INTERRUPTED:
+        lines.append(f"interrupted; `{command}` resumes")
+    return lines

@@ -1,0 +1,291 @@
+"""The history of a scenario: read its records, order them, and find changes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from bench_framework.compare.same_programs import work
+from bench_framework.errors import RecordError, ScenarioError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build.revisions import Git, commits_of_head
+from bench_framework.execution.machine import host
+from bench_framework.extensions.history.model import History, Point, Series
+from bench_framework.extensions.history.record_summary import (
+    MEDIANS,
+    RecordSummary,
+    load_plan,
+    read_summary,
+)
+from bench_framework.features.record_comparison import anchors
+from bench_framework.model.machine import Fingerprint, fingerprint
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.scenario.selection import select_cells
+from bench_framework.store import finding
+from bench_framework.workflow.run_options import plan_scenario
+
+if TYPE_CHECKING:
+    from bench_framework.extensions.history.compute import Readings
+NORMAL_95: Final = 1.959964
+FLOOR: Final = {WALL: 0.005, CPU: 0.005}
+"""Smallest standard deviation of a metric between records, as a fraction (docs/method.md#history)."""
+OTHER_FLOOR: Final = 0.0005
+DIGITS: Final = 12
+"""Hex digits of a digest that identify a program, command or input."""
+NOT_IN_HEAD: Final = "its revision is not in the history of HEAD"
+
+
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """A cell of a plan, with what is equal in all records that measure this configuration."""
+
+    id: str
+    series: str
+    label: str
+    values: tuple[tuple[str, str], ...]
+    build_id: str
+    input_id: str
+    """Id of the input, empty without a dataset."""
+    command: str
+
+
+class _Reading(NamedTuple):
+    """A median: its series, the number of the record by time, and the first fields of the point."""
+
+    series: str
+    number: int
+    record: str
+    started: str
+    revision: str | None
+    dirty: bool | None
+    value: float
+    lo: float | None
+    hi: float | None
+    program: str
+    task: str
+
+
+_Placed = tuple[int, _Reading]
+"""A reading with its place in the history."""
+
+
+def scenario_history(
+    results: Path,
+    scenario: str | None = None,
+    *,
+    metric: str = WALL,
+    only: str | None = None,
+    machine: str | None = None,
+) -> History:
+    """Return the history of a scenario on one machine.
+
+    `scenario` is a name, a file, or `None` for that of the newest record. `machine` is the digest of
+    a fingerprint; default: that of the newest record. `only` selects configurations, as ``-k`` does.
+
+    Raises:
+        UsageError: BX101, there is no record; BX106, nothing is selected; BX107, an unknown metric;
+            BX128, no such machine.
+        ScenarioError: BC113, a selection that cannot be read.
+    """
+    if metric not in MEDIANS:
+        raise UsageError("BX107.histories-no-metric", metric=metric, medians=", ".join(MEDIANS))
+    name = newest_record(results, scenario).parent.name
+    records, left_out = read_records(results, name, metric)
+    if not records:
+        raise UsageError("BX101.no-finished-record", name=name, results=results)
+    kind, records = _of_machine(records, machine, left_out)
+    plan, cells = planned_cells(records[-1].plan, only)
+    cells_of = {cell.series: cell for cell in cells}
+    readings: list[_Reading] = []
+    for number, record in enumerate(records):
+        try:
+            older, cells = planned_cells(record.plan, only)
+        except ScenarioError:  # an older scenario without an axis of the selection
+            continue
+        if older.confirms:
+            left_out[record.header.record_id] = "measures only possible regressions of a gate again"
+        else:
+            cells_of = {cell.series: cell for cell in cells} | cells_of
+            readings += _readings(number, record, cells)
+    if not readings:
+        where = f" where {only}" if only else ""
+        raise UsageError("BX106.no-configuration-metric", name=name, metric=metric, where=where)
+    positions = _positions(plan, {r.revision for r in readings if r.revision})
+    series: dict[str, list[_Placed]] = {name: [] for name in cells_of}
+    for place, reading in _placed(readings, positions, left_out):
+        series[reading.series].append((place, reading))
+    measured = [one for one in series.values() if one]
+    return History(
+        name,
+        metric,
+        plan.unit_family,
+        "revision" if positions else "time",
+        kind,
+        len({reading.number for one in measured for _, reading in one}),
+        plan.judge.level,
+        tuple(_with_changes(measured, cells_of, metric, plan.judge.level)),
+        tuple(sorted(left_out.items())),
+    )
+
+
+def newest_record(results: Path, scenario: str | None) -> Path:
+    """Return the newest measured record of a scenario. Raises `UsageError`, BX101: it has no record."""
+    if scenario is not None and scenario.endswith((".yaml", ".yml")):
+        scenario = plan_scenario(scenario).name
+    return finding.resolve(results, scenario or "@last", without_rounds=False)
+
+
+def read_records(
+    results: Path, name: str, metric: str
+) -> tuple[list[RecordSummary], dict[str, str]]:
+    """Return the finished records of a scenario by time, and why others are left out."""
+    records, left_out = [], {}
+    for folder in finding.find_records(results, name):
+        try:
+            records.append(read_summary(folder, metric))
+        except RecordError as error:
+            left_out[folder.name] = error.message.removeprefix(f"{folder} ")
+    return records, left_out
+
+
+def _of_machine(
+    records: Sequence[RecordSummary], machine: str | None, left_out: dict[str, str]
+) -> tuple[Fingerprint, list[RecordSummary]]:
+    kinds = [(fingerprint(record.prepared.host), record) for record in records]
+    digest = machine or kinds[-1][0].digest
+    known = {kind.digest: kind for kind, _ in kinds}
+    if digest not in known:
+        details = tuple((name, ", ".join(kind.facts.values())) for name, kind in known.items())
+        raise UsageError("BX128", details=details, digest=digest)
+    others = [(kind, record) for kind, record in kinds if kind.digest != digest]
+    left_out |= {record.header.record_id: f"machine {kind.digest}" for kind, record in others}
+    return known[digest], [record for kind, record in kinds if kind.digest == digest]
+
+
+@lru_cache(maxsize=64)
+def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Cell, ...]]:
+    """Return a plan of ``plan.json`` and its cells, without A/A controls.
+
+    Raises `ScenarioError` (BC113): the selection does not fit the plan.
+    """
+    plan = load_plan(text)
+    cells = []
+    for cell in plan.cells if only is None else select_cells(plan, only):
+        if cell.role is Role.CONTROL:
+            continue
+        variant, item = plan.variant(cell.variant_id), plan.input(cell.input_id)
+        values = {**dict(variant.values), **dict(item.values)}
+        label = anchors.name(plan, cell)
+        if plan.revisions is not None:  # its variants are revisions of one configuration
+            values.pop(plan.axes[0].name, None)
+            label = item.label or plan.name
+        series = stable_id("series", sorted(values.items()), variant.experiment, variant.anchor)
+        place = (variant.build_id, item.id if item.dataset else "", stable_id("work", work(cell)))
+        cells.append(_Cell(cell.id, series, label, tuple(values.items()), *place))
+    return plan, tuple(cells)
+
+
+def _readings(number: int, record: RecordSummary, cells: Sequence[_Cell]) -> Iterable[_Reading]:
+    """Yield the medians of a record, without their places."""
+    builds = {build.id: build for build in record.prepared.builds}
+    inputs = {item.input_id: item.sha256 for item in record.prepared.inputs}
+    header = record.header
+    for cell in cells:
+        figures, build = record.medians.get(cell.id), builds.get(cell.build_id)
+        if figures is None or build is None:
+            continue
+        digest = inputs.get(cell.input_id) if cell.input_id else ""
+        task, program = f"{cell.command}{(digest or '')[:DIGITS]}", ""
+        if (code := build.code_sha256 or build.sha256) and digest is not None:
+            preload = build.preload.sha256[:DIGITS] if build.preload else ""
+            program = f"{code[:DIGITS]}{preload}{task}"
+        of_build = (build.revision, build.dirty, *figures, program, task)
+        yield _Reading(cell.series, number, header.record_id, header.started_at, *of_build)
+
+
+def _positions(plan: Plan, revisions: set[str]) -> dict[str, int]:
+    """Return the position of each commit in the history of HEAD; empty if that is not known."""
+    crates = (Path(spec.crate) for spec in plan.builds if spec.crate and not spec.git)
+    crate = next((path for path in crates if path.is_absolute() and path.is_dir()), None)
+    if crate is None or not revisions:
+        return {}
+    with process.Launcher() as launcher:
+        commits = commits_of_head(Git(launcher, host.environment()), crate)
+    return {commit: n for n, commit in enumerate(commits) if commit in revisions}
+
+
+def _placed(
+    readings: Sequence[_Reading], positions: Mapping[str, int], left_out: dict[str, str]
+) -> Iterable[_Placed]:
+    """Yield readings with their places, in the order of commit, uncommitted changes and time.
+
+    A configuration whose revision never changes, such as an anchor, has the newest commit of its record.
+    """
+    newest = defaultdict[int, int](lambda: -1)
+    revisions = defaultdict[str, set[str | None]](set)
+    for r in readings:
+        newest[r.number] = max(newest[r.number], positions.get(r.revision or "", -1))
+        revisions[r.series].add(r.revision)
+    keyed = []
+    for r in readings:
+        fixed = len(revisions[r.series]) == 1
+        position = newest[r.number] if fixed else positions.get(r.revision or "", -1)
+        if positions and position < 0:
+            left_out[r.record] = NOT_IN_HEAD
+        else:
+            keyed.append(((position, bool(positions and r.dirty), r.number), r))
+    order = {key: place for place, key in enumerate(sorted({key for key, _ in keyed}))}
+    for key, r in sorted(keyed, key=lambda pair: pair[0]):
+        yield order[key], r
+
+
+def _with_changes(
+    series: Sequence[Sequence[_Placed]], cells_of: Mapping[str, _Cell], metric: str, level: float
+) -> Iterable[Series]:
+    from bench_framework.extensions.history import compute
+    from bench_framework.stats.portable_math import exp
+
+    numbers = _numbers(series, FLOOR.get(metric, OTHER_FLOOR))
+    levels = compute.linked(numbers)
+    rest = iter(levels.tolist())
+    for one, result in zip(series, compute.segments(numbers, levels, level), strict=True):
+        means = {x: exp(x) for x in set(result.fitted.tolist())}
+        points = tuple(
+            Point(
+                place,
+                *(r.record, r.started, r.revision, r.dirty, r.value, r.lo, r.hi, r.program, r.task),
+                exp(next(rest)),
+                means[mean],
+                n in result.outliers,
+            )
+            for n, ((place, r), mean) in enumerate(zip(one, result.fitted.tolist(), strict=True))
+        )
+        cell = cells_of[one[0][1].series]
+        results = (points, result.changes, result.breaks, *result.precision)
+        yield Series(cell.series, cell.label, cell.values, *results)
+
+
+def _numbers(series: Sequence[Sequence[_Placed]], least: float) -> Readings:
+    """Return all readings as arrays. `least` is the smallest noise between records."""
+    import numpy as np
+
+    from bench_framework.extensions.history.compute import Readings
+    from bench_framework.stats.portable_math import log
+
+    flat = [r for one in series for _, r in one]
+    programs = {name: n for n, name in enumerate(dict.fromkeys(r.program for r in flat))}
+    tasks = {name: n for n, name in enumerate(dict.fromkeys(r.task for r in flat))}
+    errors = [(r.hi - r.lo) / (2 * NORMAL_95 * r.value) if r.lo and r.hi else 0.0 for r in flat]
+    return Readings(
+        np.array([n for n, one in enumerate(series) for _ in one], dtype=np.int64),
+        np.array([r.number for r in flat], dtype=np.int64),
+        np.array([log(r.value) for r in flat]),
+        np.hypot(errors, least),
+        np.array([programs[r.program] if r.program else -1 for r in flat], dtype=np.int64),
+        np.array([tasks[r.task] for r in flat], dtype=np.int64),
+    )

@@ -1,0 +1,255 @@
+"""The site of ``benchctl site``: pages of all records that any host of static files can publish.
+
+`STATE` in the folder lists the records that the pages contain, with digests. It is written last, so
+that a run that was interrupted is repeated by the next one. Only files that are benchctl's are
+overwritten or removed.
+"""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from bench_framework import assets
+from bench_framework.errors import BenchError, RecordError, UsageError
+from bench_framework.execution import process
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.machine import host
+from bench_framework.extensions.history import site_pages as render
+from bench_framework.extensions.history.model import History
+from bench_framework.extensions.history.record_summary import read_summary
+from bench_framework.extensions.history.series import scenario_history
+from bench_framework.extensions.history.site_pages import SiteRecord
+from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.machine import fingerprint
+from bench_framework.model.metrics import WALL
+from bench_framework.report.claim_blocks import MAIN_KINDS
+from bench_framework.report.render.templates import Templates
+from bench_framework.store import finding, layout, manifest
+from bench_framework.store.records import open_record
+from bench_framework.version import __version__
+from bench_framework.workflow.pages import PAGE
+
+STATE: Final = ".benchctl-site.json"
+VERSION: Final = 1
+INDEX: Final = "index.html"
+MARK: Final = b'content="benchctl'
+"""Text near the start of each page that benchctl wrote."""
+HEAD: Final = 4096
+FEWEST: Final = 2
+"""Fewest records of a machine for a chart."""
+_COPIED: Final = re.compile(rf"{re.escape(PAGE)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)")
+"""Files of a record that the site contains: the report, and the files to which it links."""
+_TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "report.js")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """The result of `write_site`. Paths are relative to the folder."""
+
+    folder: str
+    records: int
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """Record and reason for each record that the site does not contain."""
+
+
+def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
+    """Write or update the site of all finished records under `results`.
+
+    `remote` is the https URL of the repository whose commits the pages link to, or another text for
+    no links.
+
+    Raises:
+        UsageError: BX101, there is no finished record; BX103, a file of the site exists and is not
+            benchctl's; BX104, one of the folders contains the other.
+        MachineError: BX235, writing failed.
+    """
+    here, there = results.resolve(), out.resolve()
+    if here.is_relative_to(there) or there.is_relative_to(here):
+        raise UsageError("BX104.site-results-contain", out=out, results=results)
+    templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
+    look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
+    old_look, old = _read_state(out)
+    left_out: dict[str, str] = {}
+    digests = dict(_digests(results, left_out))
+    unchanged = {
+        name: record
+        for name, (digest, record) in old.items()
+        if digests.get(name) == digest and all((out / name / f).is_file() for f in record.files)
+    }
+    new: dict[str, SiteRecord] = {}
+    for name in digests:
+        if name not in unchanged:
+            try:
+                new[name] = _entry(results / name)
+            except RecordError as error:
+                left_out[name] = error.message
+    records = unchanged | new
+    if not records:
+        raise UsageError("BX101.no-finished-record-under", results=results)
+    gone = [name for name in old if name not in records]
+    changed = {name.partition("/")[0] for name in (*new, *gone)}
+    scenarios = _by_scenario(records)
+    stale = [
+        name
+        for name in scenarios
+        if name in changed or look != old_look or not (out / name / INDEX).is_file()
+    ]
+    pages = [f"{name}/{INDEX}" for name in stale]
+    if pages or changed or not (out / INDEX).is_file():
+        pages.append(INDEX)
+    copies = [f"{name}/{file}" for name, record in new.items() for file in record.files]
+    _require_ours(out, pages)
+    with layout.writing(out):
+        for file in (*copies, *pages):
+            path = out / file
+            for part in path.parent.glob(f".{path.name}.*.part"):  # of a killed process
+                part.unlink(missing_ok=True)
+        for file in copies:
+            with layout.whole(out / file) as part:
+                part.write_bytes(read_regular(results / file))
+    for name in stale:
+        members = scenarios[name]
+        text = render.render_scenario(templates, members, _histories(results, members), commits)
+        layout.write_whole(out / name / INDEX, text)
+    if INDEX in pages:
+        layout.write_whole(out / INDEX, render.render_index(templates, scenarios, commits))
+    files = [f"{name}/{file}" for name in gone for file in old[name][1].files]
+    files += [f"{name}/{INDEX}" for name in sorted(changed - scenarios.keys())]
+    removed = tuple(_remove(out, files))
+    if pages:
+        stored = {name: [digests[name], asdict(record)] for name, record in sorted(records.items())}
+        state = {"version": VERSION, "look": look, "records": stored}
+        layout.write_whole(out / STATE, json.dumps(state, ensure_ascii=False) + "\n")
+    return Site(str(out), len(records), (*copies, *pages), removed, tuple(left_out.items()))
+
+
+def origin() -> str:
+    """Return the remote `origin` of the repository in the current folder; empty without one."""
+    with process.Launcher() as launcher:
+        return Git(launcher, host.environment()).try_run("remote", "get-url", "origin") or ""
+
+
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text.encode() if isinstance(text, str) else text).hexdigest()
+
+
+def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
+    """Return the content of `STATE`; empty for a new site, and for one of another version.
+
+    It is a digest of what all pages depend on, and by ``SCENARIO/ID`` the digest of the record's
+    manifest and what the pages show.
+    """
+    try:
+        content = parse_json(read_regular(out / STATE))
+        records = {
+            name: (str(digest), SiteRecord(**entry))
+            for name, (digest, entry) in content["records"].items()
+            if _is_name(name) and all(map(_COPIED.fullmatch, entry["files"]))
+        }
+        return (str(content["look"]), records) if content["version"] == VERSION else ("", {})
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return "", {}
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a text is ``SCENARIO/ID``, so that it cannot be a path elsewhere."""
+    scenario, _, record = name.partition("/")
+    return scenario not in {"", ".", "..", INDEX} and layout.is_record_id(record)
+
+
+def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for folder in finding.find_records(results, without_rounds=True):
+        name = f"{folder.parent.name}/{folder.name}"
+        try:
+            if _is_name(name):
+                yield name, _digest(read_regular(folder / layout.MANIFEST))
+        except FileNotFoundError:
+            left_out[name] = "it is not finished"
+        except OSError as error:
+            left_out[name] = f"its manifest cannot be read: {error.strerror}"
+
+
+def _entry(folder: Path) -> SiteRecord:
+    """Read what the pages show of a record. Raises `RecordError`: it is damaged or was changed."""
+    files = manifest.read_manifest(folder)
+    copied = sorted(name for name in files if _COPIED.fullmatch(name))
+    try:
+        for name in copied:
+            # Links in a record from elsewhere must not publish other files of this machine.
+            if _digest(read_regular(folder / name)) != files[name]:
+                raise RecordError("BX415.changed-after-written", name=name)
+        judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
+        if finding.kind_of(folder) is not None:
+            record = open_record(folder)
+            header, revisions, machine = record.contents.header, [], ""
+            question = record.plan.question
+        else:
+            summary = read_summary(folder, WALL)
+            header = summary.header
+            revisions = [b.revision for b in summary.prepared.builds if b.revision]
+            machine = fingerprint(summary.prepared.host).digest
+            question = parse_json(summary.plan)["question"]
+        claims = {claim["fact"]["kind"]: claim["text"] for claim in reversed(judgement["claims"])}
+        answers = [claims[kind] for kind in ("answer", *MAIN_KINDS) if kind in claims]
+        return SiteRecord(
+            folder.parent.name,
+            folder.name,
+            header.started_at,
+            str(question),
+            str(judgement["status"]),
+            next(iter(answers), ""),
+            [*dict.fromkeys(revisions)],
+            machine,
+            copied,
+        )
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise RecordError("BX411.history-entry-damaged", error=error) from error
+
+
+def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
+    order = sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id)))
+    return {name: [*group] for name, group in groupby(order, key=lambda r: r.scenario)}
+
+
+def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
+    """Return the history of each machine with several records, the one with most records first."""
+    counts = Counter(record.machine for record in records if record.machine)
+    histories = []
+    for machine, count in counts.most_common():
+        if count >= FEWEST:
+            with suppress(BenchError):  # nothing in these records can be in a series
+                histories.append(scenario_history(results, records[0].scenario, machine=machine))
+    return histories
+
+
+def _require_ours(out: Path, pages: list[str]) -> None:
+    """Refuse to overwrite a page that is not benchctl's. Raises `UsageError`, BX103."""
+    if out.exists() and not out.is_dir():
+        raise UsageError("BX103.not-folder", out=out)
+    for path in (out / page for page in pages):
+        try:
+            ours = not path.exists() or MARK in read_regular(path)[:HEAD]
+        except OSError:
+            ours = False
+        if not ours:
+            raise UsageError("BX103.exists-already-benchctl", path=path)
+
+
+def _remove(out: Path, files: list[str]) -> Iterator[str]:
+    """Remove files, and folders that become empty. Yield the files."""
+    with layout.writing(out):
+        for file in files:
+            (out / file).unlink(missing_ok=True)
+            yield file
+            for folder in Path(file).parents[:-1]:
+                if (out / folder).is_dir() and not any((out / folder).iterdir()):
+                    (out / folder).rmdir()

@@ -1,0 +1,53 @@
+"""``benchctl site``: write pages of all records for a host of static files."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from bench_framework.cli.console import Console, one_line
+
+EXAMPLES = """
+benchctl site public
+benchctl site public --repository https://github.com/acme/parser
+benchctl --dir /srv/results site /srv/www/benchmarks --json
+"""
+MOST_NAMED = 5
+
+
+def site(
+    context: typer.Context,
+    out: Annotated[Path, Argument(metavar="OUT", help="Folder of the site.")],
+    repository: Annotated[
+        str | None,
+        Option(
+            metavar="URL",
+            help="Repository whose commits the pages link to; default: the remote `origin` of the "
+            "current folder, if it is an https URL.",
+        ),
+    ] = None,
+) -> None:
+    """Write a static website with the history of each scenario and copies of all reports.
+
+    Publish the folder on any host of static files. The same command updates it:
+    it rewrites only what changed, and keeps files that it did not write.
+    """
+    from bench_framework.extensions.history.site import origin, write_site
+
+    console: Console = context.obj
+    if repository is not None and not repository.startswith("https://"):
+        raise typer.BadParameter("give an https URL", param_hint="--repository")
+    remote = origin() if repository is None else repository
+    written = write_site(console.results, out, remote=remote)
+    for name, reason in written.left_out[:MOST_NAMED]:
+        console.say(f"left out {name}: {reason}")
+    if len(written.left_out) > MOST_NAMED:
+        console.say(f"left out {len(written.left_out) - MOST_NAMED} more records")
+    if console.json:
+        console.emit_json(asdict(written))
+        return
+    counts = f"wrote {len(written.written)} and removed {len(written.removed)} files"
+    console.say(counts if written.written or written.removed else "nothing changed")
+    console.emit(one_line(f"{out / 'index.html'}: {written.records} records"))

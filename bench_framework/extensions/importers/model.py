@@ -1,0 +1,75 @@
+"""A set of imported sessions, and its plan. Immutable, no I/O."""
+
+from dataclasses import dataclass
+
+from bench_framework.model.declarations import Axis, AxisValue
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, stable_id
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.sessions import Command, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A set of sessions, stored in ``imported.json``."""
+
+    schema_version: int
+    record_id: str
+    name: str
+    imported_at: str
+    """Time of the import, UTC, ISO 8601. The time of the measurement is unknown."""
+    benchctl: str
+    baseline: str
+    """Label of the command that others are compared with in each session that has it."""
+    sessions: tuple[Session, ...]
+
+    @property
+    def commands(self) -> dict[str, tuple[Session, Command]]:
+        """Each command with its session, by cell id."""
+        return {cell_id(s, command): (s, command) for s in self.sessions for command in s.commands}
+
+
+def cell_id(session: Session, command: Command) -> str:
+    """Return twelve hex digits derived from the digest of the file and the command's label."""
+    return stable_id("imported", session.sha256, command.label)
+
+
+def plan_of(imported: Imported) -> Plan:
+    """Return a plan of the set, not to be run: commands are variants, sessions are inputs."""
+    labels = list(dict.fromkeys(c.label for session in imported.sessions for c in session.commands))
+    variants = {label: Variant(label, (("command", label),), None) for label in labels}
+    inputs = tuple(Input(s.label, (("session", s.label),), None) for s in imported.sessions)
+    cells = tuple(
+        Cell(
+            cell_id(session, command),
+            variants[command.label].id,
+            item.id,
+            command.label,
+            Role.BASELINE if command.label == imported.baseline else Role.CANDIDATE,
+            (),
+        )
+        for session, item in zip(imported.sessions, inputs, strict=True)
+        for command in session.commands
+    )
+    axes = (
+        Axis("command", "run", tuple(AxisValue(label, label) for label in labels)),
+        Axis("session", "input", tuple(AxisValue(item.label, item.label) for item in inputs)),
+    )
+    return Plan(
+        name=imported.name,
+        question="What do these imported figures show?",
+        scenario_path="",
+        scenario_sha256="",
+        axes=axes,
+        builds=(),
+        variants=tuple(variants.values()),
+        inputs=inputs,
+        cells=cells,
+        holes=(),
+        baseline_id=variants[imported.baseline].id,
+        further_baselines=(),
+        experiments=(),
+        program=None,
+        answer=AnswerPolicy("none"),
+        measure=MeasurePolicy(),
+        judge=JudgePolicy(metrics=max((s.timed for s in imported.sessions), key=len)),
+    )

@@ -1,1 +1,0 @@
-"""Audit of a published performance report: its comparative statements, and what supports them."""

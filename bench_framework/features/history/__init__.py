@@ -1,1 +1,0 @@
-"""The history of a scenario: values over records and revisions, and their change points."""

@@ -1,1 +1,0 @@
-"""Records of one scenario from several hosts: where their verdicts agree, and where they do not."""

@@ -1,1 +1,0 @@
-"""Figures that were measured elsewhere."""

@@ -1,1 +1,0 @@
-"""Records over time: baselines, history, bisection and the site."""
