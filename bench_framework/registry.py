@@ -7,7 +7,7 @@ heavy: a target is the text ``MODULE:NAME``, and its module is imported when it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -130,6 +130,14 @@ class Registry:
         """Return the targets of an extension point by name, in the order of their registration."""
         return self._targets.get(point, {})
 
+    def additions(self, point: str, core: Collection[str]) -> list[Target]:
+        """Return the targets of an extension point, without those whose name the core has."""
+        targets = self.targets(point)
+        for name in targets.keys() & core:
+            taken = ValueError(f"benchctl has the {point} `{name}` already")
+            self.leave_out(targets[name].extension, taken)
+        return [target for name, target in targets.items() if name not in core]
+
     def listen(self, listener: Callable[[Failure], object]) -> None:
         """Report each failure to a function, first those that were found before."""
         self._listener = listener
@@ -146,7 +154,7 @@ class Registry:
 
     def include(self, name: str, register: Callable[[Registry], object]) -> None:
         """Let an extension register. Nothing of it is kept if it fails."""
-        targets = {point: dict(named) for point, named in self._targets.items()}
+        targets = {point: dict(names) for point, names in self._targets.items()}
         self._extension = name
         try:
             register(self)
@@ -162,16 +170,16 @@ class Registry:
             self._listener(failure)
 
     def _add(self, point: str, name: str, place: str, **options: Any) -> None:
-        named = self._targets.setdefault(point, {})
-        if name in named:
-            raise ValueError(f"another extension has a {point} `{name}`")
-        named[name] = Target(self._extension, name, place, options)
+        targets = self._targets.setdefault(point, {})
+        if name in targets:
+            raise ValueError(f"another extension has the {point} `{name}`")
+        targets[name] = Target(self._extension, name, place, options)
 
 
 @cache
 def registry() -> Registry:
     """Return the registry with all extensions that are installed, in the order of their names."""
-    found = Registry()
+    extensions = Registry()
     for point in sorted(
         entry_points(group=GROUP), key=lambda point: (not _bundled(point), point.name)
     ):
@@ -180,10 +188,10 @@ def registry() -> Registry:
         try:
             register = point.load()
         except Exception as error:  # noqa: BLE001 -- see `include`
-            found.leave_out(point.name, error)
+            extensions.leave_out(point.name, error)
             continue
-        found.include(point.name, register)
-    return found
+        extensions.include(point.name, register)
+    return extensions
 
 
 def _bundled(point: EntryPoint) -> bool:

@@ -80,14 +80,19 @@ def _add_command(panel: str, name: str, command: Any) -> None:
 
 def _add_commands() -> None:
     """Add the commands of the core, then those of extensions, panel by panel."""
-    extensions = registry()
-    for panel, modules in COMMANDS.items():
-        for module in modules:
-            name = module.__name__.rpartition(".")[2]
-            _add_command(panel, NAMES.get(name, name), getattr(module, name))
-        for target in extensions.targets("command").values():
+    core = {
+        NAMES.get(name := module.__name__.rpartition(".")[2], name): (panel, getattr(module, name))
+        for panel, modules in COMMANDS.items()
+        for module in modules
+    }
+    targets = registry().additions("command", core)
+    for panel in COMMANDS:
+        for name, (of_panel, command) in core.items():
+            if of_panel == panel:
+                _add_command(panel, name, command)
+        for target in targets:
             if target.options["panel"] == panel:
-                with extensions.loading(target):
+                with registry().loading(target):
                     _add_command(panel, target.name, target.load())
 
 

@@ -78,10 +78,10 @@ def _guarded(target: Target) -> Callable[[ReportData], tuple[Block, ...]]:
     """Return the function that builds a section of an extension. It is left out if it fails."""
 
     def build(data: ReportData) -> tuple[Block, ...]:
-        blocks: tuple[Block, ...] = ()
+        blocks: list[Block] = []
         with registry().loading(target):
-            blocks = target.load().build(data)
-        return blocks
+            blocks += target.load().build(data)
+        return tuple(blocks)
 
     return build
 

@@ -27,8 +27,8 @@ def export_formats() -> Mapping[str, str]:
     """
     module = "bench_framework.features.export"
     formats = {name: f"{module}:{name.replace('-', '_')}" for name in CORE}
-    extensions = registry().targets("exporter").values()
-    return {target.name: target.place for target in extensions} | formats
+    additions = registry().additions("exporter", formats)
+    return formats | {target.name: target.place for target in additions}
 
 
 def exporter(name: str) -> Any:

@@ -224,12 +224,10 @@ METRICS: Final[dict[str, MetricKind]] = {
 
 A metric that a worker counts also needs a line in `native/crates/worker/src/usage.rs`."""
 
-for _target in registry().targets("metric").values():
+for _target in registry().additions("metric", METRICS):
     with registry().loading(_target):
-        if _target.name in METRICS or not METRICS.keys() >= {*_target.options["formula"]}:
-            raise ValueError(
-                f"the metric {_target.name} exists, or its formula names an unknown one"
-            )
+        if not METRICS.keys() >= {*_target.options["formula"]}:
+            raise ValueError(f"the formula of the metric {_target.name} names an unknown one")
         METRICS[_target.name] = _rate(_target.name, direction="none", **_target.options)
 
 MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")

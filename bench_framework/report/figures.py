@@ -280,7 +280,7 @@ def _of_extension(target: Target) -> Callable[[Axes, Figure, Mapping[str, str]],
     return draw
 
 
-PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
+_CORE: Final[Mapping[str, Callable[..., Axes]]] = {
     "forest": _plot(forest.draw, forest.layout),
     "scaling": scaling_plot,
     "memory-time": _plot(memory_time.draw, memory_time.layout),
@@ -291,9 +291,12 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
     "order": _plot(order.draw),
     "grid": _plot(grid.draw),
     "sensors": _plot(sensors.draw),
-    **{name: _plot(_of_extension(target)) for name, target in registry().targets("chart").items()},
 }
-"""The plot function of each kind. A new chart is a file in `charts` and a line here."""
+PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
+    **_CORE,
+    **{t.name: _plot(_of_extension(t)) for t in registry().additions("chart", _CORE)},
+}
+"""The plot function of each kind. A new chart is a file in `charts` and a line in `_CORE`."""
 
 
 NARROW: Final = frozenset({"forest", "scaling", "memory-time", "drift", "waterfall", "bars"})

@@ -265,7 +265,7 @@ class Reader:
 
     Attributes:
         title: its name in texts, such as ``JSON of pyperf``.
-        keys: keys that tell its documents from others.
+        keys: keys that only its documents have.
         read: yields the benchmarks of a document. It raises `DocumentError` for an invalid one.
     """
 
@@ -285,11 +285,11 @@ READERS: Final[Mapping[str, Reader]] = {
 @cache
 def readers() -> Mapping[str, Reader]:
     """Return the formats of the core, then those of extensions."""
-    found: dict[str, Reader] = {}
-    for target in registry().targets("importer").values():
+    known = dict(READERS)
+    for target in registry().additions("importer", READERS):
         with registry().loading(target):
-            found[target.name] = target.load()
-    return {**found, **READERS}
+            known[target.name] = target.load()
+    return known
 
 
 def format_of(document: Any) -> str | None:

@@ -14,13 +14,12 @@ import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.execution import hyperfine
-from bench_framework.execution.build import reference_programs
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, SilentObserver, Update
-from bench_framework.extensions.doctor import noise
+from bench_framework.extensions.doctor import noise, reference_programs
 from bench_framework.extensions.doctor.noise import examine_noise
-from bench_framework.features.noise.compute import WindowVerdicts
+from bench_framework.extensions.doctor.noise_rates import WindowVerdicts
 from tests.integration.processes import install_fake
 
 BRIEF_S = 0.001

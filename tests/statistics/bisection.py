@@ -22,8 +22,8 @@ from noise import WORKS, Recorded, recorded
 from bench_framework.compare.stop_rules import StopRule
 from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
+from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.judge import judge
-from bench_framework.features.noise.compute import at_most
 from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.looks import limited
 from bench_framework.model.revisions import Commit

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.features.noise.compute import at_least, at_most, judge_looks
+from bench_framework.extensions.doctor.noise_rates import at_least, at_most, judge_looks
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Interval
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
-from bench_framework.features.noise.compute import at_least, at_most, judge_looks
+from bench_framework.extensions.doctor.noise_rates import at_least, at_most, judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict

@@ -24,8 +24,13 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
+from bench_framework.extensions.doctor.noise_rates import (
+    at_most,
+    cases_at,
+    rules_of,
+    significant_verdicts,
+)
 from bench_framework.features.gate.question import question_of
-from bench_framework.features.noise.compute import at_most, cases_at, rules_of, significant_verdicts
 from bench_framework.model.plan import Plan, Role
 
 MOST_FALSE = 12 / 2000

@@ -20,8 +20,8 @@ from noise import SIMULATED, Floats, Noise
 
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis
+from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.features.judge import judge
-from bench_framework.features.noise import compute
 from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule

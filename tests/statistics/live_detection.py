@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench_framework.features.noise.compute import at_least, at_most
+from bench_framework.extensions.doctor.noise_rates import at_least, at_most
 from bench_framework.model.verdict import Verdict
 
 TARGET_S = 0.05

@@ -32,7 +32,7 @@ from typing import Any
 
 from scipy.stats import binom
 
-from bench_framework.features.noise.compute import at_most
+from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.model.verdict import Verdict
 
 SEED = 20261123

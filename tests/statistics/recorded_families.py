@@ -19,7 +19,7 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
-from bench_framework.features.noise import compute
+from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 

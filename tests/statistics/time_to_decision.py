@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench_framework.compare.interim_analysis import look
+from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.judge import finished_cells, judge
-from bench_framework.features.noise.compute import at_most
 from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role

@@ -17,13 +17,13 @@ from bench_framework.units import counted, parse_duration
 
 if TYPE_CHECKING:
     from bench_framework.extensions.doctor.noise import NoiseFindings
-    from bench_framework.extensions.doctor.settings import QuietMachine
-    from bench_framework.features.noise.compute import (
+    from bench_framework.extensions.doctor.noise_rates import (
         DetectionRate,
         NoiseSummary,
         Rate,
         WindowVerdicts,
     )
+    from bench_framework.extensions.doctor.settings import QuietMachine
 
 
 FLOOR: Final = (

@@ -13,15 +13,15 @@ from bench_framework import errors
 from bench_framework.compare import samples
 from bench_framework.errors import BenchError, Interrupted, MachineError
 from bench_framework.execution import hyperfine, process, rounds, stop, target
-from bench_framework.execution.build import binaries, reference_programs
-from bench_framework.execution.build.reference_programs import ReferenceProgram
+from bench_framework.execution.build import binaries
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
-from bench_framework.features.noise.compute import (
+from bench_framework.extensions.doctor import reference_programs
+from bench_framework.extensions.doctor.noise_rates import (
     NoiseSummary,
     Rate,
     Window,
@@ -29,6 +29,7 @@ from bench_framework.features.noise.compute import (
     judge_window,
     summarise_windows,
 )
+from bench_framework.extensions.doctor.reference_programs import ReferenceProgram
 from bench_framework.model.looks import schedule
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan import Plan

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine import checks, host, pinning
+from bench_framework.execution.machine import checks, host
 from bench_framework.execution.machine.checks import Machine
-from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import available_cpus, format_cpus, parse_cpus, require_usable
+from bench_framework.extensions.doctor import pinning
+from bench_framework.extensions.doctor.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.units import counted
 
 State = Literal["quiet", "noisy", "unknown"]

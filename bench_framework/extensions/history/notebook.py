@@ -37,11 +37,11 @@ def history(
     Raises:
         UsageError: there is no such record, metric or machine.
     """
-    found = scenario_history(
+    series = scenario_history(
         records_folder(results), scenario, metric=metric, only=only, machine=machine
     )
     rows = []
-    for one in found.series:
+    for one in series.series:
         axes = {f"axis_{name}": value for name, value in one.values}
         labels = {"configuration": one.label, **axes}
         ratios = {change.at: change.ratio for change in one.changes}
@@ -50,5 +50,5 @@ def history(
             for n, point in enumerate(one.points)
         ]
     frame = frame_of(rows, instants=("started",), types={"dirty": "boolean", "change": "float64"})
-    frame.attrs["history"] = found.document()
+    frame.attrs["history"] = series.document()
     return frame

@@ -9,7 +9,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
 from bench_framework.extensions.doctor.command import noise_page
 from bench_framework.extensions.doctor.noise import NoiseFindings, noise_document
-from bench_framework.features.noise.compute import DetectionRate, Floor, NoiseSummary, Rate
+from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, NoiseSummary, Rate
 
 SUMMARY = NoiseSummary(
     level=0.05,

@@ -15,10 +15,10 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
 from bench_framework.execution import target
-from bench_framework.execution.machine import host, pinning
+from bench_framework.execution.machine import host
 from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.process import Launcher
-from bench_framework.extensions.doctor import settings
+from bench_framework.extensions.doctor import pinning, settings
 from bench_framework.extensions.doctor.command import ASCII, settings_page
 from bench_framework.extensions.doctor.settings import QuietMachine, Setting
 

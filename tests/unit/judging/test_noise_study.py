@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import binomtest
 
 from bench_framework.compare.data_quality import floor_fraction
-from bench_framework.features.noise import compute as noise
-from bench_framework.features.noise.compute import (
+from bench_framework.extensions.doctor import noise_rates as noise
+from bench_framework.extensions.doctor.noise_rates import (
     Rate,
     Window,
     judge_looks,

@@ -12,11 +12,11 @@ PACKAGE = Path(bench_framework.__file__).parent
 FORMAT = re.compile(r",|[fge%]$")
 EXCEPTIONS = {
     "text/numbers.py": "the module",
-    "execution/build/reference_programs.py": "names of files",
-    "workflow/noise.py": "names of programs",
+    "extensions/doctor/reference_programs.py": "names of files",
+    "extensions/doctor/noise.py": "names of programs",
     "model/machine.py": "a fingerprint, which must not change",
     "report/figures.py": "coordinates of SVG",
-    "report/render/site.py": "coordinates of SVG",
+    "extensions/history/site_pages.py": "coordinates of SVG",
     "features/profile/flame_graph.py": "coordinates of SVG",
     "report/render/gate.py": "seconds of JUnit XML",
     "report/render/html.py": "values of data attributes",

@@ -1,1 +1,0 @@
-"""The noise of this machine, measured by comparisons of equal programs (A/A)."""
