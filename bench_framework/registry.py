@@ -71,7 +71,7 @@ class Registry:
     def section(self, name: str, place: str, *, after: str = "") -> None:
         """Add a section of the report, a `bench_framework.report.sections.kind.SectionKind`.
 
-        It follows the section with the code `after`, such as ``S03``, or is the last one.
+        It follows the section with the anchor `after`, such as ``results``, or is the last one.
         """
         self._add("section", name, place, after=after)
 

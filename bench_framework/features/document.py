@@ -95,8 +95,8 @@ def sections() -> tuple[SectionKind, ...]:
             kind: SectionKind = replace(target.load(), build=_guarded(target))
             if kind.code in {known.code for known in kinds}:
                 raise ValueError(f"another section has the code {kind.code}")
-            codes, after = [known.code for known in kinds], target.options["after"]
-            kinds.insert(codes.index(after) + 1 if after in codes else len(kinds), kind)
+            anchors, after = [known.anchor for known in kinds], target.options["after"]
+            kinds.insert(anchors.index(after) + 1 if after in anchors else len(kinds), kind)
     return tuple(kinds)
 
 

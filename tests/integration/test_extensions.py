@@ -169,17 +169,17 @@ def tree(tmp_path: Path) -> Path:
 def test_a_removed_extension_takes_its_commands_with_it(
     removed: tuple[str, ...], tree: Path, tmp_path: Path
 ) -> None:
-    gone, kept = set[str](), set[str]()
+    absent, present = set[str](), set[str]()
     for target in registry().targets("command").values():
-        (gone if target.extension in removed else kept).add(target.name)
+        (absent if target.extension in removed else present).add(target.name)
     for name in removed:
         shutil.rmtree(tree / "bench_framework" / "extensions" / name)
     folder = project(tmp_path)
     env = isolated(folder, PYTHONPATH=str(tree))
     page = benchctl(folder, "--help", env=env).stdout
     listed = {line.split()[1] for line in page.splitlines() if line.startswith("│ ")}
-    assert kept <= listed
-    assert not gone & listed
+    assert present <= listed
+    assert not absent & listed
     for words in (
         ("run", "scenario.yaml"),
         ("report",),
@@ -190,5 +190,5 @@ def test_a_removed_extension_takes_its_commands_with_it(
         done = benchctl(folder, *words, env=env)
         assert done.returncode == 0, (words, done.stderr)
         assert "BX137" not in done.stderr
-    for name in gone:
+    for name in absent:
         assert benchctl(folder, name, env=env).returncode == 2
