@@ -80,6 +80,11 @@ class BenchError(Exception):
             fix=fix or event.help,
         )
 
+    def amend(self, key: str, /, **values: object) -> None:
+        """Replace the effect or the fix by those of an entry in ``text/errors.toml``."""
+        text = error_text(key, values, alone=True)
+        self.effect, self.fix = text.effect or self.effect, text.fix or self.fix
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Return how a copy is made in another process: with its texts."""
         return _copy, (type(self), self.message, vars(self))

@@ -77,15 +77,18 @@ def in_one_line(text: str) -> str:
 
 
 def read_input(path: Path, most: int) -> bytes:
-    """Return a user's file. Raises `ValueError`: unreadable, no file, empty, over `most` bytes."""
+    """Return a user's file.
+
+    Raises `ValueError`: it cannot be an input as in `fault_of`, is empty or has over `most` bytes.
+    """
     if fault := fault_of(path):
-        raise ValueError(f"{path} {fault}")
+        raise ValueError(fault)
     try:
         content = read_regular(path, most)
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise ValueError(f"cannot be read: {error.strerror or error}") from error
     if not content.strip():
-        raise ValueError(f"{path} is empty")
+        raise ValueError("is empty")
     return content
 
 

@@ -152,9 +152,8 @@ class AnswerReader:
             "filter", argv, target, path, stdout=out, limited=limited, most_stdout=most
         )
         if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
-            fix = "let it print less, such as a digest (sha256sum)"
             cause = f"it printed more than {format_size(LARGEST_EDITED)}"
-            raise _failed("filter", argv, cause, fix)
+            raise _failed("filter", argv, cause, "BX218.output-too-large")
         if not finished.ok:
             raise _failed("filter", argv, f"{finished.how}{words}")
         if path.stat().st_size and not edited.stat().st_size:
@@ -297,8 +296,7 @@ def _unreadable(path: Path, cause: str) -> AnswerError:
     return AnswerError("BX215", details=(("cause", cause),), path=path)
 
 
-def _failed(key: str, argv: tuple[str, ...], cause: str, fix: str = "") -> AnswerError:
-    fix = fix or "correct the command; it reads the output of the program from stdin"
-    details = (("cause", cause),)
-    program = Path(argv[0]).name
-    return AnswerError("BX218.command-failed", details=details, key=key, program=program, fix=fix)
+def _failed(
+    step: str, argv: tuple[str, ...], cause: str, key: str = "BX218.command-failed"
+) -> AnswerError:
+    return AnswerError(key, details=(("cause", cause),), step=step, program=Path(argv[0]).name)

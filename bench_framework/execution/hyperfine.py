@@ -107,15 +107,15 @@ def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hype
             return tool
         too_old.append(tool)
     if configured := env.get("BENCHCTL_HYPERFINE"):
-        state = f"{too_old[0].name}, too old" if too_old else "not a working hyperfine"
-        fix = "set it to hyperfine 1.20 or newer, or unset it to let benchctl find or install one"
-        raise _missing((), f"BENCHCTL_HYPERFINE is {configured}, which is {state}", fix)
+        old = too_old[0].name if too_old else ""
+        raise MachineError("BC403.configured", path=configured, old=old)
     path = cached_path(env)
     log = install(launcher, env, path.parent.parent, progress)
     version = probe(launcher, env, str(path))
     if version is None:
         rejected = (("found", f"{tool.path}, which is {tool.name}, too old") for tool in too_old)
-        raise _missing((*rejected, ("cargo", log)))
+        details = (*rejected, ("cargo", log))
+        raise MachineError("BC403.not-installed", details=details, version=INSTALLED)
     return Hyperfine(str(path), version)
 
 
@@ -157,12 +157,3 @@ def install(launcher: Launcher, env: Mapping[str, str], root: Path, progress: Ob
         return next((text for name, text in error.details if name == "cause"), error.message)
     lines = text_of(log).strip().splitlines() or [""]
     return next((line for line in reversed(lines) if line.startswith("error")), lines[-1])
-
-
-def _missing(
-    details: tuple[tuple[str, str], ...],
-    message: str = "hyperfine 1.20 or newer was not found, and cargo could not install it",
-    fix: str | None = None,
-) -> MachineError:
-    fix = fix or f"cargo install --locked hyperfine@{INSTALLED}, or set BENCHCTL_HYPERFINE"
-    return MachineError("BC403", details=details, message=message, fix=fix)

@@ -254,9 +254,9 @@ def read_entry(path: Path) -> Baseline:
     with _opened(path) as archive:
         entry = archive.next()
         if entry is None or entry.name != ENTRY or not _is_file(entry):
-            raise _invalid(path, f"its first file is not {ENTRY}")
+            raise UsageError("BX118.other-first-file", path=path, name=ENTRY)
         if entry.size > MOST_BYTES:
-            raise _invalid(path, f"{ENTRY} in it has more than {MOST_BYTES} bytes")
+            raise UsageError("BX118.file-too-large", path=path, name=ENTRY, most=MOST_BYTES)
         content = archive.extractfile(entry)
         assert content is not None
         try:
@@ -264,7 +264,7 @@ def read_entry(path: Path) -> Baseline:
         except RecordError as error:
             if error.code != DAMAGED:
                 raise
-            raise _invalid(path, f"{ENTRY} in it cannot be read") from error
+            raise UsageError("BX118.file-not-readable", path=path, name=ENTRY) from error
 
 
 def extract(path: Path, baseline: Baseline, root: Path) -> Baseline:
@@ -279,9 +279,7 @@ def extract(path: Path, baseline: Baseline, root: Path) -> Baseline:
     """
     target = baseline.folder(root)
     if target.exists() and baseline.fault(root):
-        raise _invalid(
-            path, f"{target} is another record", "import it into another folder with --dir"
-        )
+        raise UsageError("BX118.other-record-in-place", path=path, target=target)
     with contextlib.ExitStack() as opened:
         folder = target
         if not target.exists():
@@ -293,7 +291,7 @@ def extract(path: Path, baseline: Baseline, root: Path) -> Baseline:
         try:
             host = wire.load_host(read_regular(folder / layout.ENV))
         except OSError as error:
-            raise _invalid(path, f"its record has no {layout.ENV}") from error
+            raise UsageError("BX118.no-file", path=path, name=layout.ENV) from error
         return replace(baseline, machine=fingerprint(host))
 
 
@@ -309,14 +307,14 @@ def _extract(archive: tarfile.TarFile, path: Path, baseline: Baseline, folder: P
             continue
         parts = member.name.split("/")
         if not _is_file(member):
-            raise _invalid(path, f"{member.name!r} in it is not a regular file")
+            raise UsageError("BX118.not-regular", path=path, name=member.name)
         outside = parts[:2] != prefix or not parts[2:] or not {"", ".", ".."}.isdisjoint(parts)
         if outside or member.name.endswith(".part"):  # which no manifest lists
-            raise _invalid(path, f"{member.name!r} in it is not a file of the record")
+            raise UsageError("BX118.foreign-file", path=path, name=member.name)
         size += member.size
         if number > MOST_FILES or size > MOST_ARCHIVE_BYTES:
-            raise _invalid(
-                path, f"it has more than {MOST_FILES} files or {MOST_ARCHIVE_BYTES >> 30} GiB"
+            raise UsageError(
+                "BX118.too-large", path=path, files=MOST_FILES, size=MOST_ARCHIVE_BYTES >> 30
             )
         place = folder.joinpath(*parts[2:])
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -338,11 +336,12 @@ def _require_valid(path: Path, baseline: Baseline, folder: Path) -> None:
     except RecordError as error:
         raise _invalid(path, error.message.replace(f"{folder}/", "")) from error
     if faults:
-        raise _invalid(path, f"files differ from its manifest: {', '.join(faults[:MOST_NAMED])}")
-    names = (header.scenario, header.record_id)
+        names = ", ".join(faults[:MOST_NAMED])
+        raise UsageError("BX118.changed-files", path=path, names=names)
+    place = (header.scenario, header.record_id)
     digest = manifest.digest_of(manifest.read_manifest(folder))
-    if names != (baseline.scenario, baseline.record) or digest != baseline.digest:
-        raise _invalid(path, "its record is not the one of its baseline")
+    if place != (baseline.scenario, baseline.record) or digest != baseline.digest:
+        raise UsageError("BX118.other-record", path=path)
 
 
 @contextlib.contextmanager
@@ -360,9 +359,9 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
         ):
             yield archive
     except (FileExistsError, NotADirectoryError) as error:
-        raise _invalid(path, "two files in it have the same place") from error
+        raise UsageError("BX118.same-place", path=path) from error
     except RecursionError as error:
-        raise _invalid(path, "its headers are nested too deeply") from error
+        raise UsageError("BX118.nested-too-deeply", path=path) from error
     except (
         tarfile.TarError,
         gzip.BadGzipFile,
@@ -375,13 +374,8 @@ def _opened(path: Path) -> Iterator[tarfile.TarFile]:
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:
             raise
-        raise _invalid(path, "the name of a file in it is too long") from error
+        raise UsageError("BX118.name-too-long", path=path) from error
 
 
-def _invalid(path: Path, cause: str, fix: str = "") -> UsageError:
-    return UsageError(
-        "BX118",
-        path=path,
-        cause=cause,
-        fix=fix or "write the archive with `benchctl baseline export NAME`",
-    )
+def _invalid(path: Path, cause: str) -> UsageError:
+    return UsageError("BX118", path=path, cause=cause)

@@ -92,7 +92,7 @@ def new_folder(
     scenario_folder: Path,
     started_at: str,
     numbers: range = NUMBERS,
-    effect: str = "nothing was measured",
+    key: str = "BX235.not-measured",
 ) -> Iterator[tuple[Path, Path]]:
     """Yield the folder of a new record, and its draft, which gets this name at the end.
 
@@ -100,9 +100,9 @@ def new_folder(
     ``-2``, ``-3`` … make the name of the minute unique. The first one of `numbers` is used that is
     larger than those of this minute, so that the order of the names is that of time.
 
-    Raises `MachineError`: writing failed (BX235), with `effect`.
+    Raises `MachineError`: writing failed (BX235), with the effect of `key`.
     """
-    with writing(scenario_folder, effect):
+    with writing(scenario_folder, key):
         final = _reserve(scenario_folder, started_at, numbers)
     draft = draft_of(final)
     try:
@@ -111,7 +111,7 @@ def new_folder(
             draft.replace(final)
     except BaseException as error:
         if isinstance(error, MachineError):
-            error.effect = effect
+            error.amend(key)
         shutil.rmtree(draft, ignore_errors=True)
         with contextlib.suppress(OSError):  # removes an empty folder only, so other records remain
             scenario_folder.rmdir()
@@ -251,19 +251,14 @@ def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterat
 
 
 @contextlib.contextmanager
-def writing(
-    path: Path | str, effect: str = "stored measurements are not changed"
-) -> Iterator[None]:
+def writing(path: Path | str, key: str = "BX235.not-written") -> Iterator[None]:
     """Convert `OSError` in the block to `MachineError` (BX235), which names `path` or its file."""
     try:
         yield
     except OSError as error:
         raise MachineError(
-            "BX235.not-written",
-            filename=error.filename or path,
+            key,
+            file=error.filename or path,
             strerror=error.strerror or error,
-            effect=effect,
-            fix="free some space (`benchctl clean` lists what is kept); the same command goes on"
-            if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-            else "check the folder's permissions, then repeat the command",
+            full=error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG},
         ) from error

@@ -87,13 +87,11 @@ def read_manifest(folder: Path) -> dict[str, str]:
         "".join(parts).encode()  # JSON can contain halves of characters, which no digest can
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
-        fix = f"restore {layout.MANIFEST} from a copy of the record"
-        if isinstance(error, FileNotFoundError):
-            fix = "finish an interrupted run with `benchctl run FILE`, or restore the file"
-        elif isinstance(error, KeyError | TypeError):
+        if isinstance(error, KeyError | TypeError):
             cause = "it is not the manifest of a record"
-        details = (("cause", cause),)
-        raise RecordError("BX411.read-manifest", details=details, path=path, fix=fix) from error
+        absent = isinstance(error, FileNotFoundError)
+        key = "BX411.no-manifest" if absent else "BX411.manifest-not-readable"
+        raise RecordError(key, details=(("cause", cause),), path=path) from error
     require_version(folder, version)
     return files
 

@@ -177,7 +177,7 @@ class Record:
             try:
                 manifest.read_manifest(self.path)
             except RecordError as error:
-                error.effect = "nothing was written, as a new manifest would hide changed files"
+                error.amend("BX411.not-written")
                 raise
 
     def seal(self) -> None:

@@ -83,17 +83,17 @@ def read_bytes(path: Path) -> bytes:
         UsageError: it does not exist, is not a file, is empty or is larger than 64 MiB, or is a
             folder without samples (BX450).
     """
-    file, cause, fix = ("file", str(path)), "", ""
+    file = ("file", str(path))
     try:
-        return harnesses.bundle(path, MOST_BYTES) if path.is_dir() else read_input(path, MOST_BYTES)
-    except (OSError, ValueError) as error:
-        message = str(error)
         if path.is_dir():
-            message, cause = f"{path} is a directory, and not one of criterion", message
-            fix = "name files, or target/criterion after `cargo bench`"
-        refusal = fault("BX450", cause=cause, message=message, fix=fix)
-        refusal.details = (file, *refusal.details)
-        raise refusal from error
+            return harnesses.bundle(path, MOST_BYTES)
+    except (OSError, ValueError) as error:
+        details = (file, ("cause", str(error)))
+        raise UsageError("BX450.folder", details=details, path=path) from error
+    try:
+        return read_input(path, MOST_BYTES)
+    except ValueError as error:
+        raise UsageError("BX450.not-usable", details=(file,), path=path, fault=error) from error
 
 
 def slug(text: str) -> str:
@@ -130,16 +130,13 @@ def _session(content: bytes, file: str, number: int) -> Session:
         harness = harnesses.format_of(document)
         try:
             if harness is not None:
-                kind, what, fix = harness, harnesses.readers()[harness].title, ""
+                kind, key, what = harness, "BX451.other-format", harnesses.readers()[harness].title
                 commands = _of_harness(document, harness)
             else:
-                what = "hyperfine's JSON"
-                fix = "use a file of `hyperfine --export-json` (version 1 or schema version 2) or a table"
+                key, what = "BX451.not-hyperfine", "hyperfine's JSON"
                 kind, memory, commands = _hyperfine(document)
         except harnesses.DocumentError as error:
-            raise fault(
-                "BX451.other-kind-of-file", cause=str(error), file=file, what=what, fix=fix
-            ) from error
+            raise fault(key, cause=str(error), file=file, what=what) from error
         if not commands:
             raise fault(
                 "BX451.nothing-in-file", file=file, harness="benchmark" if harness else "command"
@@ -269,13 +266,15 @@ def _check_head(names: list[str]) -> None:
     missing = [name for name in known[:2] if name not in names]
     if not missing and set(names) <= set(known) and len(set(names)) == len(names):
         return
-    problem = f"{'no column' if missing else 'the columns'} {', '.join(missing or names)}"
-    advice = f"write the column names in the first line: {','.join(COLUMNS)}"
-    advice += f" (sd, n, unit optional), or {','.join(RUN_COLUMNS)} with one row per run"
     if names[:1] == ["command"]:
-        problem = "this looks like a table of hyperfine, which does not contain the number of runs"
-        advice = "import the file of `hyperfine --export-json`, which contains every run"
-    raise fault("BX451.file-neither-json", problem=problem, fix=advice)
+        raise fault("BX451.table-of-hyperfine")
+    raise fault(
+        "BX451.columns",
+        missing=", ".join(missing),
+        names=", ".join(names),
+        columns=",".join(COLUMNS),
+        columns_of_runs=",".join(RUN_COLUMNS),
+    )
 
 
 def _row(cells: dict[str, str], where: str) -> tuple[str, Series]:

@@ -114,20 +114,18 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
         ) from error
 
 
-_LISTED: Final = "run `benchctl verify` to list the changed files"
-
-
-def load(kind: type[T], name: str, text: str | bytes, *, fix: str = _LISTED) -> T:
+def load(
+    kind: type[T], name: str, text: str | bytes, *, key: str = "BX411.data-not-readable"
+) -> T:
     """Read the text of the file `name`. Raises `RecordError` (BX411): it is not an object of the type."""
     try:
         model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
         where, cause = _first(error)
         raise RecordError(
-            "BX411.data-not-readable",
+            key,
             details=(("where", where), ("cause", cause)),
             name=name,
-            fix=fix,
         ) from error
     return model
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")
+_OF_CODE = ("message", "effect", "fix")
 
 
 class ErrorText(NamedTuple):
@@ -26,11 +27,9 @@ class _Texts(string.Formatter):
     """Formats texts, which have parts for a value that is not empty or is empty."""
 
     def format_field(self, value: Any, format_spec: str) -> Any:
-        match format_spec[:1]:
-            case "+":
-                return format_spec[1:] if value != "" else ""
-            case "-":
-                return format_spec[1:] if value == "" else ""
+        if (sign := format_spec[:1]) in {"+", "-"}:
+            empty = value == "" or value is False
+            return format_spec[1:] if empty is (sign == "-") else ""
         return super().format_field(value, format_spec)
 
 
@@ -43,21 +42,23 @@ def table() -> Mapping[str, Mapping[str, Any]]:
 
 
 def entry_of(key: str) -> Mapping[str, Any]:
-    """Return the entry of an error. One of several of a code has the effect and the fix of the code."""
+    """Return the entry of an error. One of several of a code has the texts of the code that it lacks."""
     code, _, variant = key.partition(".")
     whole: Mapping[str, Any] = table()[code]
     if not variant:
         return whole
-    return {name: whole[name] for name in ("effect", "fix") if name in whole} | dict(whole[variant])
+    return {name: whole[name] for name in _OF_CODE if name in whole} | dict(whole[variant])
 
 
-def error_text(key: str, values: Mapping[str, object]) -> ErrorText:
+def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -> ErrorText:
     """Return the texts of an error such as ``BX101`` or ``BX107.no-metric``.
 
-    `values` are the values for the placeholders; None is an empty text.
+    `values` are the values for the placeholders; None is an empty text. An entry that amends another
+    error is read `alone`, without the texts of its code.
     Raises `KeyError`: there is no such error, or a value is missing.
     """
-    code, entry = key.partition(".")[0], entry_of(key)
+    code, _, variant = key.partition(".")
+    entry = table()[code][variant] if alone else entry_of(key)
     given = {name: "" if value is None else value for name, value in values.items()}
     texts = {
         name: _Texts().vformat(entry[name], (), given)

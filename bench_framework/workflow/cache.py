@@ -110,7 +110,7 @@ def _items_of_kind(
         def damaged(path: Path, error: RecordError) -> None:
             scenario = path.parents[1]
             exclusions.update(finding.find_records(results, scenario.name, without_rounds=True))
-            error.effect = f"no record of {scenario.name} is listed or removed"
+            error.amend("BX411.not-listed", scenario=scenario.name)
             warn(error)
 
         readable = baselines.find_all(results, damaged=damaged)

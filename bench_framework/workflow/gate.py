@@ -35,7 +35,6 @@ from bench_framework.workflow.run_options import (
     RunContext,
     RunOptions,
     accepted_changes,
-    how_to_resume,
     require_decidable,
 )
 
@@ -119,21 +118,14 @@ def _continue(results: Path, record: Record, command: str, observer: Observer) -
     # The plan without the limit of rounds, which the journal contains.
     plan = wire.load_plan((record.path / layout.PLAN).read_bytes())
     if run_plan(plan, "", options, observer, context).exit_code == errors.EXIT_INTERRUPTED:
-        raise _interrupted("the record was measured further", command)
+        raise errors.Interrupted("BX130.gate-continued", command=command)
     return Record.open(record.path)
-
-
-def _interrupted(when: str, command: str) -> errors.Interrupted:
-    return errors.Interrupted("BX130.interrupted-while", when=when, fix=how_to_resume(command))
 
 
 def _require_this_machine(record: Record) -> None:
     """Refuse to measure for a record of another machine. Raises `UsageError`, BX109."""
     if record.contents.host is not None and record.contents.host.host_id != this_host_id():
-        where = f"{record.path} was measured on another machine"
-        fix = "run the gate on that machine, `benchctl run --gate` on this one"
-        fix += ", or judge the stored rounds alone with --no-confirm"
-        raise errors.UsageError("BX109", where=where, fix=fix)
+        raise errors.UsageError("BX109", record=record.path)
 
 
 def first_pass_folder(folder: Path) -> Path:
@@ -158,7 +150,7 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     context = RunContext(first_pass=record.contents.builds, pages=False)
     outcome = run_plan(plan, text, options, observer, context)
     if outcome.judgement is None or outcome.record is None:
-        raise _interrupted("possible regressions were measured again", options.command)
+        raise errors.Interrupted("BX130.gate-confirmed", command=options.command)
     return second_pass(record, first, outcome.judgement, outcome.record)
 
 

@@ -231,9 +231,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
         if template is None:
             raise
         write_pages(record, judgement, embed_runs=embed_runs)
-        error.effect = "all measurements are stored; the report uses the shipped templates"
-        again = f"benchctl report {record.path} --template {template}"
-        error.fix = f"fix the template, then run `{again}`"
+        error.amend("BX113.shipped-templates", record=record.path, template=template)
         raise
 
 
@@ -343,9 +341,8 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.B
     for build in contents.builds:
         if not build.ok:
             lost = [v.label for v in variants if v.build_id == build.id]
-            message = f"cannot build {', '.join(lost) or build.id}"
-            effect = "these variants are reported as failed; the others were measured"
-            failures.append(build_failure(build, message, effect, "fix the build and run again"))
+            names = ", ".join(lost) or build.id
+            failures.append(build_failure("BX220.variants", build, variants=names))
     for event in contents.events:
         if event.severity == "error":
             kind = errors.AnswerError if event.code == "BX210" else errors.CellError

@@ -103,11 +103,6 @@ def words_that_resume(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(masked(word) for word in (*options, *words[end:]))
 
 
-def how_to_resume(command: str) -> str | None:
-    """Return the fix of an interruption; `None` if the command line is unknown."""
-    return f"`{command}` resumes" if command else None
-
-
 def find_scenario(name: str) -> Path:
     """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
 

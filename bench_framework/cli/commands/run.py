@@ -154,8 +154,13 @@ def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
             option = f"--{key.removeprefix('measure.')}"
             message = re.sub(rf"`{re.escape(key)}[\w.-]*`", option, problem.message)
             message = message if option in message else f"{option}: {message}"
-            fix = f"correct {option} ({problem.label}); `benchctl run --help` shows examples"
-            return UsageError("BX100.value-of-option", message=message, fix=problem.fix or fix)
+            return UsageError(
+                "BX100.value-of-option",
+                problem=message,
+                advice=problem.fix,
+                option=option,
+                label=problem.label,
+            )
     return error
 
 

@@ -116,9 +116,7 @@ def describe(
             description = parse_json(output.stdout)
     if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
         details = (("cause", cause), ("stderr", output.stderr.strip()[-500:]))
-        fix = "correct the worker; for a program without the worker protocol, remove "
-        fix += "`contract: true` under `worker`"
-        raise BuildError("BX221", details=details, name=Path(argv[0]).name, fix=fix)
+        raise BuildError("BX221", details=details, name=Path(argv[0]).name)
     return description
 
 

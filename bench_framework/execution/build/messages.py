@@ -173,8 +173,7 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
         try:
             output = launcher.capture(argv, environment(), cwd=str(folder), most=MOST_MESSAGES)
         except MachineError as error:
-            error.effect = "nothing was written"
-            error.fix = "install Rust from https://rustup.rs, or add cargo to PATH"
+            error.amend("BX231.cargo-for-metadata")
             raise
     try:
         if output.ok:

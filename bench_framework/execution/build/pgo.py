@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.build.cargo import Builder, label_of
@@ -37,14 +37,6 @@ _MISSING: Final = re.compile(
 """The compiler's warning about a function without a profile, except in build scripts."""
 _COUNT: Final = re.compile(r"^(Total functions|Maximum function count): (\d+)$", re.MULTILINE)
 _LARGEST: Final = "Maximum function count"
-_INSTALL: Final = (
-    "use an llvm-profdata that reads the profiles of this compiler: run "
-    "`rustup component add llvm-tools` for its toolchain"
-)
-_NO_PROFILE: Final = (
-    "let the program return from main or call exit: one that is killed or calls _exit writes no "
-    "profile"
-)
 
 
 def use_flags(profile: str) -> tuple[str, ...]:
@@ -116,9 +108,7 @@ def _find_tool(
                 return Tool(path, f"LLVM {line[1]}" if line else Path(path).name)
             tried.append((path, _first_line(outcome)))
     major = version.get("LLVM version", "").partition(".")[0]
-    fix = "run `rustup component add llvm-tools`, or install LLVM "
-    fix += f"{major} so that llvm-profdata-{major} is on PATH"
-    raise MachineError("BX246.no-llvm-profdata", details=tuple(tried), rustc=rustc, fix=fix)
+    raise MachineError("BX246.no-llvm-profdata", details=tuple(tried), rustc=rustc, major=major)
 
 
 def candidates(sysroot: Path, env: Mapping[str, str]) -> Iterator[str]:
@@ -179,8 +169,7 @@ class Trainer:
                     for path in folder.glob(f"{number}-*"):
                         path.unlink()
             if not commands:
-                fix = "write a training command: pgo: {train: [...]}"
-                raise skipped[0] if skipped else _failed((), "has no run", fix)
+                raise skipped[0] if skipped else BuildError("BX247.no-run")
             self._merge(tool, folder, merged, commands, builder)
             # The name has the digest, as cargo does not see that a file of the same name changed.
             digest = sha256_of(merged)
@@ -191,7 +180,7 @@ class Trainer:
         counts = {name: int(number) for name, number in _COUNT.findall(summary)}
         functions, largest = counts.get("Total functions", 0), counts.get(_LARGEST, 0)
         if not (functions and largest):
-            raise _failed(commands, "counted no function of the program", _NO_PROFILE)
+            raise _failed("BX247.nothing-counted", commands)
         left_out = tuple((error.details[0][1], error.message) for error in skipped)
         return Training(
             tuple(commands),
@@ -227,27 +216,25 @@ class Trainer:
         env = {**target.env, VARIABLE: str(counts)}
         run = SingleRunner(launcher, policy, limit).run(replace(target, env=env), None, limit)
         if run.status == "timeout":
-            fix = "train with less work: pgo: {train: [...]}; or raise measure.timeout"
-            raise _failed([command], f"{run.message}; instrumented programs are slower", fix)
+            raise _failed("BX247.timeout", [command], reason=run.message)
         if run.status != "ok":
-            raise _failed([command], f"failed: {run.message}", "correct the training command")
+            raise _failed("BX247.run-failed", [command], reason=run.message)
 
     def _merge(
         self, tool: Tool, folder: Path, merged: Path, commands: Sequence[str], builder: Builder
     ) -> None:
         if not any(path.stat().st_size for path in folder.glob("*.profraw")):
-            raise _failed(commands, "wrote no profile", _NO_PROFILE)
+            raise _failed("BX247.no-profile", commands)
         argv = [tool.path, "merge", "-o", str(merged), str(folder)]
         output = builder.launcher.capture(argv, builder.env, timeout_s=MERGE_TIMEOUT_S)
         if not output.ok:
             line = _first_line(output)
-            what = f"wrote a profile that {tool.path} cannot merge: {line}"
-            raise _failed(commands, what, _INSTALL if "version" in line else _NO_PROFILE)
+            key = "BX247.other-version" if "version" in line else "BX247.not-merged"
+            raise _failed(key, commands, tool=tool.path, line=line)
 
 
-def _failed(commands: Sequence[str], what: str, fix: str) -> BuildError:
-    details = tuple(("command", c) for c in commands)
-    return BuildError("BX247", details=details, what=what, fix=fix)
+def _failed(key: str, commands: Sequence[str], /, **values: Any) -> BuildError:
+    return BuildError(key, details=tuple(("command", c) for c in commands), **values)
 
 
 @dataclass(slots=True)

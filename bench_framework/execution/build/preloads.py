@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.build import symbols
@@ -107,15 +107,12 @@ def _build(
     if not finished.ok:
         cause = failure_text(text_of(log)) or finished.how
         details = (("cargo", cause), ("log", str(log)))
-        fix = "connect to the network once, or give the path of a library: "
-        fix += "preload-allocator: /usr/lib/libNAME.so"
         raise MachineError(
-            "BX245.library-cannot-built",
+            "BX245.not-built",
             details=details,
             name=path.name,
             crate=kind.crate,
             version=kind.version,
-            fix=fix,
         )
     with writing(path):
         (target / "release" / path.name).replace(path)
@@ -138,8 +135,7 @@ def prove(
     preload = build.preload
     assert preload is not None
     assert build.path is not None
-    if reason := _obstacle(build, runner.launcher, env):
-        raise _refused(target, preload, *reason)
+    _require_replaceable(build, target, preload, runner.launcher, env)
     with scratch_folder() as folder:
         report = Path(folder, "allocations")
         with writing(report):
@@ -155,8 +151,7 @@ def prove(
         run = runner.run(replace(target, env=counted), None, runner.setup_timeout_s)
         count = int.from_bytes(report.read_bytes(), sys.byteorder)
     if not count:
-        cause = f" ({run.message})" if run.message else ""
-        raise _refused(target, preload, f"none of its allocations reach the library{cause}", "")
+        raise _refused("BX227.no-allocations", target, preload, cause=run.message)
     least = _least_peak(preload, tool, runner.launcher, env) if tool is not None else 0
     return replace(preload, allocations=count, least_peak_bytes=least)
 
@@ -189,34 +184,26 @@ def _least_peak(
             raise MachineError("BX227.hyperfine-cannot-run", path=preload.path) from error
 
 
-def _obstacle(build: Build, launcher: Launcher, env: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return why a program cannot get another allocator, and what to do about it."""
+def _require_replaceable(
+    build: Build, target: Target, preload: Preload, launcher: Launcher, env: Mapping[str, str]
+) -> None:
+    """Require that a program can get another allocator. Raises `MachineError` (BX227)."""
     path = Path(str(build.path))
     loader = symbols.loader_of(path)
     if loader == "":
-        fix = "link it dynamically, for example without musl and `+crt-static`"
-        return "it is statically linked, so there is no loader that reads LD_PRELOAD", fix
+        raise _refused("BX227.statically-linked", target, preload)
     if loader is not None and "ld-musl" in loader:
-        return "it is linked to musl, and the library to glibc", "build it for a target with glibc"
+        raise _refused("BX227.musl", target, preload)
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-        return "it is setuid or setgid, so the loader ignores LD_PRELOAD", "measure a plain copy"
+        raise _refused("BX227.setuid", target, preload)
     known = symbols.defined(path, launcher, env)
     name = next((text for symbol, text in COMPILED_IN.items() if symbol in known), None)
-    if name is None:
-        return None
-    fix = f"build it without {name}, or remove `preload-allocator`"
-    return f"it contains its own allocator, {name}, which LD_PRELOAD does not replace", fix
+    if name is not None:
+        raise _refused("BX227.own-allocator", target, preload, allocator=name)
 
 
-def _refused(target: Target, preload: Preload, reason: str, fix: str) -> MachineError:
+def _refused(key: str, target: Target, preload: Preload, /, **values: Any) -> MachineError:
     program = str(target.binary)
     details = (("program", program), ("library", preload.path))
-    fix = fix or "use the default allocator in the program, and a library that the loader accepts"
-    return MachineError(
-        "BX227.cannot-preloaded-into",
-        details=details,
-        name=preload.name,
-        name_2=Path(program).name,
-        reason=reason,
-        fix=fix,
-    )
+    library, name = preload.name, Path(program).name
+    return MachineError(key, details=details, library=library, program=name, **values)

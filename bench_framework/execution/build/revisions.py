@@ -115,7 +115,7 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
             "BX225.no-revision",
             revision=revision,
             url=url or repository,
-            fix=_how_to_fetch(git, repository),
+            shallow=_is_shallow(git, repository),
         )
     return commit
 
@@ -154,9 +154,8 @@ def commits_between(
         # A commit is the change from its own parent, which the given end need not be.
         first = next(iter(text.split(_SEPARATOR, 2)[1].split()), None)
     if first is None or not text:
-        fix = "give an earlier and a later commit of one branch"
-        fix = _how_to_fetch(git, repository) if _is_shallow(git, repository) else fix
-        raise UsageError("BX125.no-commits-after", ends=ends[1], ends_2=ends[0], fix=fix)
+        shallow = _is_shallow(git, repository)
+        raise UsageError("BX125.no-commits-after", bad=ends[1], good=ends[0], shallow=shallow)
     lines = [git.run(*log, "-1", first), *text.split("\n")]
     return tuple(
         Commit(commit, tuple(parents.split()), author, date, subject)
@@ -177,7 +176,7 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             "BX225.no-main-branch",
             details=details,
             repository=repository,
-            git=_how_to_fetch(git, repository),
+            shallow=_is_shallow(git, repository),
         )
     commit = git.try_run("-C", str(repository), "merge-base", main, head)
     if commit is None:
@@ -186,7 +185,7 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
             main=main,
             head=head,
             repository=repository,
-            fix=_how_to_fetch(git, repository),
+            shallow=_is_shallow(git, repository),
         )
     return commit
 
@@ -203,16 +202,6 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
         # cargo and rustup would find the working tree's configuration above the other revision.
         raise _missing("BX225.benchctl-cache-inside", cache=cache, top=top)
     return Path(top)
-
-
-def _how_to_fetch(git: Git, repository: Path) -> str:
-    """Return the fix for a missing commit: a shallow clone contains only the newest commits."""
-    if _is_shallow(git, repository):
-        return (
-            "this clone is shallow and contains only the newest commits: run "
-            "`git fetch --unshallow`, or set `fetch-depth: 0` for actions/checkout"
-        )
-    return "give a branch, tag or commit; `git fetch` gets those of the remote"
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:

@@ -52,12 +52,12 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
     tool = policy.tool
     program = shutil.which(tool, path=env.get("PATH"))
     if program is None:
-        raise _cannot(f"{tool} is not installed", f"install the package of {tool}")
+        raise MachineError("BX250.not-installed", tool=tool)
     if tool == "perf":
         return _perf(program, launcher, env)
     version = version_of(launcher, program, env)
     if version is None:
-        raise _cannot(f"{program} --version fails", "repair the installation of valgrind")
+        raise MachineError("BX250.no-version", program=program)
 
     def under(folder: Path) -> Sequence[str]:
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
@@ -73,8 +73,7 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     counted = parse_perf(output.stderr)
     if not output.ok or isinstance(counted, str):
         reason = counted if isinstance(counted, str) else output.finished.how
-        message = f"perf cannot count instructions on this machine: {reason}"
-        raise _cannot(message, "set metrics: {instructions: {tool: valgrind}}")
+        raise MachineError("BX250.perf", reason=reason)
 
     def under(folder: Path) -> Sequence[str]:
         return [*stat, "-o", f"{folder}/perf", "--"]
@@ -83,10 +82,6 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
         return parse_perf(text_of(folder / "perf"))
 
     return Counter(version.replace("perf version", "perf"), under, read)
-
-
-def _cannot(message: str, advice: str) -> MachineError:
-    return MachineError("BX250", message=message, advice=advice)
 
 
 def count(

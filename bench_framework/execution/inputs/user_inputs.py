@@ -131,8 +131,7 @@ def write_output(
         nonlocal written
         written = target.stat().st_size if target.is_file() else 0
         if written > most:
-            message = f"wrote more than {format_size(most)}"
-            raise _command_failed(dataset, message, fix="set `input.max-size` to a larger size")
+            raise _command_failed("BC411.too-large", dataset, most=format_size(most))
         notify(written)
 
     with scratch_folder() as scratch:
@@ -146,18 +145,15 @@ def write_output(
             raise Interrupted("BX130.write-output", family=dataset.family)
         if not finished.ok:
             lines = text_of(log).strip().splitlines()
-            raise _command_failed(dataset, f"failed: {finished.how}", "\n".join(lines[-_LINES:]))
+            stderr = "\n".join(lines[-_LINES:])
+            raise _command_failed("BC411.failed", dataset, stderr, how=finished.how)
     if target.is_symlink():  # its target can change without the words of the command
-        fix = "write a copy, such as with cp, in place of the link"
-        raise _command_failed(dataset, "wrote a symbolic link as {output}", fix=fix)
+        raise _command_failed("BC411.symbolic-link", dataset)
     step()
     if not written:
-        where = "printed nothing" if prints else "did not write the file {output}"
-        raise _command_failed(dataset, where)
+        raise _command_failed("BC411.nothing-printed" if prints else "BC411.no-file", dataset)
 
 
-def _command_failed(
-    dataset: Dataset, what: str, stderr: str = "", fix: str = "correct `input.command`"
-) -> MachineError:
+def _command_failed(key: str, dataset: Dataset, stderr: str = "", /, **values: Any) -> MachineError:
     details = (("command", dataset.command_line), *((("stderr", stderr),) if stderr else ()))
-    return MachineError("BC411", details=details, what=what, fix=fix)
+    return MachineError(key, details=details, **values)

@@ -11,27 +11,25 @@ from bench_framework.store import sessions as reader
 
 MOST_BYTES: Final = 1024 * 1024
 """Largest page that is audited. The longest report of an example has 40 kB."""
-NOT_AUDITED: Final = "nothing was audited"
 
 
 def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
     try:
         source = read_input(page, MOST_BYTES).decode("utf-8-sig")
-        fault = f"{page} is a binary file" if "\0" in source else ""
-    except UnicodeDecodeError:
-        fault = f"{page} is not UTF-8 text"
+    except UnicodeDecodeError as error:
+        raise UsageError("BX456.not-utf-8", page=page) from error
     except ValueError as error:
-        fault = str(error)
-    if fault:
-        raise UsageError("BX456", message=fault)
+        raise UsageError("BX456.not-usable", page=page, fault=error) from error
+    if "\0" in source:
+        raise UsageError("BX456.binary", page=page)
     try:
         sessions = [
             reader.read_session(reader.read_bytes(path), path.name, number)
             for number, path in enumerate(data, 1)
         ]
     except UsageError as error:
-        error.effect = NOT_AUDITED
+        error.amend("BX456.not-audited")
         raise
     return audit(source, page.name, sessions)
 

@@ -37,7 +37,6 @@ from bench_framework.workflow.run_options import (
     RunContext,
     RunOptions,
     find_scenario,
-    how_to_resume,
     plan_scenario,
     require_outside,
     source_of_revisions,
@@ -116,7 +115,7 @@ class Search:
                 Bisection,
                 "bisect.json",
                 read_regular(self._file),
-                fix="use --fresh to search again",
+                key="BX411.search-not-readable",
             )
             steps = counted(len(self.state.steps), "step")
             self.say(f"continuing after {steps} (--fresh repeats them)")
@@ -198,7 +197,7 @@ class Search:
         return errors.Interrupted(
             "BX130.bisection",
             steps=counted(len(self.state.steps), "decided step"),
-            fix=how_to_resume(self._options.command),
+            command=self._options.command,
         )
 
     def _pair(self, step: Step) -> Step:

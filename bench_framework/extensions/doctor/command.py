@@ -277,13 +277,12 @@ def _seconds(text: str | None) -> float | None:
     """Return seconds. Raises `UsageError` (BX100): not a positive duration."""
     if text is None:
         return None
-    fix = "write a time with its unit, such as 90s or 15m"
     try:
         seconds = parse_duration(text)
     except ValueError as error:
-        raise UsageError("BX100.for-not-a-time", text=text, error=error, fix=fix) from error
+        raise UsageError("BX100.not-a-time", text=text, error=error) from error
     if seconds <= 0:
-        raise UsageError("BX100.not-positive-time", text=text, fix=fix)
+        raise UsageError("BX100.not-positive-time", text=text)
     return seconds
 
 
@@ -298,7 +297,7 @@ def _cpu_list(text: str | None) -> str | None:
             "BX100.cpu-list",
             text=text,
             message=error.text.message,
-            fix=error.text.fix or "write 0 or 0,2-3, for example",
+            advice=error.text.fix,
         ) from error
 
 

@@ -260,8 +260,8 @@ def _workers(client: Client) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def connected(address: str, effect: str = "nothing was measured") -> Iterator[Cluster]:
-    """Connect to a scheduler. `effect` is the effect of the error.
+def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster]:
+    """Connect to a scheduler. `key` is the key of the error.
 
     Raises `MachineError` (BX260): nothing listens there, or a certificate is refused; `UsageError`
     (BX133): the TLS files cannot be used.
@@ -275,7 +275,7 @@ def connected(address: str, effect: str = "nothing was measured") -> Iterator[Cl
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
-            raise selection.unreachable(address, selection.causes(error), effect) from error
+            raise selection.unreachable(address, selection.causes(error), key) from error
         opened.callback(client.close, timeout=CONNECT_S)
         yield Cluster(client, address)
 
@@ -328,7 +328,7 @@ async def _serve(
             raise selection.second_worker(
                 f"the scheduler {address} has a worker named {name}"
             ) from error
-        raise selection.unreachable(address, cause, "the worker was not started") from error
+        raise selection.unreachable(address, cause, "BX260.worker-not-started") from error
     announce(stopped=False)
     ready(worker.address)
     waiting = {asyncio.create_task(worker.finished()), asyncio.create_task(stopped.wait())}

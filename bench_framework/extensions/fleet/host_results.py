@@ -106,14 +106,11 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
     pairs = itertools.combinations(zip(records, hosts, strict=True), 2)
     for (other, before), (record, host) in pairs:
         if (host_id := host.machine.host_id) == before.machine.host_id:
-            fix = "give one record per host; `benchctl compare` compares records of one host. "
-            fix += "Cloned machines need different machine ids (/etc/machine-id)"
             raise UsageError(
                 "BX135.same-host",
                 details=(("host id", host_id),),
                 path=other.path,
                 path_2=record.path,
-                fix=fix,
             )
         if host.host == before.host:
             raise UsageError(

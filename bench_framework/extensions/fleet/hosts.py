@@ -88,7 +88,7 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
         MachineError: BX260, there is no connection to the scheduler.
     """
     address = selection.find_address(scheduler, insecure=insecure)
-    with load_cluster("benchctl fleet").connected(address, "no host was listed") as connection:
+    with load_cluster("benchctl fleet").connected(address, "BX260.no-host-listed") as connection:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
 

@@ -131,7 +131,7 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
         by_key[_key(spec, sent.root)] = replace(build, log=None, build_s=None, cached=True)
         files[f"{build.sha256}/{spec.bin}"] = Path(str(build.path))
     if bound:
-        raise BuildError("BX220.bound-to-host", message=bound[0])
+        raise BuildError("BX220.bound-to-host", program=bound[0])
     if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
         most = f"at most {format_size(MOST_BYTES)} are sent"
         raise BuildError("BX220.programs-too-large", size=format_size(size), most=most)
@@ -164,7 +164,7 @@ class _Builder(cargo.Builder):
             content = Path(str(build.path)).read_bytes()
             # The path can be that of test data: env!("CARGO_MANIFEST_DIR").
             if any(os.fsencode(f(source)) in content for f in (os.path.normpath, os.path.realpath)):
-                self.bound.append(f"{cargo.label_of(spec)} contains the path of its crate")
+                self.bound.append(cargo.label_of(spec))
             if any(NATIVE in text for text in self._flag_texts(spec, crate, source)):
                 self.native.append(spec)
         return build

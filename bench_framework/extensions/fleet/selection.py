@@ -98,18 +98,10 @@ def unusable_tls(cause: str) -> UsageError:
     return UsageError("BX133.tls-cannot-used", cause=cause)
 
 
-def unreachable(address: str, cause: str, effect: str) -> MachineError:
-    """Return the error BX260: there is no connection to the scheduler."""
-    fix = "start it with `dask scheduler`, and check address and firewall"
-    if any(word in cause.lower() for word in ("ssl", "certificate", "tls")):
-        fix = "give client, scheduler and workers certificates of the same authority"
-    return MachineError(
-        "BX260.no-connection-scheduler",
-        details=(("cause", cause),),
-        address=address,
-        effect=effect,
-        fix=fix,
-    )
+def unreachable(address: str, cause: str, key: str) -> MachineError:
+    """Return the error BX260 with the effect of `key`: there is no connection to the scheduler."""
+    tls = any(word in cause.lower() for word in ("ssl", "certificate", "tls"))
+    return MachineError(key, details=(("cause", cause),), address=address, tls=tls)
 
 
 def causes(error: BaseException | None) -> str:

@@ -1,7 +1,7 @@
 """Baselines: save, look up, compare, and move to another machine."""
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
@@ -72,18 +72,15 @@ def _replaced(results: Path, baseline: Baseline, *, force: bool) -> Baseline | N
             raise
         return None
     if before is not None and not force:
-        what = f"the baseline {before.label} is a record of another machine"
-        fix = "use another name, or replace it with --force"
-        _require_same_machine(before.machine, baseline.machine, what, NOTHING, fix)
+        machines = before.machine, baseline.machine
+        _require_equal("BX117.of-other-machine", *machines, label=before.label)
     return before
 
 
-def _require_same_machine(
-    before: Fingerprint, after: Fingerprint, message: str, effect: str, fix: str
-) -> None:
+def _require_equal(key: str, before: Fingerprint, after: Fingerprint, /, **values: Any) -> None:
+    """Refuse records of different machines. Raises `UsageError` with `key`."""
     if differences := before.differences(after):
-        details = tuple(("differs", text) for text in differences)
-        raise UsageError("BX117", details=details, message=message, effect=effect, fix=fix)
+        raise UsageError(key, details=tuple(("differs", text) for text in differences), **values)
 
 
 def compare(
@@ -103,10 +100,8 @@ def compare(
     with Record.open(folder) as opened:
         machine = fingerprint(record_host(opened))
     if not force:
-        what = f"the baseline {baseline.label} was measured on another machine than {folder}"
-        effect = "times of different machines cannot be compared"
-        fix = "measure the baseline on this machine, too, or use --force, which marks the result"
-        _require_same_machine(baseline.machine, machine, what, effect, fix)
+        key, label = "BX117.on-other-machine", baseline.label
+        _require_equal(key, baseline.machine, machine, label=label, record=folder)
     differences = baseline.machine.differences(machine)
     return compare_records(results, baseline.label, str(folder), forced=differences)
 

@@ -46,7 +46,7 @@ def import_files(
     sessions = tuple(reader.read_session(text, label, n) for n, (text, label) in numbered)
     baseline, at, schema = _baseline(sessions, baseline), utc_now(), wire.SCHEMA_VERSION
     sources = {s.source: content for s, content in zip(sessions, contents, strict=True)}
-    new_folder = layout.new_folder(results / name, at, effect="nothing was imported")
+    new_folder = layout.new_folder(results / name, at, key="BX235.not-imported")
     with new_folder as (final, draft):
         imported = Imported(schema, final.name, name, at, __version__, baseline, sessions)
         for source, content in sources.items():

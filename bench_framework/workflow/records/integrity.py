@@ -134,14 +134,14 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
 
     Raises `UsageError` (BX115): no key can be read; `MachineError` (BX231): ssh-keygen is missing.
     """
-    fix = "name a file with public keys, such as ~/.ssh/id_ed25519.pub"
+    file = keys.expanduser()
     try:
-        text = read_input(keys.expanduser(), _MOST_BYTES).decode(errors="replace")
+        text = read_input(file, _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
-        raise UsageError("BX115.signature", message=str(error), fix=fix) from error
+        raise UsageError("BX115.not-usable", file=file, fault=error) from error
     signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
     if not signers:
-        raise UsageError("BX115.contains-no-public", keys=keys, fix=fix)
+        raise UsageError("BX115.no-public-key", keys=keys)
     signature = (folder / layout.SIGNATURE).absolute()
     if not signature.is_file():
         return False, f"{layout.SIGNATURE}: missing, the record is not signed"

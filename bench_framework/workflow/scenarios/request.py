@@ -135,7 +135,7 @@ class Request:
         try:
             return load(path, text=text)
         except ScenarioError as error:
-            lines, example = text.splitlines(), f"`benchctl {self.tool} --help` shows examples"
+            lines = text.splitlines()
             keys = [lines[p.at.line - 1].partition(":")[0] if p.at else "" for p in error.problems]
             for problem, key in zip(error.problems, keys, strict=True):
                 if key in _OPTIONS:
@@ -144,14 +144,20 @@ class Request:
                     message = message if option in message else f"{option}: {message}"
                     raise unfit(
                         "BX122.value-of-option",
-                        message=message,
-                        fix=problem.fix or f"correct {option}; {example}",
+                        problem=message,
+                        advice=problem.fix,
+                        option=option,
+                        tool=self.tool,
                     ) from None
             # The user did not write the text of the scenario.
             first, name = error.problems[0], keys[0].strip(' "')
             word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
             raise unfit(
-                "BX122.value-of-word", word=word, message=first.message, fix=first.fix or example
+                "BX122.value-of-word",
+                word=word,
+                problem=first.message,
+                advice=first.fix,
+                tool=self.tool,
             ) from None
 
 

@@ -31,13 +31,14 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
-        message = f"the baseline cannot run on this machine: {reasons[plan.baseline_id]}"
-        raise _impossible(plan.scenario_path, message)
+        raise MachineError(
+            "BX223.baseline", reason=reasons[plan.baseline_id], scenario=plan.scenario_path
+        )
     cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     candidates = {cell.variant_id for cell in plan.cells if cell.role is Role.CANDIDATE}
     if candidates and candidates <= reasons.keys():
-        message = "no candidate can run on this machine"
-        raise _impossible(plan.scenario_path, message, tuple(reasons.values()))
+        details = tuple(("reason", reason) for reason in dict.fromkeys(reasons.values()))
+        raise MachineError("BX223.candidates", details=details, scenario=plan.scenario_path)
     holes = [
         Hole(
             (*plan.variant(c.variant_id).values, *plan.input(c.input_id).values),
@@ -108,12 +109,3 @@ def reason_of(described: Description, axis: str, value: str, key: str) -> str:
         return ""
     reasons = (v.get(key) for v in values if isinstance(v, Mapping) and v.get("name") == value)
     return str(next(reasons, None) or "")
-
-
-def _impossible(scenario: str, message: str, reasons: tuple[str, ...] = ()) -> MachineError:
-    return MachineError(
-        "BX223",
-        details=tuple(("reason", reason) for reason in dict.fromkeys(reasons)),
-        message=message,
-        scenario=scenario,
-    )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
@@ -334,13 +335,11 @@ def _builds(
     return builder.build_all(specs, after_first)
 
 
-def build_failure(build: Build, message: str, effect: str, fix: str) -> BuildError:
+def build_failure(key: str, build: Build, /, **values: Any) -> BuildError:
     """Return the error of a failed build, with the output of cargo and its log."""
     log = (("log", build.log),) if build.log else ()
     details = (("cargo", build.message or "failed"), *log)
-    return BuildError(
-        "BX220.build-failure", details=details, message=message, effect=effect, fix=fix
-    )
+    return BuildError(key, details=details, **values)
 
 
 def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
@@ -354,19 +353,13 @@ def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
         broken = {build.id: build for build in builds if not build.ok}
         others = [variant for variant in plan.variants if variant.id != baseline.id]
         if others and all(variant.build_id in broken for variant in others):
-            message = f"cannot build {', '.join(variant.label for variant in others)}"
-            effect = "nothing was measured, because only the baseline is left"
-            first = broken[others[0].build_id]
-            raise build_failure(first, message, effect, "fix the build and run again")
+            first, names = broken[others[0].build_id], ", ".join(v.label for v in others)
+            raise build_failure("BX220.candidates", first, variants=names)
         return
-    what, reason = f"the baseline {baseline.label}", "every variant is compared with it"
-    fix = "fix the build, or choose another baseline"
     if plan.revisions is not None:
-        what = next(v.label for v in plan.variants if v.build_id == failed[0].id)
-        reason = "the comparison needs both revisions"
-        fix = "use a base that builds, or exclude the variant with -k"
-    effect = f"nothing was measured, because {reason}"
-    raise build_failure(failed[0], f"{what} cannot be built", effect, fix)
+        label = next(v.label for v in plan.variants if v.build_id == failed[0].id)
+        raise build_failure("BX220.revision", failed[0], label=label)
+    raise build_failure("BX220.baseline", failed[0], label=baseline.label)
 
 
 def require_known(

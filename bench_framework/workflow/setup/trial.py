@@ -260,23 +260,16 @@ def refusals(trials: Trials) -> list[BenchError]:
         difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
-            fix = difference.advice(varying=True) if difference is not None else ""
-            fix = fix or "make the program deterministic, or set answer: {compare: none}"
-            errors.append(
-                AnswerError(
-                    "BX214.gives-different-answers",
-                    details=details,
-                    label=again.cell.label,
-                    fix=fix,
-                )
-            )
+            advice = difference.advice(varying=True) if difference is not None else ""
+            label, key = again.cell.label, "BX214.in-two-runs"
+            errors.append(AnswerError(key, details=details, label=label, advice=advice))
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
     if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
         enough, duration = math.ceil(rounds * round_s / 60), format_duration(round_s)
-        needs = f"a round takes {duration}; {rounds} rounds need {enough} min"
-        fix = f"set measure.budget to {enough}m, or use --budget {enough}m where the command has it"
-        fix += "; -k selects fewer configurations"
-        errors.append(UsageError("BX123", budget=format_clock(budget), needs=needs, fix=fix))
+        clock = format_clock(budget)
+        errors.append(
+            UsageError("BX123", budget=clock, duration=duration, rounds=rounds, enough=enough)
+        )
     return errors
 
 
