@@ -44,7 +44,7 @@ class LoadedRecord(Frames):
         from bench_framework.workflow.pages import report_data
 
         if self.judgement is None:
-            raise RecordError("BX413.record-no-figures", name=self.path.name)
+            raise RecordError("BX413.no-figures", name=self.path.name)
         return build_document(report_data(self.record, self.judgement))
 
     @cached_property
@@ -153,7 +153,7 @@ def table(comparisons: Any = "@last", *, results: str | Path | None = None) -> A
         comparisons = rows[main].sort_values(["input", "ratio"], kind="stable")
     missing = _NEEDED - set(getattr(comparisons, "columns", ()))
     if missing:
-        raise UsageError("BX114.these-no-rows", missing=", ".join(sorted(missing)))
+        raise UsageError("BX114.no-comparisons", missing=", ".join(sorted(missing)))
     listed = comparisons.to_dict("records")
     names = ("record", "variant", "ref_variant", "input", "metric")
     frame = comparisons[[name for name in names if name in comparisons]].assign(
@@ -234,7 +234,7 @@ def plot(
     figure = frames.drawn.get(name if name is not None else next(iter(frames.drawn), ""))
     if figure is None:
         raise UsageError(
-            "BX114.report-no-figure",
+            "BX114.no-figure",
             record_id=frames.record_id,
             name=name or "",
             drawn=", ".join(frames.drawn) or "none",

@@ -169,7 +169,7 @@ class AnswerReader:
         if finished.exit_code == NOTHING_LEFT:
             details = (("output", words),)
             raise AnswerError(
-                "BX218.edits-leave-nothing",
+                "BX218.nothing-left",
                 details=details,
                 keys=" and ".join(keys),
                 plural="s" * (len(keys) == 1),
@@ -177,7 +177,7 @@ class AnswerReader:
         if finished.timed_out:
             details = (("cause", "nested repetitions such as (a+)+ need exponential time"),)
             seconds = shortest(self.timeout_s)
-            raise AnswerError("BX218.edit-too-slow", details=details, regex=words, seconds=seconds)
+            raise AnswerError("BX218.time-limit", details=details, regex=words, seconds=seconds)
         if not finished.ok:
             raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
 
@@ -288,7 +288,7 @@ def _canonical(text: bytes, ignored: frozenset[str]) -> bytes:
             raise AnswerError("BX216", details=details) from error
     left = json.dumps(documents, sort_keys=True, separators=(",", ":")).encode()
     if removed and not left.strip(b"[]{},"):
-        raise AnswerError("BX218.json-leaves-nothing")
+        raise AnswerError("BX218.nothing-left-of-json")
     return left
 
 

@@ -149,7 +149,7 @@ class BlockRunner:
         sensors = replace(sensors, device_bytes=finished.read_bytes)
         block = replace(block, started_at=started_at, sensors=sensors)
         if finished.killed:
-            raise Interrupted("BX130.run-timed")
+            raise Interrupted("BX130.block")
         if finished.timed_out:
             message = f"timed out after {shortest(self._timeout_s)} s"
             return replace(block, status="timeout", timed_out=True, message=message)

@@ -160,7 +160,7 @@ class Launcher:
             first = self._answer(None)
             if "error" in first:
                 details = (("cause", first["error"]),)
-                raise MachineError("BX231.cannot-start", details=details, argv=command.argv[0])
+                raise MachineError("BX231.program", details=details, argv=command.argv[0])
             self.running = int(first["pid"])
             try:
                 last = self._answer(on_poll, poll_s)
@@ -174,9 +174,7 @@ class Launcher:
             finally:
                 self.running = None
         if "error" in last:
-            raise MachineError(
-                "BX235.output-cannot-stored", argv=command.argv[0], last=last["error"]
-            )
+            raise MachineError("BX235.output", argv=command.argv[0], last=last["error"])
         return Finished(**last)
 
     def capture(
@@ -279,7 +277,7 @@ def scratch_folder() -> Iterator[str]:
     try:
         folder = tempfile.mkdtemp(prefix=f"{SCRATCH}{os.getpid()}-")
     except OSError as error:
-        raise MachineError("BX235.no-temporary-folder", strerror=error.strerror) from error
+        raise MachineError("BX235.temporary-folder", strerror=error.strerror) from error
     try:
         yield folder
     finally:

@@ -63,9 +63,7 @@ class AnswersFile:
         size = os.fstat(self._fd).st_size - self._start
         if size > MOST_ANSWERS:
             os.ftruncate(self._fd, self._start)
-            raise AnswerError(
-                "BX211.worker-appended-bytes", size=size, most_answers=MOST_ANSWERS >> 20
-            )
+            raise AnswerError("BX211.too-large", size=size, most_answers=MOST_ANSWERS >> 20)
         text = os.pread(self._fd, size, self._start) if size > 0 else b""
         return [line for line in text.split(b"\n") if line.strip()]
 
@@ -81,7 +79,7 @@ def answer_lines(path: Path) -> list[bytes]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise AnswerError("BX211.file-benchctl-answers", strerror=error.strerror) from error
+        raise AnswerError("BX211.not-readable", strerror=error.strerror) from error
     return [line for line in text.split(b"\n") if line.strip()]
 
 
@@ -134,9 +132,7 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
         details = tuple(("digest", digest) for digest in sorted(digests)[:3])
-        raise AnswerError(
-            "BX214.same-command-gave", details=details, digests=len(digests), runs=runs
-        )
+        raise AnswerError("BX214.in-one-sample", details=details, digests=len(digests), runs=runs)
     return replies
 
 
@@ -176,4 +172,4 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _invalid_line(line: bytes, cause: str) -> AnswerError:
     text = re.sub(r"[^\x20-\x7e]", "·", line[:_EXCERPT].decode("utf-8", errors="replace"))
     details = (("cause", cause), ("line", text + ("…" if len(line) > _EXCERPT else "")))
-    return AnswerError("BX211.not-a-line-of-the-protocol", details=details)
+    return AnswerError("BX211.not-a-line", details=details)

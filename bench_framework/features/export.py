@@ -126,7 +126,7 @@ def parquet(table: ExportTable) -> bytes:
         import pyarrow as pa  # noqa: PLC0415 -- an optional package
         from pyarrow import parquet as files  # noqa: PLC0415
     except ImportError as error:
-        raise UsageError("BX131.no-pyarrow") from error
+        raise UsageError("BX131.no-package") from error
     types = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
     fields = [
         pa.field(

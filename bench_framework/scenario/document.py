@@ -132,7 +132,7 @@ def parse(text: str, file: str, before: int = 0) -> Document:
     try:
         data, place = builder.build(_composed(text, file, builder.lines))
     except RecursionError:
-        raise Unreadable(Problem.create("BC006.document-nested-too", file)) from None
+        raise Unreadable(Problem.create("BC006.nested-too-deeply", file)) from None
     return Document(data, place, {file: text}, builder.problems)
 
 
@@ -172,7 +172,7 @@ class _Builder:
                 Problem.create("BC006.too-many-values", self.file, place.value, max_nodes=MAX_NODES)
             )
         if id(node) in self._open:
-            raise Unreadable(Problem.create("BC001.alias-refers-value", self.file, place.value))
+            raise Unreadable(Problem.create("BC001.recursive-alias", self.file, place.value))
         if str(node.tag) not in _CORE_TAGS:
             self._report("BC001.tag-not-supported", place.value, tag=node.tag)
         if isinstance(node, ScalarNode):
@@ -195,7 +195,7 @@ class _Builder:
             lambda pair: pair[0].encode("utf-16", "surrogatepass").decode("utf-16"), str(node.value)
         )
         if _UNWRITABLE.search(text):
-            self._report("BC001.nul-character-surrogate", at)
+            self._report("BC001.invalid-character-in-command", at)
             text = _UNWRITABLE.sub("?", text)
         # `!!str 5`: the tag for text has the effect of quotes.
         length = node.end_mark.index - node.start_mark.index
@@ -208,7 +208,7 @@ class _Builder:
         for key_node, value_node in node.value:
             at = self.lines.position(key_node.start_mark.index, key_node.end_mark.index)
             if not isinstance(key_node, ScalarNode):
-                self._report("BC102.key-must-text", at)
+                self._report("BC102.key-not-text", at)
                 continue
             key = str(self._scalar(key_node, at))
             value, child = self.build(value_node, f"{name}.{key}" if name else key)
@@ -233,7 +233,7 @@ class _Builder:
             parts = [(v, child.children[i]) for i, v in enumerate(value)]
         if all(isinstance(part, dict) for part, _ in parts):
             return parts
-        self._report("BC102.takes-mapping-list", child.value)
+        self._report("BC102.merge-of-other-value", child.value)
         return []
 
     def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:

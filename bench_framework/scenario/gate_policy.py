@@ -79,11 +79,9 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
             limit = float(text.replace("_", ""))
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
-        raise Refused(
-            "BC102.not-limit-metric", text=text, metric=part.metric, example=example
-        ) from None
+        raise Refused("BC102.not-a-limit", text=text, metric=part.metric, example=example) from None
     if not 0 < limit < float("inf"):
-        raise Refused("BC102.max-must-above", text=text)
+        raise Refused("BC102.limit-not-positive", text=text)
     return limit
 
 

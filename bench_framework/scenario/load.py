@@ -49,7 +49,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     try:
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
-            raise Unreadable(Problem.create("BC004.text-starts-byte", file))  # noqa: TRY301 -- as `parse` does
+            raise Unreadable(Problem.create("BC004.byte-order-mark", file))  # noqa: TRY301 -- as `parse` does
         document = documents.parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
@@ -57,7 +57,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     _mask(document)  # a secret that an override replaces is in the stored text
     apply(document, overrides)
     if not isinstance(document.data, dict):
-        problem = document.value_problem((), "BC102.scenario-must-mapping")
+        problem = document.value_problem((), "BC102.scenario-not-a-mapping")
         raise ScenarioError((problem,), document.sources)
     outdated = check_version(document)
     if outdated is not None:
@@ -101,7 +101,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise Unreadable(
-            Problem.create("BC004.file-not-utf", file, raw=raw[error.start], line=line)
+            Problem.create("BC004.not-utf-8", file, raw=raw[error.start], line=line)
         ) from None
 
 

@@ -97,7 +97,7 @@ def flag(value: Any) -> bool:
         if value.lower() in _YES | _NO:
             boolean = "true" if value.lower() in _YES else "false"
             raise Refused("BC106", value=value, boolean=boolean)
-    raise Refused("BC102.must-true-false", value=describe(value))
+    raise Refused("BC102.not-a-boolean", value=describe(value))
 
 
 def _amount(value: Any, parse: Callable[[str], float], below: float) -> float | None:
@@ -131,7 +131,7 @@ def tolerance(value: Any) -> float:
         return float(value)
     if isinstance(value, Scalar) and value.endswith("%"):
         return fraction_of_all(value)
-    raise Refused("BC102.must-relative-difference", value=describe(value))
+    raise Refused("BC102.not-a-relative-difference", value=describe(value))
 
 
 def differs(value: Any) -> str | float:
@@ -180,9 +180,9 @@ def axis_name(value: Any) -> str:
     """Read a name that is valid in ``{braces}``, in ``-k`` and as the name of a column."""
     name = text(value)
     if not re.fullmatch(AXIS_NAME, name):
-        raise Refused("BC108.not-valid-name", name=name)
+        raise Refused("BC108.not-a-name", name=name)
     if name in {"bin", "input", "args", "variant", "experiment"}:
-        raise Refused("BC108.reserved-name-scenarios", name=name)
+        raise Refused("BC108.reserved-name", name=name)
     return name
 
 
@@ -211,7 +211,7 @@ def host_labels(value: Any) -> list[str]:
         if not is_label(name):
             fault = "has other characters than letters, digits, `-`, `_` and `.`, or is too long"
         if fault:
-            raise Refused("BC108.host-labels", name=name, fault=fault)
+            raise Refused("BC108.host-label", name=name, fault=fault)
     return names
 
 
@@ -219,7 +219,7 @@ def scenario_name(value: Any) -> str:
     """Read a scenario's name, which is also the name of a folder."""
     name = text(value)
     if not re.fullmatch(SCENARIO_NAME, name):
-        raise Refused("BC102.must-name-folder", value=describe(value))
+        raise Refused("BC102.not-a-folder-name", value=describe(value))
     return name
 
 
@@ -235,9 +235,9 @@ def variable_name(value: Any) -> str:
     """Read the name of an environment variable that a scenario may set."""
     name = text(value)
     if not name or "=" in name:
-        raise Refused("BC108.not-valid-name-environment", name=name)
+        raise Refused("BC108.not-a-variable-name", name=name)
     if name in _RESERVED_VARIABLES:
-        raise Refused("BC108.benchctl-sets-itself", name=name)
+        raise Refused("BC108.reserved-variable", name=name)
     return name
 
 
@@ -256,7 +256,7 @@ def cpu_list(value: Any) -> str:
 def version(value: Any) -> str:
     """Read an exact version such as ``1.0.120`` or ``=1.0.120``."""
     if (match := _VERSION.fullmatch(text(value))) is None:
-        raise Refused("BC102.must-exact-version", value=describe(value))
+        raise Refused("BC102.not-a-version", value=describe(value))
     return match[1]
 
 

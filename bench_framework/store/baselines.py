@@ -105,7 +105,7 @@ def parse(text: bytes, where: str) -> Baseline:
         content = parse_json(text)
         version = int(content["schema_version"])
         if version > SCHEMA_VERSION:
-            raise RecordError("BX412.newer-version-benchctl", where=where)
+            raise RecordError("BX412.newer-version", where=where)
         baseline = wire.read(Baseline, content)
         json.dumps(content, ensure_ascii=False).encode()  # it may have halves of characters
         valid = is_name(baseline.name) and _NAME.fullmatch(baseline.scenario)
@@ -167,7 +167,7 @@ def find(root: Path, text: str) -> Baseline:
         return matching[0]
     if matching:
         raise UsageError(
-            "BX116.several-scenarios-baseline",
+            "BX116.several-baselines",
             name=name,
             matching=", ".join(baseline.label for baseline in matching),
         )

@@ -90,19 +90,19 @@ def read(page: str) -> Embedded:
         raise RecordError("BX414")
     record, runs, scenario = _RECORD.search(page), _RUNS.search(page), _SCENARIO.search(page)
     if record is None or runs is None:
-        raise RecordError("BX411.record-page-part")
+        raise RecordError("BX411.page-incomplete")
     try:
         content = parse_json(_unpacked(record[1]))
         version = int(content["schema_version"])
         text = _by_row(_unpacked(runs[1]))
         scenario_text = str(parse_json(scenario[1])) if scenario else ""
     except (ValueError, KeyError, TypeError, OSError, binascii.Error, csv.Error) as error:
-        raise RecordError("BX411.record-page", error=error) from error
+        raise RecordError("BX411.page-damaged", error=error) from error
     require_version("the page", version)
     try:
         frame: Frame = wire.adapter(Frame).validate_python(content)
     except ValueError as error:
-        raise RecordError("BX411.record-page", error=error) from error
+        raise RecordError("BX411.page-damaged", error=error) from error
     blocks, observations = run_table.read(text, frame.plan, frame.builds)
     contents = Contents(
         frame.header,

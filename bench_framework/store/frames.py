@@ -132,7 +132,7 @@ class Frames:
         try:
             return read_regular(self.path / name)
         except OSError as error:
-            raise RecordError("BX411.cannot-read", path=self.path / name) from error
+            raise RecordError("BX411.table-not-derived", path=self.path / name) from error
 
     def table(self, name: str) -> pd.DataFrame:
         """Read a table.
@@ -144,18 +144,18 @@ class Frames:
         fields = self._dictionary.get(name)
         if fields is None and "comparisons" in self._dictionary:
             raise UsageError(
-                "BX114.record-no-table",
+                "BX114.no-table",
                 record_id=self.record_id,
                 name=name,
                 dictionary=", ".join(self._dictionary),
             )
         if fields is None:
-            raise RecordError("BX413.no-not-judged", name=self.path.name, name_2=name)
+            raise RecordError("BX413.not-judged", name=self.path.name, name_2=name)
         try:
             return self._read(name, fields)
         except (OSError, ValueError, KeyError) as error:
             raise RecordError(
-                "BX411.csv-cannot-read",
+                "BX411.table-not-readable",
                 details=(("cause", f"{type(error).__name__}: {error}"),),
                 path=self.path / name,
             ) from error

@@ -77,7 +77,7 @@ class JournalWriter(LineWriter):
         text, chain = _chained(wire.dump_line(line), self._chain)
         if not os.fstat(self._fd).st_nlink:
             # Writes to a deleted file succeed, but the lines would be lost.
-            raise MachineError("BX235.record-removed-while", parent=self._path.parent)
+            raise MachineError("BX235.record-removed", parent=self._path.parent)
         self.append(text)
         self._chain = chain
 
@@ -194,7 +194,7 @@ def _changed_line(entries: list[bytes]) -> int | None:
 def unreadable(path: Path, error: OSError) -> RecordError:
     """Return the error BX411: a file of a record cannot be read."""
     return RecordError(
-        "BX411.unreadable-cannot-read", details=(("cause", str(error.strerror)),), path=path
+        "BX411.journal-not-readable", details=(("cause", str(error.strerror)),), path=path
     )
 
 
@@ -204,7 +204,7 @@ def _header(path: Path, text: bytes) -> lines.Header:
     except ValueError:
         line = None
     if not isinstance(line, lines.Header):
-        raise RecordError("BX411.does-not-begin", path=path)
+        raise RecordError("BX411.no-header", path=path)
     wire.require_version(path, line.schema_version)
     return line
 

@@ -84,7 +84,7 @@ def require_unicode(path: Path) -> None:
     try:
         str(path).encode()
     except UnicodeEncodeError as error:
-        raise UsageError("BX100.name-not-utf", path=os.fsencode(path)) from error
+        raise UsageError("BX100.name-not-utf-8", path=os.fsencode(path)) from error
 
 
 @contextlib.contextmanager

@@ -100,7 +100,7 @@ class Record:
         cells = {cell.id for cell in plan.cells}
         used = {block.cell_id for block in contents.blocks}
         if not used | {o.cell_id for o in contents.observations} <= cells:
-            raise RecordError("BX411.plan-json-do", path=path / layout.JOURNAL)
+            raise RecordError("BX411.other-plan", path=path / layout.JOURNAL)
         return cls(path, plan, contents)
 
     @property
@@ -124,7 +124,7 @@ class Record:
         """
         if (number := self.contents.changed_line) is not None:
             raise RecordError(
-                "BX411.changed-after-written", path=self.path / layout.JOURNAL, number=number
+                "BX411.journal-changed", path=self.path / layout.JOURNAL, number=number
             )
         with layout.writing(self.path):
             for name in (layout.MANIFEST, layout.SIGNATURE, layout.CLAIMS):
@@ -318,13 +318,13 @@ def require_same(
         files = (record.plan.scenario_path, plan.scenario_path)
         if what == "scenario" and files[0] != files[1]:
             raise RecordError(
-                "BX410.unfinished-record-another",
+                "BX410.other-scenario",
                 details=(("its file", files[0]), ("this file", files[1])),
                 path=record.path,
                 name=plan.name,
             )
         raise RecordError(
-            "BX410.cannot-continue-since",
+            "BX410.other-conditions",
             details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
             what=what,
             before=before,

@@ -61,9 +61,9 @@ def require_time(seconds: float, what: str, where: str) -> float:
     defined), below a picosecond or above 30 years.
     """
     if not math.isfinite(seconds) or seconds <= 0:
-        raise fault("BX452.must-number-above", where=where, what=what, seconds=shortest(seconds))
+        raise fault("BX452.not-positive", where=where, what=what, seconds=shortest(seconds))
     if not LEAST_S <= seconds <= MOST_S:
-        raise fault("BX452.which-no-program", where=where, what=what, seconds=shortest(seconds))
+        raise fault("BX452.not-a-time", where=where, what=what, seconds=shortest(seconds))
     return seconds
 
 
@@ -71,7 +71,7 @@ def require_amount(value: float, most: float, what: str, where: str) -> float:
     """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
     if not 0 <= value <= most:
         raise fault(
-            "BX452.must-between", where=where, what=what, value=shortest(value), most=shortest(most)
+            "BX452.out-of-range", where=where, what=what, value=shortest(value), most=shortest(most)
         )
     return value
 
@@ -119,7 +119,7 @@ def _session(content: bytes, file: str, number: int) -> Session:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise fault("BX451.not-utf-text", cause=str(error), file=file) from error
+        raise fault("BX451.not-utf-8", cause=str(error), file=file) from error
     kind: str
     memory: MemoryKind = "none"
     if text.lstrip().startswith(("{", "[")):
@@ -139,19 +139,22 @@ def _session(content: bytes, file: str, number: int) -> Session:
             raise fault(key, cause=str(error), file=file, what=what) from error
         if not commands:
             raise fault(
-                "BX451.nothing-in-file", file=file, harness="benchmark" if harness else "command"
+                "BX451.no-commands", file=file, harness="benchmark" if harness else "command"
             )
     else:
         kind, commands = _table(text)
     if len(commands) > MOST_COMMANDS:
         raise fault(
-            "BX451.commands-limit", file=file, commands=len(commands), most_commands=MOST_COMMANDS
+            "BX451.too-many-commands",
+            file=file,
+            commands=len(commands),
+            most_commands=MOST_COMMANDS,
         )
     if any(len(command.label) > MOST_LABEL for command in commands):
         raise fault("BX453.label-too-long", file=file, most_label=MOST_LABEL)
     counts = Counter(command.label for command in commands)
     if twice := [label for label, count in counts.items() if count > 1]:
-        raise fault("BX453.more-than-once", where=", ".join(twice[1:4]), file=file, twice=twice[0])
+        raise fault("BX453.label-twice", where=", ".join(twice[1:4]), file=file, twice=twice[0])
     digest = hashlib.sha256(content).hexdigest()
     return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
@@ -167,11 +170,11 @@ def _of_harness(document: Any, kind: str) -> tuple[Command, ...]:
 
 def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> None:
     if not label.strip():
-        raise fault("BX453.result-no-name")
+        raise fault("BX453.no-name")
     try:
         label.encode()
     except UnicodeEncodeError as error:
-        raise fault("BX453.unpaired-surrogate-which", label=label) from error
+        raise fault("BX453.surrogate", label=label) from error
     for number, value in enumerate(wall, 1):
         require_time(value, f"the time of run {number}", label)
     for value in cpu:
@@ -181,7 +184,7 @@ def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> N
 def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[Command, ...]]:
     version, timed = harnesses.read_export(document)
     if version > KNOWN_VERSION:
-        raise fault("BX451.file-schema-version", version=version)
+        raise fault("BX451.schema-version", version=version)
     memory: MemoryKind = "none"
     if any(one.memory for one in timed):
         memory = "one-figure" if len(timed) == 1 else "running-maximum"
@@ -225,12 +228,12 @@ def _table(text: str) -> tuple[str, tuple[Command, ...]]:
     names = [name.strip().lower() for name in head]
     _check_head(names)
     if not rows:
-        raise fault("BX451.table-no-rows")
+        raise fault("BX451.no-rows")
     series: list[tuple[str, Series]] = []
     units: dict[str, None] = {}
     for number, cells in enumerate(rows, 1):
         if len(cells) != len(names):
-            raise fault("BX451.row-cells-header", number=number, cells=len(cells), names=len(names))
+            raise fault("BX451.row-length", number=number, cells=len(cells), names=len(names))
         row = dict(zip(names, cells, strict=True))
         series.append(_row(row, f"row {number}"))
         units[row.get("unit") or "s"] = None
@@ -257,7 +260,7 @@ def _comma(text: str) -> list[list[str]]:
     try:
         lines = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
-        raise fault("BX451.table-not-valid", cause=str(error)) from error
+        raise fault("BX451.not-csv", cause=str(error)) from error
     return [[cell.strip() for cell in line] for line in lines if any(cell.strip() for cell in line)]
 
 
@@ -281,11 +284,11 @@ def _row(cells: dict[str, str], where: str) -> tuple[str, Series]:
     """Return the label of a row, and its time or mean in seconds."""
     label = cells["label"]
     if not label:
-        raise fault("BX453.row-no-label", where=where)
+        raise fault("BX453.no-label", where=where)
     where = f"{where} ({label})"
     unit = cells.get("unit") or "s"
     if unit not in PER_SECOND:
-        raise fault("BX454.not-unit-time", where=where, unit=unit, per_second=", ".join(PER_SECOND))
+        raise fault("BX454.not-a-unit", where=where, unit=unit, per_second=", ".join(PER_SECOND))
     column = "time" if "time" in cells else "mean"
     mean = require_time(_seconds(cells[column], unit, column, where), column, where)
     sd, n = None, _count(cells.get("n", ""), where)
@@ -300,7 +303,7 @@ def _seconds(text: str, unit: str, what: str, where: str) -> float:
     try:
         value = float(text.replace("_", "x"))
     except ValueError as error:
-        raise fault("BX452.which-not-number", where=where, what=what, text=text) from error
+        raise fault("BX452.not-a-number", where=where, what=what, text=text) from error
     return float(Decimal(repr(value)) / PER_SECOND[unit])
 
 
@@ -308,5 +311,5 @@ def _count(text: str, where: str) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit()) or not 1 <= int(text[:12]) <= MOST_RUNS:
-        raise fault("BX452.n-must-whole", where=where, text=text)
+        raise fault("BX452.number-of-runs", where=where, text=text)
     return int(text)

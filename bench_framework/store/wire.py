@@ -85,7 +85,7 @@ def require_version(what: Path | str, version: int) -> None:
     """Refuse data of another format. Raises `RecordError` (BX412)."""
     if version != SCHEMA_VERSION:
         raise RecordError(
-            "BX412.format-benchctl-reads", what=what, version=version, schema_version=SCHEMA_VERSION
+            "BX412.other-format", what=what, version=version, schema_version=SCHEMA_VERSION
         )
 
 
@@ -109,14 +109,12 @@ def _bytes(kind: Any, value: Any, indent: int | None = None) -> bytes:
     except PydanticSerializationError as error:
         # JSON cannot represent a path that is not UTF-8, which Python stores with lone surrogates.
         raise UsageError(
-            "BX100.path-not-utf8",
+            "BX100.path-not-utf-8",
             details=(("cause", str(error).rpartition("UnicodeEncodeError: ")[2]),),
         ) from error
 
 
-def load(
-    kind: type[T], name: str, text: str | bytes, *, key: str = "BX411.data-not-readable"
-) -> T:
+def load(kind: type[T], name: str, text: str | bytes, *, key: str = "BX411.data-not-readable") -> T:
     """Read the text of the file `name`. Raises `RecordError` (BX411): it is not an object of the type."""
     try:
         model: T = adapter(kind).validate_json(text)

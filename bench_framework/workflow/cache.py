@@ -84,7 +84,7 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
     if refused:
         details = tuple(("cause", str(error)) for error in refused[:MOST_CAUSES])
         raise MachineError(
-            "BX235.could-not-removed", details=details, refused=counted(len(refused), "item")
+            "BX235.not-removed", details=details, refused=counted(len(refused), "item")
         )
 
 

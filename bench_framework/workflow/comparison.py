@@ -121,7 +121,7 @@ def compare_axis(
         pairs = axis_levels.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
             selected = f" where {where}" if where else ""
-            raise UsageError("BX106.no-two-configurations", axis=axis, selected=selected)
+            raise UsageError("BX106.no-pair", axis=axis, selected=selected)
         builds = {build.id: build for build in contents.builds}
         judged, looks = axis_levels.judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
@@ -137,7 +137,7 @@ def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
     if name in known:
         return known[name]
     of_input = any(axis.name == name and axis.kind == "input" for axis in axes)
-    key = "BX106.axis-of-input" if of_input else "BX106.axis-does-not-vary"
+    key = "BX106.axis-of-input" if of_input else "BX106.no-axis"
     raise UsageError(key, name=name, known=", ".join(known) or "none")
 
 
@@ -161,7 +161,7 @@ def _other_plan(
     variants = tuple(variant for variant in plan.variants if variant.id in within)
     chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
-        raise UsageError("BX106.bound-does-different", label=base.label)
+        raise UsageError("BX106.bound", label=base.label)
     ids = {variant.id for variant in chosen} | {base.id}
     if len(ids) < 2:  # noqa: PLR2004 -- a comparison has two sides
         raise UsageError("BX106.candidate-baseline")
@@ -189,7 +189,7 @@ def _one(plan: Plan, text: str) -> Variant:
     variants = _selected(plan, text, "--baseline")
     if len(variants) > 1:
         details = tuple(("selected", variant.label) for variant in variants[:5])
-        raise UsageError("BX106.baseline-selects-variants", details=details, variants=len(variants))
+        raise UsageError("BX106.several-variants", details=details, variants=len(variants))
     return variants[0]
 
 
@@ -204,7 +204,7 @@ def _selected(plan: Plan, text: str, option: str) -> tuple[Variant, ...]:
         variants = tuple(variant for variant in plan.variants if selects(words_of(variant)))
     if not variants:
         details = tuple(("variant", variant.label) for variant in plan.variants[:8])
-        raise UsageError("BX106.selects-no-variant", details=details, text=text)
+        raise UsageError("BX106.no-variant", details=details, text=text)
     return variants
 
 

@@ -89,7 +89,7 @@ def gate_record(
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
             again = "benchctl gate RECORD" if contents.reopened else record.plan.command
-            raise errors.RecordError("BX413.measurement-incomplete", path=record.path, again=again)
+            raise errors.RecordError("BX413.gate-incomplete", path=record.path, again=again)
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))
         if confirm and (early or not contents.complete):
@@ -135,7 +135,7 @@ def first_pass_folder(folder: Path) -> Path:
     if not first:
         return folder
     if not (folder.parent / first / layout.JOURNAL).is_file():
-        raise errors.RecordError("BX411.confirmation-record-missing", folder=folder, first=first)
+        raise errors.RecordError("BX411.no-first-record", folder=folder, first=first)
     return folder.parent / first
 
 
@@ -293,7 +293,7 @@ def accept(
     if not entries:
         known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
         raise errors.UsageError(
-            "BX120.confirmed-regression-gate",
+            "BX120.no-regression",
             details=known,
             proposed="no such" if proposed else "no",
             folder=folder,
@@ -316,7 +316,7 @@ def _require_date(until: str, today: str) -> None:
     except ValueError:
         valid = False
     if not valid:
-        raise errors.UsageError("BX100.until-not-date", until=until)
+        raise errors.UsageError("BX100.not-a-date", until=until)
 
 
 def _proposals(folder: Path) -> list[dict[str, str]]:
@@ -325,7 +325,7 @@ def _proposals(folder: Path) -> list[dict[str, str]]:
         proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
         return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise errors.RecordError("BX413.no-result-gate", folder=folder) from error
+        raise errors.RecordError("BX413.no-gate", folder=folder) from error
 
 
 def _file(plan: Plan, file: Path | None) -> Path:

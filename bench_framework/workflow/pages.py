@@ -84,7 +84,7 @@ def report_record(
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
         if embed_runs and record.contents.figures is not None:
-            raise UsageError("BX104.imported-no-runs", folder=folder)
+            raise UsageError("BX104.no-runs", folder=folder)
         if {"html", "md"} & set(formats):
             record.require_manifest()
         if (judgement := record.judgement()) is None:
@@ -145,7 +145,7 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
     except (OSError, ValueError) as error:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         cause = (("cause", getattr(error, "strerror", None) or str(error)),)
-        raise RecordError("BX411.report-data", details=cause, name=name) from error
+        raise RecordError("BX411.file-not-readable", details=cause, name=name) from error
     return contents_data(
         plan,
         contents,

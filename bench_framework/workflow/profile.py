@@ -100,7 +100,7 @@ def profile_record(
         process.Launcher() as launcher,
     ):
         if not record.contents.complete:
-            raise RecordError("BX413.measurement-record-incomplete", command=record.plan.command)
+            raise RecordError("BX413.profile-incomplete", command=record.plan.command)
         record.require_manifest()
         policy = _policy_of(record.plan, options)
         cells = _selected(record.plan, options.only) if options.only else None
@@ -191,7 +191,7 @@ def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:
     cells = tuple(c for c in select_cells(plan, text) if c.role is not Role.CONTROL)
     if not cells:
         details = tuple(("variant", variant.label) for variant in plan.variants[:8])
-        raise UsageError("BX106.selects-no-configuration", details=details, text=text)
+        raise UsageError("BX106.no-configuration", details=details, text=text)
     return cells
 
 

@@ -204,7 +204,7 @@ def require_plan(record: Record, plan: Plan) -> None:
     changed = "the scenario or the options have changed since" + (keys and f" (changed: {keys})")
     start = f"`{plan.command} --fresh`" if plan.scenario_path else "add --fresh before any `--`"
     raise errors.RecordError(
-        "BX410.last-run-interrupted",
+        "BX410.other-plan",
         details=(("old command", record.plan.command),),
         name=plan.name,
         changed=changed,
@@ -219,7 +219,7 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
         before = known.get(build.id)
         if before is not None and build.sha256 is not None and build.sha256 != before:
             change = f"{Path(build.path or '').name} {before[:12]} → {build.sha256[:12]}"
-            raise errors.RecordError("BX410.cannot-confirm-program", change=change)
+            raise errors.RecordError("BX410.other-program", change=change)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
@@ -259,7 +259,7 @@ def _record_for(
             )
         except OSError as error:
             raise errors.MachineError(
-                "BX235.cannot-write-record", results=results, strerror=error.strerror
+                "BX235.record", results=results, strerror=error.strerror
             ) from error
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:

@@ -109,7 +109,7 @@ def find_scenario(name: str) -> Path:
     Raises `UsageError` (BX102): there is neither; the message suggests the nearest name.
     """
     if not name.strip():
-        raise UsageError("BX102.name-scenario-file")
+        raise UsageError("BX102.no-name")
     path = Path(name)
     shipped = assets.shipped_scenarios()
     key = name.replace("_", "-")
@@ -154,7 +154,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
-        raise UsageError("BX100.idle-must-load", idle=shortest(options.idle))
+        raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
     plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
     if options.base is not None and not options.base.strip():
@@ -163,7 +163,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     if base:
         plan = plan_between(plan, base, options.head)
     elif options.head is not None:
-        raise UsageError("BX100.head-needs-base")
+        raise UsageError("BX100.head-without-base")
     if options.gate:
         plan = replace(plan, asked=(*plan.asked, GATE))
         require_decidable(plan)

@@ -83,7 +83,7 @@ def gate(
     hosts = hosts_of(scheduler, host, insecure=insecure)
     if base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
-            raise UsageError("BX100.base-needs-scenario")
+            raise UsageError("BX100.base-without-scenario")
         options = RunOptions(
             console.results,
             only,
@@ -98,7 +98,7 @@ def gate(
         return
     given = {"head": head, "only": only, "set": overrides, "scheduler": scheduler}
     if options_of_files := [f"--{name}" for name, value in given.items() if value]:
-        raise UsageError("BX100.cannot-used-existing", options_of_files=", ".join(options_of_files))
+        raise UsageError("BX100.option-of-scenario", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
     with display_for(console) as display:
         result = gate_record(

@@ -136,7 +136,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
         raise _unfit("BX234.no-program", name=name, place=place)
     file = Path(path)
     if not file.is_file():
-        raise _unfit("BX234.program-not-file", path=path)
+        raise _unfit("BX234.not-a-file", path=path)
     for mode, flag, state in (
         (os.X_OK, "x", "is not executable"),
         (os.R_OK, "r", "cannot be read to compute its digest"),

@@ -96,9 +96,7 @@ class Builder:
                 self.launcher.capture(["cargo", "--version"], self.env)
             except MachineError as error:
                 advice = "install Rust from https://rustup.rs, or add cargo to PATH"
-                raise MachineError(
-                    "BX231.cargo-cannot-started", details=error.details, advice=advice
-                ) from error
+                raise MachineError("BX231.cargo", details=error.details, advice=advice) from error
         programs = tuple(dict.fromkeys(spec.program for spec in specs))
         built: dict[BuildSpec, Build] = {}
         for index, program in enumerate(programs, start=1):

@@ -110,7 +110,7 @@ def bring_above(root: Path, home: Path, env: Mapping[str, str]) -> None:
             folders += [folder] * any(file.is_file() and file.parent != user for file in files)
         if names is CARGO and len(folders) > 1:
             details = tuple(("folder", str(folder)) for folder in folders)
-            raise BuildError("BX220.configuration-above", details=details, root=root)
+            raise BuildError("BX220.several-configurations", details=details, root=root)
         for name in names:
             # rustup uses the nearest file.
             _make_equal(home / name, folders[0] / name if folders else None)
@@ -146,7 +146,7 @@ def extended_flags(
             configured = dict(message["env"])["FLAGS"]
             return {_FLAGS: SEPARATOR.join(filter(None, (configured, *flags)))}
     details = (("cargo", failure_text(output.stderr) or output.finished.how),)
-    raise BuildError("BX220.cargo-cannot-read", details=details, crate=crate)
+    raise BuildError("BX220.configuration-not-readable", details=details, crate=crate)
 
 
 @dataclass(frozen=True, slots=True)

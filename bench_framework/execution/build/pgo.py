@@ -96,7 +96,7 @@ def _find_tool(
         rustc = f"rustc {version.get('release', '')} (LLVM {version.get('LLVM version', '?')})"
         if not raw.is_file():
             details = (("rustc", _first_line(built)),)
-            raise MachineError("BX246.cannot-instrument-programs", details=details, rustc=rustc)
+            raise MachineError("BX246.no-runtime", details=details, rustc=rustc)
         tried: list[tuple[str, str]] = []
         libraries = call("rustc", "--print=target-libdir").stdout.strip()
         for path in candidates(Path(libraries).parent / "bin", env):

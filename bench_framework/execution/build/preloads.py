@@ -163,7 +163,7 @@ def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
     output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
         details = (("cc", output.stderr.strip() or output.finished.how),)
-        raise MachineError("BX245.library-counts-allocations", details=details)
+        raise MachineError("BX245.counter-not-built", details=details)
     return path
 
 
@@ -181,7 +181,7 @@ def _least_peak(
         try:
             return int((parse(export.read_bytes())["peak_rss_bytes"] or 0) * PEAK_MARGIN)
         except (OSError, CellError) as error:
-            raise MachineError("BX227.hyperfine-cannot-run", path=preload.path) from error
+            raise MachineError("BX227.hyperfine", path=preload.path) from error
 
 
 def _require_replaceable(

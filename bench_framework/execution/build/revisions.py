@@ -39,11 +39,11 @@ class Git:
         try:
             output = self._launcher.capture(["git", *words], self.env, timeout_s=timeout_s)
         except MachineError as error:
-            raise BuildError("BX224.git-not-installed") from error
+            raise BuildError("BX224.not-installed") from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
             raise BuildError(
-                "BX224.git-failed",
+                "BX224.failed",
                 details=(("cause", lines[-1]),),
                 text=words[0] if words[0] != "-C" else words[2],
             )
@@ -86,7 +86,7 @@ def checkout(
         with whole(folder) as part:
             clone(git, repository, part, commit)
     if not (folder / inner).is_dir():
-        raise BuildError("BX225.no-crate-folder", inner=inner, revision=revision or HEAD)
+        raise BuildError("BX225.no-folder", inner=inner, revision=revision or HEAD)
     if crate is not None:
         configuration.bring_ignored(git.run, repository, inner, folder)
         configuration.bring_above(repository, folder.parent, git.env)
@@ -155,7 +155,7 @@ def commits_between(
         first = next(iter(text.split(_SEPARATOR, 2)[1].split()), None)
     if first is None or not text:
         shallow = _is_shallow(git, repository)
-        raise UsageError("BX125.no-commits-after", bad=ends[1], good=ends[0], shallow=shallow)
+        raise UsageError("BX125.no-commits", bad=ends[1], good=ends[0], shallow=shallow)
     lines = [git.run(*log, "-1", first), *text.split("\n")]
     return tuple(
         Commit(commit, tuple(parents.split()), author, date, subject)
@@ -197,10 +197,10 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
     if top is None:
         git.run("--version")  # another error if git is missing
-        raise _missing("BX225.no-git-repository", crate=crate, revision=revision)
+        raise _missing("BX225.no-repository", crate=crate, revision=revision)
     if cache.resolve().is_relative_to(Path(top).resolve()):
         # cargo and rustup would find the working tree's configuration above the other revision.
-        raise _missing("BX225.benchctl-cache-inside", cache=cache, top=top)
+        raise _missing("BX225.cache-in-repository", cache=cache, top=top)
     return Path(top)
 
 

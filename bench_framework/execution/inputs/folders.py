@@ -132,7 +132,7 @@ def require_unchanged(builds: Iterable[Build]) -> None:
     """
     for path, expected in _programs(builds).items():
         if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
-            raise MachineError("BX420.changed-before-measurement", path=path)
+            raise MachineError("BX420.changed-before", path=path)
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:

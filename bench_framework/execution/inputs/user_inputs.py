@@ -52,7 +52,7 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
         size = folders.size(path, files)
         count = sum(1 for _ in folders.files(path, files)) if path.is_dir() else None
         if count == 0:
-            raise _unfit("BC406.input-folder-contains", path=path)
+            raise _unfit("BC406.empty-folder", path=path)
         digest = folders.stored_digest(note, path, files)
         if digest is None:
             digest = folders.digest(path, files)
@@ -61,7 +61,7 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
                 folders.store_digest(note, digest, path, files)
     except OSError as error:
         raise _unfit(
-            "BC406.input-not-readable", filename=error.filename or path, strerror=error.strerror
+            "BC406.not-readable", filename=error.filename or path, strerror=error.strerror
         ) from error
     prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
     return replace(prepared, filesystem=filesystem_of(path), files=files, file_count=count)
@@ -73,7 +73,7 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = matching_files(folder, pattern)
         if not matches:
-            raise _unfit("BC406.no-file-matches", pattern=pattern, folder=folder)
+            raise _unfit("BC406.no-match", pattern=pattern, folder=folder)
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:

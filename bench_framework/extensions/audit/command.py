@@ -46,7 +46,7 @@ def audit(
     console: Console = context.obj
     files = [*(data or ()), *(more or ())]
     if out is not None and out.resolve() in {path.resolve() for path in (page, *files)}:
-        raise UsageError("BX100.out-would-overwrite", out=out)
+        raise UsageError("BX100.out-is-input", out=out)
     result = audit_files(page, files)
     if out is not None:
         write_audit(result, out)

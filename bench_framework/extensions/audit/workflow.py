@@ -39,6 +39,4 @@ def write_audit(result: Audit, path: Path) -> None:
     try:
         path.write_text(as_markdown(result), encoding="utf-8")
     except OSError as error:
-        raise MachineError(
-            "BX235.write-audit", path=path, strerror=error.strerror or error
-        ) from error
+        raise MachineError("BX235.audit", path=path, strerror=error.strerror or error) from error

@@ -214,7 +214,7 @@ class Search:
             cause = refused[0].reason if refused else "this machine cannot run it"
             some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
             raise MeasureError(
-                "BX127.cannot-compared", short=good.short, short_2=bad.short, cause=cause, some=some
+                "BX127.not-compared", short=good.short, short_2=bad.short, cause=cause, some=some
             )
         outcome, largest = compute.of_ends(compared, self.state.find)
         if not self.state.cell_id and outcome == "differs":
@@ -328,7 +328,7 @@ def _commits(
     crate, ends = None if spec.git else Path(spec.crate), (options.base or "", options.head or "")
     for end in ends if fixed_ends else ():
         if end.startswith(("HEAD", "@", "bisect/", "refs/bisect/")):
-            raise UsageError("BX125.another-commit-after", end=end)
+            raise UsageError("BX125.relative-end", end=end)
     with process.Launcher() as launcher:
         git, cache = revisions.Git(launcher, env), host.cache_root(env)
         commits = revisions.commits_between(

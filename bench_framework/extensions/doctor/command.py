@@ -191,17 +191,17 @@ def doctor(
     console: Console = context.obj
     cpus = _cpu_list(cpus)
     if aa and tune:
-        raise UsageError("BX100.aa-tune-exclude")
+        raise UsageError("BX100.aa-and-tune")
     if aa:
         _measure_noise(console, _seconds(how_long), cpus)
         return
     if how_long is not None:
-        raise UsageError("BX100.needs-aa")
+        raise UsageError("BX100.for-without-aa")
     if tune:
         _show_settings(console, cpus)
         return
     if cpus is not None:
-        raise UsageError("BX100.cpus-needs-aa", cpus=cpus)
+        raise UsageError("BX100.cpus-without-aa", cpus=cpus)
     _examine(console)
 
 

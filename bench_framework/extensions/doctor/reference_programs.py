@@ -98,7 +98,7 @@ def _count(
 def _find(name: str, env: Mapping[str, str]) -> str:
     path = shutil.which(name, path=env.get("PATH"))
     if path is None:
-        raise MachineError("BX239.program-not-path", name=name)
+        raise MachineError("BX239.no-program", name=name)
     return str(Path(path).absolute())
 
 
@@ -106,7 +106,7 @@ def _write_lines(path: Path, size: int) -> str:
     try:
         path.write_bytes((LINE * (size // len(LINE) + 1))[:size])
     except OSError as error:
-        raise MachineError("BX235.cannot-written", path=path, strerror=error.strerror) from error
+        raise MachineError("BX235.file", path=path, strerror=error.strerror) from error
     return str(path)
 
 

@@ -69,7 +69,7 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
             if source.is_symlink():
                 link = str(source.readlink())
                 if not _is_inside(path, link):
-                    raise UsageError("BX134.symbolic-link-which", source=source, link=link)
+                    raise UsageError("BX134.symbolic-link", source=source, link=link)
                 entries[path] = Entry(link=link)
             else:
                 content = read_regular(source, MOST_BYTES)
@@ -77,7 +77,7 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
                 entries[path] = Entry(contents.setdefault(content, content), executable)
     except OSError as error:
         raise UsageError(
-            "BX134.cannot-sent-host", filename=error.filename, strerror=error.strerror or error
+            "BX134.not-readable", filename=error.filename, strerror=error.strerror or error
         ) from error
     return Bundle(entries, tuple(sorted({*folders})))
 
@@ -88,7 +88,7 @@ def _require_small(sizes: Mapping[str, int]) -> None:
         return
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:_MOST_NAMED]
     raise UsageError(
-        "BX134.scenario-needs-files",
+        "BX134.too-large",
         details=tuple(("file", f"{path} ({format_size(size)})") for path, size in largest),
         sizes=len(sizes),
         total=format_size(total),
@@ -340,7 +340,7 @@ class _Collector:
             if path.is_dir() and not path.is_symlink():
                 if name.endswith("/"):
                     continue  # another repository, which is not part of this one
-                raise UsageError("BX134.submodule-git", path=path)
+                raise UsageError("BX134.submodule", path=path)
             if os.path.lexists(path) and self._is_sent(path):
                 self.files.setdefault(_normal(path), path)
 

@@ -289,7 +289,7 @@ class FleetClient:
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
         again = run.outcome()
         if again.exit_code == EXIT_INTERRUPTED:
-            raise Interrupted("BX130.interrupted-while-host", host=run.host, path=record.path)
+            raise Interrupted("BX130.gate-on-host", host=run.host, path=record.path)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
             return not_confirmed(first, record.plan.judge.gate, run.end)
         try:

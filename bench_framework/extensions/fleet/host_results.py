@@ -91,7 +91,9 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
 def _host_record(record: Record) -> HostRecord:
     judgement = record.judgement()
     if judgement is None:
-        raise RecordError("BX413.record-no-results", path=record.path, command=record.plan.command)
+        raise RecordError(
+            "BX413.no-results-of-record", path=record.path, command=record.plan.command
+        )
     machine = record_host(record)
     match record.plan.asked:  # the command of a record of a fleet ends with the name of its host
         case (*_, "--scheduler", _, "--host", name):
@@ -113,9 +115,7 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
                 path_2=record.path,
             )
         if host.host == before.host:
-            raise UsageError(
-                "BX135.two-hosts-name", path=other.path, path_2=record.path, host=host.host
-            )
+            raise UsageError("BX135.same-name", path=other.path, path_2=record.path, host=host.host)
 
 
 def require_same_work(first: Record, folder: Path) -> None:

@@ -149,4 +149,4 @@ def serve(
         with writing(folder):
             lock.enter_context(locked(folder, busy))
         if not cluster.serve(address, name, folder / "dask", describe_host(folder, labels), ready):
-            raise MachineError("BX260.connection-scheduler-ended", address=address)
+            raise MachineError("BX260.connection-ended", address=address)

@@ -174,7 +174,7 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:
-        raise errors.RecordError("BX410.suspicious-configurations-do")
+        raise errors.RecordError("BX410.no-configurations")
     return again
 
 
@@ -254,7 +254,7 @@ def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Resu
         raise errors.Interrupted("BX130.result")
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
     raise errors.MachineError(
-        "BX263.process-measures-ended",
+        "BX263.process-ended",
         details=(("stderr", "\n".join(lines[-_LINES:])),),
         how=finished.how,
     )

@@ -104,11 +104,11 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     specs = tuple(dict.fromkeys(spec.program for spec in plan.builds))
     for spec in specs:
         if spec.pgo:
-            raise BuildError("BX220.profile-guided-optimisation")
+            raise BuildError("BX220.pgo")
         remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
         for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:
-                raise BuildError("BX220.path-host", path=path)
+                raise BuildError("BX220.path-of-host", path=path)
     bound: list[str] = []
     native: list[BuildSpec] = []
     with MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True):
@@ -126,7 +126,7 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     files: dict[str, Path] = {}
     for spec, build in zip(specs, builds, strict=True):
         if not build.ok:
-            raise BuildError("BX220.cannot-built-here", spec=cargo.label_of(spec))
+            raise BuildError("BX220.not-built-here", spec=cargo.label_of(spec))
         # Path, log and duration are those of this machine. The host sets its own paths.
         by_key[_key(spec, sent.root)] = replace(build, log=None, build_s=None, cached=True)
         files[f"{build.sha256}/{spec.bin}"] = Path(str(build.path))

@@ -36,7 +36,7 @@ def find_address(text: str, *, insecure: bool = False) -> str:
         try:
             text = parse_json(read_regular(path, _MOST_BYTES))["address"]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise UsageError("BX133.not-scheduler-file", path=path) from error
+            raise UsageError("BX133.not-a-scheduler-file", path=path) from error
     text = text if "://" in str(text) else f"tcp://{text}"
     with contextlib.suppress(ValueError):
         parts = urlsplit(text)
@@ -44,7 +44,7 @@ def find_address(text: str, *, insecure: bool = False) -> str:
             if insecure or parts.scheme == TLS or is_local(text):
                 return text
             raise UsageError("BX133.without-tls", text=text)
-    raise UsageError("BX133.not-address-scheduler", text=text)
+    raise UsageError("BX133.not-an-address", text=text)
 
 
 def command_on(host: str, command: str) -> str:
@@ -81,7 +81,7 @@ def require_labels(labels: Sequence[str]) -> None:
     for label in labels:
         if not is_label(label):
             rule = "use at most 64 letters, digits, `-`, `_` and `.`"
-            raise UsageError("BX136.label-not-valid", label=label, rule=rule)
+            raise UsageError("BX136.label", label=label, rule=rule)
 
 
 def is_local(address: str) -> bool:
@@ -95,7 +95,7 @@ def is_local(address: str) -> bool:
 
 def unusable_tls(cause: str) -> UsageError:
     """Return the error BX133: the TLS files of Dask's configuration cannot be used."""
-    return UsageError("BX133.tls-cannot-used", cause=cause)
+    return UsageError("BX133.tls-not-usable", cause=cause)
 
 
 def unreachable(address: str, cause: str, key: str) -> MachineError:
@@ -120,7 +120,7 @@ def causes(error: BaseException | None) -> str:
 
 def lost(host: str, cause: str) -> MachineError:
     """Return the error BX263: a record did not arrive, and no other host measures in its place."""
-    return MachineError("BX263.record-host-lost", details=(("host", host),), host=host, cause=cause)
+    return MachineError("BX263.record-lost", details=(("host", host),), host=host, cause=cause)
 
 
 def second_worker(cause: str) -> MachineError:

@@ -95,9 +95,9 @@ def _commits(plan: Plan, span: str) -> list[str]:
     """Return the commits of a range, oldest first."""
     first, dots, last = span.partition("..")
     if not first or not dots or last.startswith("."):
-        raise UsageError("BX129.no-range-commits", span=span)
+        raise UsageError("BX129.not-a-range", span=span)
     if (spec := next(iter(_built(plan)), None)) is None:
-        raise UsageError("BX129.builds-no-revision", scenario_path=plan.scenario_path)
+        raise UsageError("BX129.no-revision", scenario_path=plan.scenario_path)
     crate, env = None if spec.git else Path(spec.crate), host.environment()
     ends, cache = (first, last or revisions.HEAD), host.cache_root(env)
     with process.Launcher() as launcher:

@@ -33,15 +33,15 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
     """
     if not baselines.is_name(name):
         rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
-        raise UsageError("BX116.cannot-name-baseline", name=name, rule=rule)
+        raise UsageError("BX116.not-a-name", name=name, rule=rule)
     folder = finding.resolve_measured(results, record)
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
-            raise RecordError("BX413.record-incomplete", folder=folder)
+            raise RecordError("BX413.baseline-incomplete", folder=folder)
         scenario, machine = opened.plan.name, fingerprint(record_host(opened))
     if folder.resolve() != (results / scenario / opened.id).resolve():
         raise UsageError(
-            "BX116.not-folder-records",
+            "BX116.other-folder",
             folder=folder,
             scenario=scenario,
             id=opened.id,

@@ -54,7 +54,7 @@ def read_summary(folder: Path, metric: str) -> RecordSummary:
         medians = _medians(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
     except (OSError, ValueError, LookupError, RecordError) as error:
         cause = (("cause", f"{type(error).__name__}: {error}"),)
-        raise RecordError("BX411.read-summary", details=cause, folder=folder) from error
+        raise RecordError("BX411.folder-damaged", details=cause, folder=folder) from error
     return RecordSummary(header, prepared, plan, medians)
 
 

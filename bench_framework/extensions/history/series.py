@@ -114,7 +114,7 @@ def scenario_history(
             readings += _readings(number, record, cells)
     if not readings:
         where = f" where {only}" if only else ""
-        raise UsageError("BX106.no-configuration-metric", name=name, metric=metric, where=where)
+        raise UsageError("BX106.no-metric", name=name, metric=metric, where=where)
     positions = _positions(plan, {r.revision for r in readings if r.revision})
     series: dict[str, list[_Placed]] = {name: [] for name in cells_of}
     for place, reading in _placed(readings, positions, left_out):

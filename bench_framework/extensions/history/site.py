@@ -74,7 +74,7 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
     """
     here, there = results.resolve(), out.resolve()
     if here.is_relative_to(there) or there.is_relative_to(here):
-        raise UsageError("BX104.site-results-contain", out=out, results=results)
+        raise UsageError("BX104.site-in-results", out=out, results=results)
     templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
     look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
     old_look, old = _read_state(out)
@@ -186,7 +186,7 @@ def _entry(folder: Path) -> SiteRecord:
         for name in copied:
             # Links in a record from elsewhere must not publish other files of this machine.
             if _digest(read_regular(folder / name)) != files[name]:
-                raise RecordError("BX415.changed-after-written", name=name)
+                raise RecordError("BX415.changed", name=name)
         judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
         if finding.kind_of(folder) is not None:
             record = open_record(folder)
@@ -234,14 +234,14 @@ def _histories(results: Path, records: list[SiteRecord]) -> list[History]:
 def _require_ours(out: Path, pages: list[str]) -> None:
     """Refuse to overwrite a page that is not benchctl's. Raises `UsageError`, BX103."""
     if out.exists() and not out.is_dir():
-        raise UsageError("BX103.not-folder", out=out)
+        raise UsageError("BX103.not-a-folder", out=out)
     for path in (out / page for page in pages):
         try:
             ours = not path.exists() or MARK in read_regular(path)[:HEAD]
         except OSError:
             ours = False
         if not ours:
-            raise UsageError("BX103.exists-already-benchctl", path=path)
+            raise UsageError("BX103.foreign-file", path=path)
 
 
 def _remove(out: Path, files: list[str]) -> Iterator[str]:

@@ -65,8 +65,8 @@ def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:
         names = ", ".join(s.label for s in sessions if s.sha256 == twice[0])
-        raise UsageError("BX453.same-file-given", names=names)
+        raise UsageError("BX453.file-twice", names=names)
     known = [*dict.fromkeys(command.label for s in sessions for command in s.commands)]
     if requested is not None and requested not in known:
-        raise UsageError("BX453.no-file-contains", requested=requested, known=", ".join(known[:8]))
+        raise UsageError("BX453.no-baseline", requested=requested, known=", ".join(known[:8]))
     return requested if requested is not None else known[0]

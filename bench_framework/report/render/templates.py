@@ -132,7 +132,7 @@ def _place(error: Exception, folder: Path) -> tuple[Path | None, int | None]:
 
 def _refused(path: Path, line: int | None, cause: str) -> UsageError:
     return UsageError(
-        "BX113.template-cannot-used",
+        "BX113.not-usable",
         details=(("cause", cause),),
         path=path,
         line=f":{line}" if line else "",

@@ -23,10 +23,10 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for path, text in texts:
         if isinstance(fault := compiled_regex(text), str):
             yield scenario.value_problem(
-                path, "BC102.answer-not-regular", path=path[1], fault=fault
+                path, "BC102.answer-not-a-regex", path=path[1], fault=fault
             )
     if scenario.spec.worker.follows_protocol:
         for key in (*EDITS, "check"):
             effective = key == "compare" or (key == "differs" and part.differs == "warn")
             if part.is_given(key) and not effective:
-                yield scenario.key_problem(("answer", key), "BC108.answer-no-effect", key=key)
+                yield scenario.key_problem(("answer", key), "BC108.answer-of-worker", key=key)

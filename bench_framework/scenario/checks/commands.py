@@ -120,17 +120,17 @@ def _tuning(scenario: Scenario) -> Iterator[Problem]:
     if spec.tuning is None:
         return
     if spec.worker.command is not None:
-        yield scenario.key_problem(place, "BC108.tuning-no-effect")
+        yield scenario.key_problem(place, "BC108.tuning-of-program")
     users = [
         path
         for path, text, _ in templated(scenario)
         if path[:1] != place and "tuning" in template.names(text)
     ]
     if not users:
-        yield scenario.key_problem(place, "BC205.tuning-never-used")
+        yield scenario.key_problem(place, "BC205.tuning")
     for path, setting in scenario.settings if users else ():
         if setting.pgo is not None and setting.pgo.train is None:
-            yield scenario.key_problem((*path, "pgo"), "BC108.command-cannot-training")
+            yield scenario.key_problem((*path, "pgo"), "BC108.training-with-tuning")
 
 
 def _inside(at: Position, text: str, item: template.Placeholder) -> Position:
@@ -151,7 +151,7 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
         (("answer", "check"), spec.answer.check),
     ):
         if words and not words[0].strip():
-            yield scenario.value_problem(key, "BC102.first-word-empty", key=".".join(key))
+            yield scenario.value_problem(key, "BC102.no-program", key=".".join(key))
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
@@ -160,7 +160,7 @@ def _never_run(scenario: Scenario) -> Iterator[Problem]:
         if worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
             yield scenario.value_problem(
                 ("worker", "bin"),
-                "BC109.worker-no-default",
+                "BC109.no-default-command",
                 bin=worker.bin,
                 needs_command=bundled.NEEDS_COMMAND[worker.bin],
             )
@@ -174,10 +174,10 @@ def _unused(scenario: Scenario) -> Iterator[Problem]:
     used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
     for axis in scenario.axes.values():
         if axis.name not in used and not axis.changes(PROGRAM_KEYS + RUN_KEYS):
-            yield scenario.key_problem(("axes", axis.name), "BC205.axis-never-used", name=axis.name)
+            yield scenario.key_problem(("axes", axis.name), "BC205.axis", name=axis.name)
     for name in scenario.spec.fixed:
         if name not in used:
-            yield scenario.key_problem(("fixed", name), "BC205.fixed-key-never", name=name)
+            yield scenario.key_problem(("fixed", name), "BC205.fixed-key", name=name)
 
 
 def _bundled(scenario: Scenario) -> Iterator[Problem]:
@@ -194,7 +194,7 @@ def _bundled(scenario: Scenario) -> Iterator[Problem]:
                 place = scenario.document.place.at(("fixed", name) if name else ("command", index))
                 file, at = place.file, place.value
             yield Problem.create(
-                "BC103.worker-no-value",
+                "BC103.no-worker-value",
                 file,
                 at,
                 bin=scenario.spec.worker.bin,

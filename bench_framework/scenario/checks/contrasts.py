@@ -15,9 +15,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for index, part in enumerate(scenario.spec.contrasts):
         path: Path = ("contrasts", index)
         if part.name in names:
-            yield scenario.value_problem(
-                (*path, "name"), "BC206.two-contrasts-name", name=part.name
-            )
+            yield scenario.value_problem((*path, "name"), "BC206.contrast-twice", name=part.name)
         names.add(part.name)
         for key, given in part.sides.items():
             yield from check_side(scenario, (*path, key), given)
@@ -66,10 +64,10 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
         missing = [key for key, there in zip(sides, ids, strict=True) if not there]
         if sides["of"] == sides["against"] is not None:
             yield scenario.value_problem(
-                (*path, "against"), "BC206.contrast-compares-variant", name=part.name
+                (*path, "against"), "BC206.contrast-with-itself", name=part.name
             )
         elif not missing and not ids[0] & ids[1]:
-            yield scenario.value_problem(path, "BC206.two-sides-contrast", name=part.name)
+            yield scenario.value_problem(path, "BC206.contrast-without-input", name=part.name)
         for key in missing:
             values = ", ".join(f"{axis}={value}" for axis, value in part.sides[key].items())
             yield scenario.value_problem(

@@ -20,11 +20,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     worker = scenario.spec.worker
     yield from _patches(scenario)
     if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
-        yield scenario.key_problem(("worker",), "BC107.git-needs-bin")
+        yield scenario.key_problem(("worker",), "BC107.git-without-bin")
     if worker.registry is not None and worker.version is None and "version" not in scenario.lost:
         axes = scenario.axes.values()
         if not any(all(s.version for s in axis.settings.values()) for axis in axes):
-            yield scenario.key_problem(("worker",), "BC107.registry-needs-version")
+            yield scenario.key_problem(("worker",), "BC107.registry-without-version")
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():

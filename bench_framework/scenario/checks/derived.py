@@ -34,7 +34,7 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
             )
     for index, given in enumerate(scenario.spec.choose_from):
         if not any(given.items() <= combination for combination in measured):
-            yield scenario.value_problem(("choose-from", index), "BC209.choose-from-selects")
+            yield scenario.value_problem(("choose-from", index), "BC209.choose-from")
 
 
 def _bounds(scenario: Scenario) -> Iterator[Problem]:
@@ -43,7 +43,7 @@ def _bounds(scenario: Scenario) -> Iterator[Problem]:
         yield from wrong
         for baseline in scenario.spec.baseline if not wrong else ():
             if given.items() <= dict(scenario.variant_values(baseline)).items():
-                yield scenario.value_problem(("bounds", index), "BC206.baseline-cannot-bound")
+                yield scenario.value_problem(("bounds", index), "BC206.baseline-as-bound")
 
 
 def _formulas(scenario: Scenario) -> Iterator[Problem]:
@@ -52,11 +52,11 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
     for name, part in scenario.spec.derived.items():
         path = ("derived", name, "formula")
         if name in cells:
-            yield scenario.key_problem(path[:2], "BC209.already-name-cell", name=name)
+            yield scenario.key_problem(path[:2], "BC209.name-of-cell", name=name)
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
-            yield scenario.value_problem(path, "BC209.cannot-computed", name=name, error=error)
+            yield scenario.value_problem(path, "BC209.formula", name=name, error=error)
             continue
         units[name] = formula.unit
         for cell in formula.cells:

@@ -25,7 +25,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
             ("gate", "against"), "BC108.gate-against-without-effect", reason=reason
         )
     if "binary_size" in dict(gate.margins()) and worker.command is not None:
-        yield scenario.key_problem(("gate", "binary_size"), "BC108.gate-binary-size")
+        yield scenario.key_problem(("gate", "binary_size"), "BC108.binary-size-of-program")
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cell)

@@ -45,12 +45,14 @@ def _not_one_file(scenario: Scenario, part: InputPart) -> Iterator[Problem]:
         return
     if scenario.spec.stdin is not None and "input" in template.names(scenario.spec.stdin):
         yield scenario.value_problem(
-            ("stdin",), "BC108.stdin-one-file", folder="a folder" if folder else "several files"
+            ("stdin",),
+            "BC108.stdin-of-several-files",
+            folder="a folder" if folder else "several files",
         )
     for path, text, _ in commands.templated(scenario):
         whole = folder or scenario.spec.shell or text == "{input}" or path[0] == "stdin"
         if not whole and "input" in template.names(text):
-            yield scenario.value_problem(path, "BC109.input-several-files")
+            yield scenario.value_problem(path, "BC109.several-files")
 
 
 def _nothing_to_drop(scenario: Scenario) -> Iterator[Problem]:
@@ -75,7 +77,7 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
             continue
         here, there = place.children[key], place.children[first]
         yield Problem.create(
-            "BC104.value-given-twice",
+            "BC104.value-twice",
             here.file,
             here.key or here.value,
             also=((there.key or there.value, "first value"),) if there.file == here.file else (),
@@ -129,9 +131,9 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
             near, datasets = suggest(text, DATASETS), ", ".join(DATASETS)
             return Problem.create("BC103.no-dataset", text=text, near=near, datasets=datasets)
         case "seed" if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
-            return Problem.create("BC102.seed-must-whole", text=text[:40])
+            return Problem.create("BC102.not-a-seed", text=text[:40])
         case "sha256" if not re.fullmatch("[0-9a-fA-F]{64}", text):
-            return Problem.create("BC102.sha-hex-digits", text=counted(len(text), "character"))
+            return Problem.create("BC102.not-a-digest", text=counted(len(text), "character"))
         case "file" | "folder" | "files" if not scenario.spec.prepare:  # which may create it
             return _missing(scenario, key, text)
     return None
@@ -141,16 +143,16 @@ def _size_fault(text: str) -> Problem:
     if text.isascii() and text.isdigit() and len(text) < 13:  # noqa: PLR2004 -- up to 1 TB
         iec, si = parse_size(f"{text}MiB"), parse_size(f"{text}MB")
         return Problem.create(
-            "BC105.size-no-unit", text=text, iec=grouped(iec, " "), si=grouped(si, " ")
+            "BC105.no-unit", text=text, iec=grouped(iec, " "), si=grouped(si, " ")
         )
-    return Problem.create("BC105.not-size", text=text)
+    return Problem.create("BC105.not-a-size", text=text)
 
 
 def _missing(scenario: Scenario, key: str, text: str) -> Problem | None:
     """Return the problem of files of the user that cannot be the input."""
     if key == "files":
         files = matching_files(scenario.folder, text)
-        return None if files else Problem.create("BC404.no-file-matches", text=text)
+        return None if files else Problem.create("BC404.no-match", text=text)
     path = FilePath(scenario.resolve(text))
     if os.path.isdir(path):  # noqa: PTH112 -- Path.is_dir raises in a folder that cannot be read
         return Problem.create("BC404.folder-as-file", text=text) if key == "file" else None

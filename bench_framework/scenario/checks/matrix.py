@@ -40,7 +40,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     expansion = Expansion(scenario, matrix)
     pairs = expansion.pairs()
     if not any(variant == expansion.baseline for variant, _ in pairs):
-        yield scenario.key_problem(("baseline",), "BC201.baseline-excluded")
+        yield scenario.key_problem(("baseline",), "BC201.excluded")
     yield from _same_program(scenario, expansion, pairs)
 
 

@@ -68,14 +68,14 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
                 yield scenario.key_problem(
                     (*path, key),
-                    "BC108.no-effect-instructions",
+                    "BC108.key-of-instructions",
                     key=key,
                     counter_keys=", ".join(COUNTER_KEYS),
                 )
         return
     if name in METRICS:
         use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"
-        yield scenario.key_problem(path, "BC108.built-metric-benchctl", name=name, use=use)
+        yield scenario.key_problem(path, "BC108.built-in-metric", name=name, use=use)
         return
     if part.source is None:
         yield scenario.key_problem(path, "BC107.metric-without-from", name=name)
@@ -97,7 +97,7 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         except ValueError as error:
             yield scenario.value_problem(
                 (*path, "json"),
-                "BC102.metric-not-json",
+                "BC102.metric-not-a-json-path",
                 name=name,
                 json_path=part.json_path,
                 error=error,
@@ -122,7 +122,7 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
         if metric in spec.judge[:index]:
-            yield scenario.value_problem(place, "BC104.judge-lists-twice", metric=metric)
+            yield scenario.value_problem(place, "BC104.metric-twice", metric=metric)
         elif metric not in scenario.lost and (reason := _refusal_reason(scenario, metric)):
             known = [name for name in METRICS if not _refusal_reason(scenario, name)]
             known += [name for name, part in spec.metrics.items() if part.direction != "none"]

@@ -31,11 +31,11 @@ def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
     """Yield the problems of a reference in an author's text."""
     match = REFERENCE.fullmatch(text)
     if match is None or not match["name"].strip():
-        yield scenario.value_problem(place, "BC102.not-reference-result", text=text)
+        yield scenario.value_problem(place, "BC102.not-a-reference", text=text)
         return
     yield from _reference(scenario, place, match["kind"], match["name"].strip())
     if match["metric"] and match["kind"] != "experiment":
-        yield scenario.value_problem(place, "BC108.metric-no-effect", match=match["kind"])
+        yield scenario.value_problem(place, "BC108.metric-without-effect", match=match["kind"])
     else:
         yield from _metric(scenario, place, match["metric"])
 
@@ -111,7 +111,11 @@ def _value(
     yield from scenario.unknown((*path, "metric"), "BC206.no-metric", metric, known, metric=metric)
     if metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
         yield scenario.value_problem(
-            (*path, "figure"), "BC108.figure-not-unit", figure=part.figure, metric=metric, unit=unit
+            (*path, "figure"),
+            "BC108.figure-in-other-unit",
+            figure=part.figure,
+            metric=metric,
+            unit=unit,
         )
 
 

@@ -35,7 +35,7 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
     open_axes = [axis for axis in scenario.variant_axes if len(axis.settings) > 1]
     if not scenario.spec.baseline and open_axes and "baseline" not in scenario.lost:
         example = ", ".join(f"{axis.name}: {axis.values[0]}" for axis in open_axes)
-        yield scenario.key_problem(("axes",), "BC201.baseline-missing", example=example)
+        yield scenario.key_problem(("axes",), "BC201.missing", example=example)
     chosen = []
     for index, given in enumerate(scenario.spec.baseline):
         path: Path = ("baseline", index)
@@ -50,12 +50,12 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
                 f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
             )
             yield scenario.value_problem(
-                path, "BC201.several-baselines", names=names, values=open_values
+                path, "BC201.several-variants", names=names, values=open_values
             )
             continue
         values = scenario.variant_values(given)
         if values in chosen:
-            yield scenario.value_problem(path, "BC201.baseline-given-twice")
+            yield scenario.value_problem(path, "BC201.twice")
         chosen.append(values)
 
 
@@ -70,12 +70,12 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
                 (*path, name), "BC201.no-axis", name=name, near=near, known=known
             )
         elif axis.kind == "input":
-            yield scenario.key_problem((*path, name), "BC201.axis-input-baseline", name=name)
+            yield scenario.key_problem((*path, name), "BC201.axis-of-input", name=name)
         elif value not in axis.settings:
             values_text = ", ".join(f"{key}={text}" for key, text in given.items())
             yield scenario.value_problem(
                 path,
-                "BC201.no-baseline-variant",
+                "BC201.no-variant",
                 values_text=values_text,
                 scenario=", ".join(known_values(scenario, axis)),
                 name=name,
@@ -109,7 +109,7 @@ def _groups(scenario: Scenario) -> Iterator[Problem]:
             if wrong:
                 continue
             if len(set(group)) < len(group):
-                yield scenario.value_problem(row, "BC206.lists-axis-twice", key=key)
+                yield scenario.value_problem(row, "BC206.axis-twice", key=key)
             sizes = {name: len(axes[name].settings) for name in group if name in axes}
             if key == "pairs" and len(set(sizes.values())) > 1:
                 counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
@@ -123,14 +123,14 @@ def _experiments(scenario: Scenario) -> Iterator[Problem]:
         path: Path = ("experiments", index)
         if experiment.name in names:
             yield scenario.value_problem(
-                (*path, "name"), "BC206.two-experiments-name", name=experiment.name
+                (*path, "name"), "BC206.experiment-twice", name=experiment.name
             )
         names.add(experiment.name)
         if experiment.hypothesis:
             test = (experiment.metric, *experiment.change.items(), *sorted(experiment.at.items()))
             if test in tested:
                 yield scenario.value_problem(
-                    (*path, "hypothesis"), "BC108.same-change-metric", tested=tested[test]
+                    (*path, "hypothesis"), "BC108.same-hypothesis", tested=tested[test]
                 )
             tested[test] = experiment.hypothesis
         yield from _experiment(scenario, path, experiment)
@@ -143,7 +143,7 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
     if part.hypothesis and part.metric is None and len(judge) > 1:
         yield scenario.value_problem(
             (*path, "hypothesis"),
-            "BC107.hypothesis-needs-metric",
+            "BC107.hypothesis-without-metric",
             hypothesis=part.hypothesis,
             metrics=", ".join(judge),
         )

@@ -189,10 +189,10 @@ class ScenarioFile(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         text = isinstance(self.command, str)
-        self.refuse(text and not self.shell, "BC102.command-must-list", "command")
+        self.refuse(text and not self.shell, "BC102.command-not-a-list", "command")
         self.refuse(self.shell and not text, "BC108.shell-without-command-line", "shell")
         for key in self.fixed:
-            self.refuse(key in self.axes, "BC108.both-axis-key", "fixed", key, key=key)
+            self.refuse(key in self.axes, "BC108.axis-and-fixed-key", "fixed", key, key=key)
         return self
 
 

@@ -59,7 +59,7 @@ class Rounds(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
-        self.refuse(crossed, "BC108.rounds-crossed", "min", min=self.min, max=self.max)
+        self.refuse(crossed, "BC108.min-above-max", "min", min=self.min, max=self.max)
         return self
 
 
@@ -110,7 +110,7 @@ class Measure(Part):
         self.refuse(
             fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy"
         )
-        self.refuse(fixed and self.rounds.max is None, "BC108.until-rounds-without-number", "until")
+        self.refuse(fixed and self.rounds.max is None, "BC108.until-without-rounds", "until")
         return self
 
 
@@ -312,11 +312,9 @@ class ProfilePart(Part):
     @model_validator(mode="after")
     def _sane(self) -> Self:
         hz = self.frequency
-        self.refuse(
-            hz > MOST_HZ, "BC108.frequency-above-sampler", "frequency", hz=hz, most_hz=MOST_HZ
-        )
+        self.refuse(hz > MOST_HZ, "BC108.frequency-too-high", "frequency", hz=hz, most_hz=MOST_HZ)
         reserved = OTHER in self.buckets
-        self.refuse(reserved, "BC108.other-reserved-functions", "buckets", OTHER)
+        self.refuse(reserved, "BC108.reserved-bucket", "buckets", OTHER)
         return self
 
 
@@ -368,9 +366,9 @@ class MetricPart(Part):
             unused = key in self.model_fields_set
             self.refuse_unused(unused, key, "has an effect only for `instructions`")
         both = self.json_path is not None and self.regex is not None
-        self.refuse(both, "BC108.metric-both-json", "regex")
+        self.refuse(both, "BC108.json-and-regex", "regex")
         located = self.json_path is not None or self.regex is not None or self.source == "worker"
-        self.need(located, "BC107.metric-needs-json")
+        self.need(located, "BC107.metric-without-place")
         reported = self.source == "worker" and self.regex is not None
-        self.refuse(reported, "BC108.regex-cannot-read", "regex")
+        self.refuse(reported, "BC108.regex-of-worker", "regex")
         return self

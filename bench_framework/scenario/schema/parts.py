@@ -65,7 +65,7 @@ class InputPart(Part):
         kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
         self.need(given, "BC107.input-without-kind", kinds=kinds)
         self.refuse(
-            len(given) > 1, "BC108.input-both", *given[1:2], given="` and `".join(given[:2])
+            len(given) > 1, "BC108.several-inputs", *given[1:2], given="` and `".join(given[:2])
         )
         self.need(not self.dataset or self.size, "BC107.dataset-without-size")
         needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
@@ -116,9 +116,9 @@ class ExperimentPart(Part):
         self.refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
-            self.refuse(unused, "BC108.no-effect-without", key, key=key)
+            self.refuse(unused, "BC108.key-without-hypothesis", key, key=key)
         decided = self.at and self.decision != "open"
-        self.refuse(decided, "BC108.decision-needs-change", "decision")
+        self.refuse(decided, "BC108.decision-without-change", "decision")
         return self
 
 
@@ -152,8 +152,8 @@ class AnchorPart(Part):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         given = [part for part in (self.rev, self.variant) if part is not None]
-        self.need(given, "BC107.anchor-needs-rev")
-        self.refuse(len(given) > 1, "BC108.anchor-both-rev", "rev")
+        self.need(given, "BC107.anchor-without-variant")
+        self.refuse(len(given) > 1, "BC108.several-anchors", "rev")
         return self
 
 
@@ -173,9 +173,11 @@ class HostsPart(Part):
     @model_validator(mode="after")
     def _one_key(self) -> Self:
         given = [key for key in type(self).model_fields if getattr(self, key)]
-        self.need(given, "BC107.hosts-needs-any")
+        self.need(given, "BC107.hosts-without-key")
         keys = [key.replace("_", "-") for key in given]
-        self.refuse(len(keys) > 1, "BC108.hosts-both", *keys[1:2], keys="` and `".join(keys[:2]))
+        self.refuse(
+            len(keys) > 1, "BC108.several-kinds-of-hosts", *keys[1:2], keys="` and `".join(keys[:2])
+        )
         return self
 
 
@@ -306,7 +308,7 @@ class PublishedClaimPart(Part):
         self.need(given, "BC107.claim-without-test", keys=keys)
         self.refuse(
             len(given) > 1,
-            "BC108.published-claim-both",
+            "BC108.several-tests",
             given[-1],
             given=given[0],
             given_2=given[-1],

@@ -78,12 +78,12 @@ class Worker(Part):
         )
         name = self.registry or "crate"
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
-        self.refuse(wrong, "BC102.not-name-crate", "registry", name=name)
+        self.refuse(wrong, "BC102.not-a-crate-name", "registry", name=name)
         alone = self.version is not None and self.registry is None
         self.refuse_unused(alone, "version", "needs `registry`")
         one = self.package is not None and self.registry is not None
         self.refuse_unused(one, "package", "has no effect with `registry`, which is one package")
-        self.refuse(self.rev is not None and not self.git, "BC108.rev-needs-git", "rev")
+        self.refuse(self.rev is not None and not self.git, "BC108.rev-without-git", "rev")
         self.need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
@@ -181,7 +181,7 @@ class Setting(Part):
         unknown = name is not None and "/" not in name and name not in ALLOCATORS
         self.refuse(
             unknown,
-            "BC103.no-allocator-preload",
+            "BC103.no-allocator",
             "preload-allocator",
             name=name,
             allocators=", ".join(ALLOCATORS),

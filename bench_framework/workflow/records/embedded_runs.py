@@ -30,7 +30,7 @@ def read_page(page: Path) -> str:
         return page.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         cause = (("cause", str(error)),)
-        raise UsageError("BX101.cannot-read", details=cause, page=page) from error
+        raise UsageError("BX101.page-not-readable", details=cause, page=page) from error
 
 
 def judge_embedded(embedded: Embedded) -> Judgement:
@@ -60,7 +60,7 @@ def render_embedded(
         for name, text in frame.templates.items():
             path = Path(folder, name)
             if not path.resolve().is_relative_to(Path(folder).resolve()):
-                raise UsageError("BX113.template-page-outside", name=name)
+                raise UsageError("BX113.outside", name=name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         return pages.render_files(data, document, formats=formats, runs=runs, templates=templates)
@@ -92,7 +92,7 @@ def publish(page: Path, folder: Path) -> list[Path]:
     with layout.writing(folder):
         used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
     if used and not is_published(folder):
-        raise UsageError("BX104.exists-no-published", folder=folder)
+        raise UsageError("BX104.foreign-folder", folder=folder)
     content = embedded.read(read_page(page))
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text

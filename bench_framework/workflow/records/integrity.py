@@ -108,7 +108,7 @@ def corruption_reported(folder: Path) -> Iterator[None]:
             raise
         cause = ("cause", f"{type(error).__name__}: {error}")
         details = (*(("changed", name) for name in changed[:MOST_NAMED]), cause)
-        raise RecordError("BX411.record-corrupted-files", details=details, folder=folder) from error
+        raise RecordError("BX411.corrupted", details=details, folder=folder) from error
 
 
 def sign_record(folder: Path, key: Path) -> None:

@@ -81,9 +81,9 @@ def verify(
         path.suffix == ".html" and path.is_file() and not in_record
     )
     if (digest is not None or signer is not None) and is_page:
-        raise UsageError("BX104.page-no-digest", path=path)
+        raise UsageError("BX104.digest-of-page", path=path)
     if digest is not None and not _DIGEST.fullmatch(digest):
-        raise UsageError("BX104.no-digest", digest=digest)
+        raise UsageError("BX104.not-a-digest", digest=digest)
     if is_page:
         return verify_page(path)
     result = verify_record(results, name)
@@ -188,7 +188,7 @@ def verify_record(results: Path, name: str) -> Verification:
 
 def _stored(record: Record) -> Judged:
     if (saved := record.judged()) is None:
-        raise RecordError("BX413.record-no-results-yet")
+        raise RecordError("BX413.no-results")
     return saved
 
 

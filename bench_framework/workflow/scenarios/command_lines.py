@@ -80,7 +80,7 @@ def _expanded(request: Commands) -> list[str]:
         expanded += [_filled(command, dict(zip(used, pick, strict=True))) for pick in picks]
     for name in lists:
         if not any(name in PLACEHOLDER.findall(command) for command in request.commands):
-            raise unfit("BX122.no-command-contains", name=name)
+            raise unfit("BX122.name-not-used", name=name)
     for command in (*expanded, request.prepare or ""):
         for name in PLACEHOLDER.findall(command):
             if name == "input" and request.input is None:
@@ -88,18 +88,18 @@ def _expanded(request: Commands) -> list[str]:
             if name != "input":
                 raise unfit("BX122.placeholder-without-values", name=name, command=command)
     if not expanded:
-        raise unfit("BX122.no-commands-compare")
+        raise unfit("BX122.no-commands")
     if len(expanded) == 1:
-        raise unfit("BX122.only-one-command")
+        raise unfit("BX122.one-command")
     if twice := [c for number, c in enumerate(expanded) if c in expanded[:number]]:
-        raise unfit("BX122.given-twice", twice=twice[0])
+        raise unfit("BX122.command-twice", twice=twice[0])
     return expanded
 
 
 def _values(text: str) -> tuple[str, list[str]]:
     name, equals, values = text.partition("=")
     if not equals or not PLACEHOLDER.fullmatch(f"{{{name}}}") or name == "input":
-        raise unfit("BX122.l-needs-name", text=text)
+        raise unfit("BX122.not-a-list", text=text)
     return name, [value.replace("\\,", ",") for value in COMMA.split(values)]
 
 
@@ -113,9 +113,9 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
         return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
     words = split_command(command)
     if not words:
-        raise unfit("BX122.command-empty")
+        raise unfit("BX122.empty-command")
     if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
-        raise unfit("BX122.shell-operator-without-shell", command=command, operator=operator[1])
+        raise unfit("BX122.operator-without-shell", command=command, operator=operator[1])
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
@@ -151,7 +151,7 @@ class _OfProgram(Request):
             for option in ("crate", "package", "binary"):
                 if getattr(self, option) is not None:
                     name = f"--{option.removesuffix('ary')}"
-                    raise unfit("BX122.no-crate-built", name=name)
+                    raise unfit("BX122.option-of-build", name=name)
             words[0] = program_path(words[0], self.folder)
             yield f"worker: {{command: {flow(words)}}}"
             return
@@ -185,12 +185,12 @@ class _OfProgram(Request):
         usable = [p.features for p in candidates if self.package or p.folder == folder]
         if not usable:
             names = ", ".join(sorted(p.name for p in packages))
-            raise unfit("BX122.not-package", package=self.package or folder, names=names)
+            raise unfit("BX122.no-package", package=self.package or folder, names=names)
         features = usable[0]
         for name in self.listed:
             if name not in features and "/" not in name:
                 names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-                raise unfit("BX122.package-no-feature", name=name, names=names)
+                raise unfit("BX122.no-feature", name=name, names=names)
         return features
 
     def defaults(self) -> Mapping[str, Any]:
@@ -247,7 +247,7 @@ class Ablation(_OfProgram):
         features = _OfProgram.known(self)
         for one, other in itertools.permutations(self.listed, 2):
             if other in closure(features, [one]):
-                raise unfit("BX122.no-build-without", one=one, other=other)
+                raise unfit("BX122.enabled-feature", one=one, other=other)
         return features
 
 
@@ -259,19 +259,19 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
     """
     if not request.lists:
-        raise unfit("BX122.no-values-compare")
+        raise unfit("BX122.no-values")
     if not request.command:
         raise unfit("BX122.no-command")
     axes = [_axis(text, request) for text in request.lists]
     names = [name for name, _ in axes]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise unfit("BX122.plan-sweep", twice=twice)
+        raise unfit("BX122.factor-twice", twice=twice)
     given = [text.partition("=")[0] for text in request.lists]
     built = any(word == BIN for word in request.command[:1])
     program = [*request.program(*(name for name in given if ":" not in name), built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
-        raise unfit("BX122.needs-crate-built", unbuilt=unbuilt[0])
+        raise unfit("BX122.factor-of-build", unbuilt=unbuilt[0])
     lines = [
         *request.head(f"Which {' and '.join(names)} is fastest?"),
         *program,
@@ -290,7 +290,7 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     values = [value.replace("\\,", ",") for value in COMMA.split(right)]
     if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
         examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
-        raise unfit("BX122.not-name-values", text=text, examples=examples)
+        raise unfit("BX122.not-a-factor", text=text, examples=examples)
     if len({*values}) < max(len(values), 2):
         raise unfit(
             "BX122.too-few-values", left=left, value=counted(len({*values}), "value"), right=right
@@ -303,7 +303,7 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
         return name, {value: {kind.lower(): {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}
     if wrong := next((value for value, features in chosen.items() if "" in features), None):
-        raise unfit("BX122.value-empty-feature", left=left, wrong=wrong)
+        raise unfit("BX122.empty-feature", left=left, wrong=wrong)
     return name, {value: {"features": features} for value, features in chosen.items()}
 
 
@@ -314,14 +314,14 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     """
     features = request.listed
     if twice := next((name for name in features if features.count(name) > 1), None):
-        raise unfit("BX122.feature-given-twice", twice=twice)
+        raise unfit("BX122.feature-twice", twice=twice)
     if not features:
-        raise unfit("BX122.no-features-compare")
+        raise unfit("BX122.no-features")
     for name in features:
         try:
             axis_name(name)
         except Refused as error:
-            raise unfit("BX122.features-cannot-name", name=name, fix=error.text.fix) from error
+            raise unfit("BX122.not-an-axis-name", name=name, fix=error.text.fix) from error
     baseline = dict.fromkeys(features, "on")
     lines = [
         *request.head(f"What does the program lose without {' or '.join(features)}?"),

@@ -106,11 +106,11 @@ def _choose(
     one, several = _NOUNS[option]
     known = ", ".join(names)
     if not names:
-        raise unfit("BX124.none-in-crate", owner=owner, one=one)
+        raise unfit("BX124.no-targets", owner=owner, one=one)
     if given is not None:
         if given not in names:
             raise unfit(
-                "BX124.no-named",
+                "BX124.no-target",
                 owner=owner,
                 one=one,
                 given=given,
@@ -125,7 +125,7 @@ def _choose(
         return ask(one, names, default or ""), ""
     if default is None:
         raise unfit(
-            "BX124.several-in-crate", owner=owner, several=several, option=option, known=known
+            "BX124.several-targets", owner=owner, several=several, option=option, known=known
         )
     return default, f", the default of {', '.join(names)}"
 
@@ -141,7 +141,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
         text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
         given = split_command(text, "BX124.quote-not-closed")
     if given is None and path is None:
-        raise unfit("BX124.arguments-not-known", binary=binary)
+        raise unfit("BX124.no-arguments", binary=binary)
     words = ["{input}"] if given is None else list(given)
     if words[:1] == [binary]:
         words[0] = "{bin}"

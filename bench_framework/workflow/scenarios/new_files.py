@@ -57,16 +57,16 @@ def write_ci(
     path = scenario.resolve()
     top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
     if top is None:
-        raise unfit("BX124.not-git-repository", scenario=scenario)
+        raise unfit("BX124.no-repository", scenario=scenario)
     name = path.relative_to(top).as_posix()
     if not re.fullmatch(r"[\w./-]+", name):
-        raise unfit("BX124.path-cannot-written", name=name)
+        raise unfit("BX124.path-with-quotes", name=name)
     url, revision = _source(source or _installed_from())
     values = {"scenario": name, "package": f"git+{url}@{revision}"}
     if service == "github":
         on_github = _GITHUB.fullmatch(url)
         if on_github is None:
-            raise unfit("BX124.github-cannot-use", url=url)
+            raise unfit("BX124.action-not-usable", url=url)
         values["action"] = f"{on_github[1]}@{revision}"
     files: dict[Path, str] = {}
     for template, target in _FILES[service].items():
@@ -91,7 +91,7 @@ def _installed_from() -> str:
         installed = json.loads(text or "{}")
         return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
-        raise unfit("BX124.unknown-from-where") from None
+        raise unfit("BX124.no-source") from None
 
 
 def _source(text: str) -> tuple[str, str]:
@@ -101,7 +101,7 @@ def _source(text: str) -> tuple[str, str]:
         text,
     )
     if parts is None:
-        raise unfit("BX124.not-repository-revision", text=text)
+        raise unfit("BX124.not-a-revision", text=text)
     # The port of ssh is not that of https.
     return f"https://{parts[1] or parts[2] or parts[3]}/{parts[4]}", parts[5]
 
@@ -132,7 +132,7 @@ def existing_scenario(path: Path) -> Path:
     scenarios = sorted(p for p in path.glob("*.yaml") if p.is_file())
     if len(scenarios) != 1:
         names = ", ".join(path.name for path in scenarios) or "none"
-        raise unfit("BX124.does-not-exactly", path=path, names=names)
+        raise unfit("BX124.several-scenarios", path=path, names=names)
     return scenarios[0]
 
 
@@ -152,7 +152,7 @@ def write_notebook(
     name = plan_scenario(str(scenario)).name
     path = scenario.with_suffix(".ipynb")
     if path == scenario:
-        raise unfit("BX124.scenario-itself", path=path)
+        raise unfit("BX124.path-of-scenario", path=path)
     words = f"{name!r}, results={os.path.relpath(results, path.parent)!r}"
     text = (assets.template_dir() / "analysis.ipynb").read_text(encoding="utf-8")
     # The words are Python in a text of JSON.
@@ -171,19 +171,23 @@ def write_new(
     for path, content in () if force else files.items():
         replaced = path.suffix == ".yaml" or not path.is_file()
         if path.exists() and (replaced or path.read_bytes() != content.encode()):
-            raise UsageError("BX103.exists-already", path=path)
+            raise UsageError("BX103.file-exists", path=path)
     for path in files:
         try:
             # Relative paths of a scenario start here.
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             cause = "it is a file" if path.parent.is_file() else error.strerror
-            raise UsageError("BX103.cannot-write-into", parent=path.parent, cause=cause) from error
+            raise UsageError(
+                "BX103.folder-not-writable", parent=path.parent, cause=cause
+            ) from error
     if check is not None:
         check()
     for path, content in files.items():
         try:
             path.write_text(content, encoding="utf-8")
         except OSError as error:
-            raise UsageError("BX103.cannot-write", path=path, strerror=error.strerror) from error
+            raise UsageError(
+                "BX103.file-not-writable", path=path, strerror=error.strerror
+            ) from error
     return tuple(files)

@@ -87,7 +87,7 @@ class Request:
             if fault and kind == "file":
                 raise unfit("BX122.input-file", input=self.input, fault=fault)
             if kind == "folder" and not used:
-                raise unfit("BX122.folder-cannot-stdin", input=self.input)
+                raise unfit("BX122.folder-as-stdin", input=self.input)
             yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
             if not used:
                 yield 'stdin: "{input}"'
@@ -96,7 +96,7 @@ class Request:
         """Return the form of `answer`. Outputs that differ are a warning by default."""
         form = "none" if self.ignore_output else (self.answer or "").strip()
         if self.ignore_output and self.answer:
-            raise unfit("BX122.answer-ignore-output")
+            raise unfit("BX122.answer-and-ignore-output")
         if form == "none":
             return form
         if not form:
@@ -104,9 +104,9 @@ class Request:
         if not form.startswith("{"):
             form = f"{{compare: {flow(form)}}}"
         if not form.endswith("}"):
-            raise unfit("BX122.answer-no-closing")
+            raise unfit("BX122.no-closing-brace")
         if self.folder != Path.cwd() and (key := _RELATIVE.search(form)):
-            raise unfit("BX122.relative-paths-answer", key=key[1], folder=self.folder)
+            raise unfit("BX122.relative-path", key=key[1], folder=self.folder)
         return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
 
     def plan(self, lines: Sequence[str]) -> tuple[Plan, str]:
@@ -124,10 +124,12 @@ class Request:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
             plan = expand(self._load(save, text))
             if save.exists() and read_regular(save) != text.encode():
-                raise unfit("BX103.saved-exists", save=save)
+                raise unfit("BX103.scenario-exists", save=save)
             save.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise unfit("BX103.cannot-save", save=save, strerror=error.strerror) from error
+            raise unfit(
+                "BX103.scenario-not-writable", save=save, strerror=error.strerror
+            ) from error
         return plan, text
 
     def _load(self, path: Path, text: str) -> Scenario:
