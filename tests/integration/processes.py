@@ -1,16 +1,26 @@
 """benchctl as a process, with a fake hyperfine that answers from a script, or with the real one."""
 
+import atexit
+import contextlib
 import json
 import os
+import select
+import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Protocol, Self
 
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"
 CALL = str(Path(__file__).with_name("unlocked.py"))
+SERVER = Path(__file__).with_name("fork_server.py")
+PATIENCE_S = 300
 Done = subprocess.CompletedProcess[str]
 
 
@@ -43,18 +53,124 @@ def isolated(folder: Path, **more: str) -> dict[str, str]:
     return real(**{**given, "BENCHCTL_FAKE_SCRIPT": script, **more})
 
 
+@cache
+def _calls() -> socket.socket:
+    """Start the fork server of this test process, and return the socket for its calls."""
+    calls, control = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with control:
+        argv = [sys.executable, str(SERVER), str(control.fileno())]
+        server = subprocess.Popen(
+            argv, env=real(), pass_fds=[control.fileno()], stdout=subprocess.DEVNULL
+        )
+
+    def end() -> None:
+        calls.close()
+        server.wait()
+
+    atexit.register(end)
+    return calls
+
+
+def _read_at_start(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that Python or a library reads when it starts."""
+    start = ("LANG", "LC_", "LD_", "MPL", "OPENBLAS", "PYTHON", "TZ")
+    return {name: value for name, value in env.items() if name.startswith(start)}
+
+
+class Running(Protocol):
+    """A process that may have ended."""
+
+    def poll(self) -> int | None:
+        """Return the exit code, or nothing if the process runs."""
+
+
+class Process:
+    """A call of benchctl, in a process that the fork server has started."""
+
+    def __init__(
+        self, folder: Path, words: Sequence[str], env: Mapping[str, str], cwd: Path
+    ) -> None:
+        assert _read_at_start(env) == _read_at_start(real()), "this needs an interpreter of its own"
+        self.args = ["benchctl", *words]
+        self.returncode: int | None = None
+        self.output = self.errors = ""
+        self._files: list[IO[bytes]] = [tempfile.TemporaryFile() for _ in range(2)]  # noqa: SIM115 -- closed by `wait`
+        self._answers, answers = socket.socketpair()
+        call = {"argv": [CALL, str(folder), *words], "env": dict(env), "cwd": str(cwd)}
+        with answers, Path(os.devnull).open() as nothing:
+            opened = [nothing.fileno(), *(file.fileno() for file in self._files), answers.fileno()]
+            socket.send_fds(_calls(), [json.dumps(call).encode()], opened)
+        self._lines = self._answers.makefile()
+        self.pid = int(self._lines.readline())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.wait()
+
+    def poll(self) -> int | None:
+        """Return the exit code, or nothing if the process runs."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end of the process, and return its exit code."""
+        if self.returncode is None:
+            if not select.select([self._answers], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            self.returncode = int(self._lines.readline())
+            self.output, self.errors = self.printed(0), self.printed(1)
+            self._lines.close()
+            self._answers.close()
+            for file in self._files:
+                file.close()
+        return self.returncode
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Wait for the end of the process, and return what it has printed."""
+        self.wait(timeout)
+        return self.output, self.errors
+
+    def printed(self, stream: int = 1) -> str:
+        """Return what a running process has printed until now on stdout (0) or stderr (1)."""
+        file = self._files[stream].fileno()
+        return os.pread(file, os.fstat(file).st_size, 0).decode()
+
+    def wait_for_text(self, text: str) -> None:
+        """Wait until the process has printed a text on stderr."""
+        wait_for(lambda: text in self.printed(), self, log=self.printed)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def wait_for(
+    condition: Callable[[], object], *processes: Running, log: Callable[[], str] = str
+) -> None:
+    """Wait for a condition while processes run. Fail with the log if one ends or the condition takes too long."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, log()
+        assert [process.poll() for process in processes] == [None] * len(processes), log()
+        time.sleep(0.005)
+
+
+def count_rounds(journal: Path) -> int:
+    """Return the number of rounds that have ended."""
+    return journal.read_text().count('"kind":"round-end"')
+
+
 def start(
     folder: Path, *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
-) -> subprocess.Popen[str]:
+) -> Process:
     """Start benchctl, with its lock in a folder."""
-    return subprocess.Popen(
-        [sys.executable, CALL, str(folder), *words],
-        env=env or isolated(folder),
-        cwd=cwd or folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    return Process(folder, words, env or isolated(folder), cwd or folder)
 
 
 def benchctl(
@@ -66,16 +182,26 @@ def benchctl(
     call: Sequence[str] = (CALL,),
 ) -> Done:
     """Run benchctl, with its lock in a folder, and check its exit code if one is given."""
-    done = subprocess.run(
-        [sys.executable, *call, str(folder), *words],
-        env=env or isolated(folder),
-        cwd=cwd or folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
+    env, cwd = env or isolated(folder), cwd or folder
+    if tuple(call) == (CALL,) and _read_at_start(env) == _read_at_start(real()):
+        with Process(folder, words, env, cwd) as process:
+            try:
+                output, errors = process.communicate(PATIENCE_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+        done = Done(words, process.wait(), output, errors)
+    else:
+        done = subprocess.run(
+            [sys.executable, *call, str(folder), *words],
+            env=env,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE_S,
+        )
     assert code is None or done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done

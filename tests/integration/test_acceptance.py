@@ -3,13 +3,12 @@
 import contextlib
 import json
 import re
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store import layout
+from tests.integration.processes import Process, wait_for
 from tests.integration.test_gate import SCENARIO, Folder
 
 ONE = SCENARIO.replace(', "<b>odd | name</b>"', "").replace("rounds: 24", "rounds: 14")
@@ -70,16 +69,14 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
     accepted.write_text("accepted: []\n")
     with layout.locked(tmp_path):
         both = [slower.start(*accept, "--metric", metric) for metric in ("wall", "cpu")]
-        while not all(has_open(process, tmp_path) for process in both):
-            assert [process.poll() for process in both] == [None, None]
-            time.sleep(0.01)
+        wait_for(lambda: all(has_open(process, tmp_path) for process in both), *both)
         assert accepted.read_text() == "accepted: []\n"
     outputs = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
     assert sorted(re.findall("metric: (.*)", accepted.read_text())) == ["cpu", "wall"]
 
 
-def has_open(process: subprocess.Popen[str], folder: Path) -> bool:
+def has_open(process: Process, folder: Path) -> bool:
     """Return whether a process has opened a folder, as those do that wait for its lock."""
     paths = []
     for entry in Path(f"/proc/{process.pid}/fd").glob("*"):

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.integration.processes import FAKES, isolated, start
+from tests.integration.processes import FAKES, Process, isolated, start, wait_for
 
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
@@ -120,14 +120,14 @@ class History:
         at = next(place for place, given in self.changes.items() if given == effect)
         return f"c{places[places.index(at) - 1]}", f"c{places[places.index(at) + 1] - 1}", at
 
-    def start(self, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
+    def start(self, *words: str, folder: Path | None = None) -> Process:
         env = isolated(self.path, BENCHCTL_RESULTS=str(self.path / "results"))
         return start(self.path, *words, env=env, cwd=folder or self.folder)
 
     def __call__(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
         with self.start(*words, folder=folder) as process:
             stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+        return subprocess.CompletedProcess(words, process.wait(), stdout, stderr)
 
     def bisect(self, *words: str, code: int = 0) -> dict[str, Any]:
         done = self("bisect", "scenario.yaml", *words, "--json")
@@ -296,17 +296,15 @@ def test_broken_commits_are_skipped_and_a_killed_search_continues(tmp_path: Path
     # The recordings continue where the killed process ended, as on a machine.
     words = ("bisect", "scenario.yaml", "--good", "c0", "--bad", "o5")
     process = history.start(*words)
-    while not (states := [*(history.path / "results").glob("*/bisect.json")]):
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_for(lambda: [*(history.path / "results").glob("*/bisect.json")], process)
+    states = [*(history.path / "results").glob("*/bisect.json")]
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate()
     assert process.returncode == 130, stderr
     assert "interrupted" in stderr
     for pause_s in (0.0, 0.2, 0.5, 0.8):  # also between measurements, and while one ends
         process = history.start(*words)
-        assert process.stderr is not None
-        assert "continuing" in process.stderr.readline()
+        process.wait_for_text("continuing")
         time.sleep(pause_s)
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate()

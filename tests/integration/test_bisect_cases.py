@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.processes import FAKES, isolated, start
+from tests.integration.processes import FAKES, Process, isolated, start
 
 pytestmark = pytest.mark.slow
 
@@ -80,7 +80,7 @@ class Project:
         self.git("commit", "-qm", f"change {tag}")
         self.git("tag", tag)
 
-    def start(self, *words: str, folder: Path | None = None) -> subprocess.Popen[str]:
+    def start(self, *words: str, folder: Path | None = None) -> Process:
         path, results = f"{FAKES}:{os.environ['PATH']}", str(self.path / "results")
         env = isolated(self.path, PATH=path, BENCHCTL_RESULTS=results)
         words = ("bisect", str(self.folder / "scenario.yaml"), *words)

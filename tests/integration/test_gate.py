@@ -2,24 +2,27 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.integration.processes import (
+    Process,
+    count_rounds,
+    fake_hyperfine,
+    isolated,
+    start,
+    wait_for,
+)
 from tests.unit.report.test_gate_junit import validate
 
 ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
-CALL = str(Path(__file__).with_name("unlocked.py"))
 SCENARIO = """
 version: 1
 name: gated
@@ -43,33 +46,15 @@ class Folder:
             {"match": "rev-head", "wall_s": head_s, "stdout": "42\n"},
             {"match": "rev-", "wall_s": 0.05, "stdout": "42\n"},
         ]
-        (path / "script.json").write_text(json.dumps({"seed": 7, "commands": rules}))
-        (path / "hyperfine").write_text(
-            f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
-        )
-        (path / "hyperfine").chmod(0o755)
+        fake_hyperfine(path, rules)
 
     def __call__(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
         with self.start(*words, **env) as process:
             stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(words, process.returncode, stdout, stderr)
+        return subprocess.CompletedProcess(words, process.wait(), stdout, stderr)
 
-    def start(self, *words: str, **env: str) -> subprocess.Popen[str]:
-        settings = {
-            "PYTHONPATH": str(ROOT),
-            "BENCHCTL_CACHE": str(self.path / "cache"),
-            "BENCHCTL_HYPERFINE": str(self.path / "hyperfine"),
-            "BENCHCTL_FAKE_SCRIPT": str(self.path / "script.json"),
-        }
-        left = {key: text for key, text in os.environ.items() if not key.startswith("GITHUB_")}
-        return subprocess.Popen(
-            [sys.executable, CALL, str(self.path), *words],
-            env=left | settings | env,
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, *words: str, **env: str) -> Process:
+        return start(self.path, *words, env=isolated(self.path, **env))
 
     def text_of(self, name: str) -> str:
         return (self.records[0] / name).read_text(encoding="utf-8")
@@ -321,6 +306,16 @@ def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: F
     assert (record / "journal.jsonl").read_bytes() == sealed  # nothing is measured twice
 
 
+def interrupt_gate(folder: Folder, record: Path, sent: int) -> tuple[int, str]:
+    """Send a signal after three more rounds. Return the exit code and what was printed."""
+    journal = record / "journal.jsonl"
+    expected = count_rounds(journal) + 3
+    process = folder.start("gate", str(record))
+    wait_for(lambda: count_rounds(journal) >= expected, process)
+    process.send_signal(sent)
+    return process.wait(), process.errors
+
+
 @pytest.mark.slow
 def test_a_continued_record_survives_kills(early: Folder) -> None:
     (record,) = early.records
@@ -328,14 +323,8 @@ def test_a_continued_record_survives_kills(early: Folder) -> None:
     shutil.copytree(record, untouched)
     before = (record / "journal.jsonl").read_text()
     for sent, code in ((signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)):
-        rounds = (record / "journal.jsonl").read_text().count('"kind":"round-end"')
-        process = early.start("gate", str(record))
-        while (record / "journal.jsonl").read_text().count('"kind":"round-end"') < rounds + 3:
-            assert process.poll() is None
-            time.sleep(0.01)
-        process.send_signal(sent)
-        _, stderr = process.communicate()
-        assert process.returncode == code, stderr
+        ended, stderr = interrupt_gate(early, record, sent)
+        assert ended == code, stderr
     assert "interrupted while the record was measured further" in stderr
     assert (record / "journal.jsonl").read_text().startswith(before)
     # The results of the shorter record must not pass for the new ones.

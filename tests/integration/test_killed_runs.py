@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
-from tests.integration.processes import fake_hyperfine, isolated
+from tests.integration.processes import fake_hyperfine, isolated, wait_for
 
 pytestmark = pytest.mark.slow
 ARMS = ("base", "same", "slow", "broken", "other")
@@ -108,21 +108,10 @@ def folder_of(tmp_path: Path) -> Callable[[str], Folder]:
     return make
 
 
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[bytes]) -> bool:
-    """Wait for a condition. Return False if the process ended first."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        if process.poll() is not None:
-            return False
-        time.sleep(0.002)
-    return True
-
-
 def kill(folder: Folder, when: Callable[[], bool], after_s: float) -> None:
     process = folder.start()
     try:
-        assert wait_for(when, process), (folder.path / "output").read_text()
+        wait_for(when, process, log=(folder.path / "output").read_text)
         time.sleep(after_s)
     finally:
         process.send_signal(signal.SIGKILL)

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,14 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
-from tests.integration.processes import fake_hyperfine, install_fake, isolated, start
+from tests.integration.processes import (
+    Process,
+    fake_hyperfine,
+    install_fake,
+    isolated,
+    start,
+    wait_for,
+)
 
 SCENARIO = """
 version: 1
@@ -42,7 +48,7 @@ class Folder:
         fake_hyperfine(path, [{"match": "prog", "wall_s": 0.05, "stdout": "42\n"}])
         install_fake("perf", path / "bin" / "perf")
 
-    def start(self, *words: str, **perf: Any) -> subprocess.Popen[str]:
+    def start(self, *words: str, **perf: Any) -> Process:
         log = json.dumps({"log": str(self.path / "perf.log"), **perf})
         path = str(self.path / "bin")  # contains neither the real perf nor valgrind
         env = isolated(self.path, PATH=path, BENCHCTL_FAKE_PERF=log)
@@ -51,7 +57,7 @@ class Folder:
     def __call__(self, *words: str, **perf: Any) -> tuple[int, str, str]:
         with self.start(*words, **perf) as process:
             out, err = process.communicate(timeout=PATIENCE_S)
-            return process.returncode, out, err
+            return process.wait(), out, err
 
     @property
     def record(self) -> Path:
@@ -216,9 +222,7 @@ def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder
 
 def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> None:
     with folder.start("run", "profiled.yaml", sleep_s=40, sleep_after=2) as process:
-        deadline = time.monotonic() + PATIENCE_S
-        while folder.calls < 3 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_for(lambda: folder.calls >= 3, process)
         process.send_signal(signal.SIGINT)
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)

@@ -6,13 +6,20 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store.finding import find_records
-from tests.integration.processes import CALL, executable, fake_hyperfine, isolated, start
+from tests.integration.processes import (
+    CALL,
+    count_rounds,
+    executable,
+    fake_hyperfine,
+    isolated,
+    start,
+    wait_for,
+)
 
 pytestmark = pytest.mark.real
 
@@ -52,13 +59,12 @@ def test_the_printed_command_resumes(words: tuple[str, ...], tmp_path: Path) -> 
     (tmp_path / "a scenario.yaml").write_text(SCENARIO)
     fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "42\n", "sleep_s": 0.05}])
     process = start(tmp_path, *words)
-    deadline = time.monotonic() + 60
-    while not (journals := list(tmp_path.glob("*/*/*/journal.jsonl"))) or (
-        journals[0].read_text().count('"kind":"round-end"') < 2
-    ):
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_for(
+        lambda: any(count_rounds(path) > 1 for path in tmp_path.glob("*/*/*/journal.jsonl")),
+        process,
+        log=process.printed,
+    )
+    journals = list(tmp_path.glob("*/*/*/journal.jsonl"))
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
