@@ -7,7 +7,6 @@ test an installed wheel.
 """
 
 import ctypes
-import json
 import os
 import shlex
 import shutil
@@ -19,7 +18,6 @@ import tomllib
 from pathlib import Path
 
 import nox
-from nox.command import CommandFailed
 
 ROOT = Path(__file__).parent
 BIN = Path(sys.executable).parent
@@ -32,10 +30,6 @@ IO_URING_SETUP = 425
 
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """The tests of a file, and all end-to-end tests, run in one process and in their order."""
-WITH_PROCESSES = ("tests/end_to_end", "tests/integration")
-"""The longest group of tests comes first, so that it does not end last."""
-MOST_REPEATED = 3
-"""More failed tests than these are not a race."""
 
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
@@ -55,26 +49,6 @@ def python(session: nox.Session, *args: str, **env: str) -> None:
 def pytest(session: nox.Session, *args: str, **env: str) -> None:
     """Run pytest from the root with the arguments after ``--``, and list skipped tests."""
     python(session, "-m", "pytest", "-rs", *args, *session.posargs, **env)
-
-
-def pytest_twice(session: nox.Session, *args: str, **env: str) -> None:
-    """Run pytest, then run failed tests a second time, one after the other. Fail if one fails again.
-
-    These tests use real processes, signals and time limits on machines that are shared. A test that
-    passes at the second run is listed in a warning: it has found a race, in the test or in benchctl.
-    """
-    with tempfile.TemporaryDirectory() as cache:
-        args = (*args, "-o", f"cache_dir={cache}")
-        try:
-            pytest(session, *args, **env)
-        except CommandFailed as failure:
-            failed = Path(cache) / "v" / "cache" / "lastfailed"
-            names = json.loads(failed.read_text(encoding="utf-8")) if failed.exists() else {}
-            if failure.return_code != 1 or not 0 < len(names) <= MOST_REPEATED:
-                raise
-            pytest(session, *args, "-n", "0", "--last-failed", **env)
-            for name in names:
-                session.warn(f"failed at the first run and passed at the second: {name}")
 
 
 def cargo(session: nox.Session, *args: str, **env: str) -> None:
@@ -162,7 +136,11 @@ def lint(session: nox.Session) -> None:
 def types(session: nox.Session) -> None:
     """Run mypy on package and tests, and compare the stub of the extension with the extension."""
     python(session, "-m", "mypy")
-    python(session, "-m", "mypy.stubtest", "bench_framework._native")
+    with tempfile.NamedTemporaryFile("w", suffix=".ini") as settings:
+        settings.write("[mypy]\nfollow_imports = skip\n")  # mypy has read the other modules
+        settings.flush()
+        alone = ("--mypy-config-file", settings.name)
+        python(session, "-m", "mypy.stubtest", *alone, "bench_framework._native")
 
 
 @nox.session
@@ -192,14 +170,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def integration(session: nox.Session) -> None:
-    """Test with real processes: hyperfine, interruption, kill -9, and the quickstart of an installed wheel."""
+    """Test with real processes: hyperfine, cargo, interruption and kill -9."""
     python(session, "tests/integration/install_hyperfine.py")
-    pytest_twice(session, *PARALLEL, "-m", "not slow", *WITH_PROCESSES, **without(session))
+    pytest(session, *PARALLEL, "-m", "not slow", "tests/integration", **without(session))
 
 
 @nox.session
 def full(session: nox.Session) -> None:
-    """Run what the default leaves out: clippy, the workers with other features, tests marked ``slow``."""
+    """Run what the default leaves out: clippy, the workers with other features, tests marked ``slow`` or ignored."""
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
     cargo(session, "test", "--locked", "--workspace", "--test", "it", "--", "--ignored")
     # In a worker whose mode is silently replaced, the reported mode must contradict the request.
@@ -211,8 +189,15 @@ def full(session: nox.Session) -> None:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
-    groups = (*WITH_PROCESSES, "tests/unit", "tests/properties", "tests/docs")
-    pytest_twice(session, *PARALLEL, "-m", "slow", *groups, **env)
+    # The longest group comes first, so that it does not end last.
+    groups = (
+        "tests/end_to_end",
+        "tests/integration",
+        "tests/unit",
+        "tests/properties",
+        "tests/docs",
+    )
+    pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
     python(session, "tests/attack/attack.py", "--quick", **env)
 
 

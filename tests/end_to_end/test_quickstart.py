@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 PAGES = ("report.html", "report.md", "appendix.md")
 CHANGED = ("runs.csv", "report.html", "claims.json")

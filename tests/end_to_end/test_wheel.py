@@ -3,6 +3,10 @@
 import zipfile
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def test_the_wheel_contains_what_a_run_needs(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())

@@ -25,8 +25,8 @@ ALSO = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "s
 
 def import_everything() -> None:
     """Import all modules of benchctl, except those that need an optional dependency."""
-    found = pkgutil.walk_packages(bench_framework.__path__, f"{bench_framework.__name__}.")
-    for name in [*ALSO, *(module.name for module in found)]:
+    modules = pkgutil.walk_packages(bench_framework.__path__, f"{bench_framework.__name__}.")
+    for name in [*ALSO, *(module.name for module in modules)]:
         try:
             importlib.import_module(name)
         except ImportError:

@@ -1,4 +1,4 @@
-//! Integration tests of search. One program holds them all, so that it is linked once.
+//! Integration tests of search. They are one program, which is linked once.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` or error stops at once"

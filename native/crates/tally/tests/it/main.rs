@@ -1,5 +1,5 @@
-//! Integration tests of tally. One program holds them all, so that it is linked once. With the feature `test-swap-io`,
-//! which replaces a mode on purpose, it holds only the test of that.
+//! Integration tests of tally. They are one program, which is linked once. With the feature `test-swap-io`,
+//! which replaces a mode on purpose, it contains only the test of that.
 #![expect(
     clippy::unwrap_used,
     reason = "a test that meets an unexpected `None` or error stops at once"
