@@ -5,16 +5,15 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench_framework.store.finding import find_records
+from tests.integration import processes
 
 ROOT = Path(__file__).parents[2]
-FAKE = ROOT / "tests" / "fakes" / "hyperfine"
 PATIENCE_S = 120.0
 ROUNDS = 14
 
@@ -129,15 +128,9 @@ def machine(
     (path / "site").mkdir()
     (path / "site" / "sitecustomize.py").write_text(SITE)
     commands = [{**rule, "sleep_s": sleep_s} for rule in rules]
-    script = {"seed": 7, "clock": "rounds", "commands": commands}
-    (path / "script.json").write_text(json.dumps(script))
-    (path / "hyperfine").write_text(
-        f"#!{sys.executable} -IS\n" + FAKE.read_text().partition("\n")[2]
-    )
-    (path / "hyperfine").chmod(0o755)
+    processes.fake_hyperfine(path, commands, clock="rounds")
     (path / "fleet.yaml").write_text(SCENARIO)
-    (path / "tool.sh").write_text("#!/bin/sh\n")
-    (path / "tool.sh").chmod(0o755)
+    processes.executable(path / "tool.sh", "#!/bin/sh\n")
     (path / "machine-id").write_text(path.name)
     return Machine(
         path,
@@ -160,11 +153,7 @@ def end(machines: Sequence[Machine]) -> None:
 
 
 def wait_for(condition: Callable[[], Any], process: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, log.read_text()
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.02)
+    processes.wait_for(condition, process, log=log.read_text, patience_s=PATIENCE_S)
 
 
 def start_scheduler(on: Machine, *words: str, interface: str = "127.0.0.1") -> str:

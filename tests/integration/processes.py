@@ -151,10 +151,13 @@ class Process:
 
 
 def wait_for(
-    condition: Callable[[], object], *processes: Running, log: Callable[[], str] = str
+    condition: Callable[[], object],
+    *processes: Running,
+    log: Callable[[], str] = str,
+    patience_s: float = PATIENCE_S,
 ) -> None:
     """Wait for a condition while processes run. Fail with the log if one ends or the condition takes too long."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < deadline, log()
         assert [process.poll() for process in processes] == [None] * len(processes), log()

@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.integration.processes import wait_for
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ("python-loop", "python-threads")
@@ -181,11 +182,8 @@ def test_an_earlier_file_is_removed_and_a_killed_run_leaves_none(
         cwd=tmp_path,
         env={**os.environ, "BENCHCTL_PYTHON": sys.executable},
     ) as process:
-        for _ in range(2000):
-            io = Path(f"/proc/{process.pid}/io").read_text(encoding="utf-8")
-            if int(io.partition("wchar: ")[2].split()[0]) > 4 << 20:
-                break
-            time.sleep(0.01)
+        io = Path(f"/proc/{process.pid}/io")
+        wait_for(lambda: int(io.read_text().partition("wchar: ")[2].split()[0]) > 4 << 20, process)
         process.kill()
     assert process.returncode == -signal.SIGKILL
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 import json
 import platform
 import signal
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -82,5 +81,8 @@ def test_state_of_hosts(make: Callable[..., Machine]) -> None:
         other.path / "worker-rack-2.log",
     )
     slow.running[0].send_signal(signal.SIGCONT)
-    time.sleep(2)
-    assert "rack-1  measuring fleet" in client.call(*status, address)[1]
+    wait_for(
+        lambda: "rack-1  measuring fleet" in client.call(*status, address)[1],
+        run,
+        client.path / "run.log",
+    )

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import time
 from pathlib import Path
 from typing import Any
 
@@ -224,7 +223,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
     with folder.start("run", "profiled.yaml", sleep_s=40, sleep_after=2) as process:
         wait_for(lambda: folder.calls >= 3, process)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
+        process.wait_for_text("press Ctrl-C again to kill it")
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 130, err

@@ -21,6 +21,7 @@ from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
+from tests.integration.processes import wait_for
 
 pytestmark = pytest.mark.real
 
@@ -52,15 +53,6 @@ def marked(mark: str) -> list[int]:
         except OSError:
             continue
     return pids
-
-
-def wait_until(condition: Callable[[], bool], patience_s: float = PATIENCE_S) -> bool:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.005)
-    return True
 
 
 def launcher_is_gone(folder: Path) -> bool:
@@ -95,12 +87,12 @@ def test_ten_kills_leave_no_process_and_lose_no_row(folder: Path) -> None:
     for _ in range(KILLS):
         (folder / "launcher.pid").unlink(missing_ok=True)
         process = start(folder)
-        assert wait_until((folder / "launcher.pid").exists)
+        wait_for((folder / "launcher.pid").exists)
         time.sleep(random_moment.uniform(0.0, 0.3))
         process.send_signal(signal.SIGKILL)
         process.wait()
-        assert wait_until(lambda: launcher_is_gone(folder))
-        assert wait_until(lambda: not marked(mark)), marked(mark)
+        wait_for(lambda: launcher_is_gone(folder))
+        wait_for(lambda: not marked(mark), log=lambda: str(marked(mark)))
         [path] = find_records(folder / "results")
         rows = len(Record.open(path).contents.blocks)
         assert rows >= rows_before  # journaled rows are kept
@@ -116,12 +108,12 @@ def test_sigkill_in_the_middle_of_a_block_kills_hyperfine_and_the_program(folder
     (folder / "plan.json").write_text(text)
     mark = f"30.{os.getpid()}"
     process = start(folder)
-    assert wait_until(lambda: len(marked(mark)) >= 2)  # hyperfine and sleep
+    wait_for(lambda: len(marked(mark)) >= 2)  # hyperfine and sleep
     process.send_signal(signal.SIGKILL)
     process.wait()
     # Less than the 30 s after which the program would end by itself.
-    assert wait_until(lambda: not marked(mark), 20), marked(mark)
-    assert wait_until(lambda: launcher_is_gone(folder))
+    wait_for(lambda: not marked(mark), log=lambda: str(marked(mark)), patience_s=20)
+    wait_for(lambda: launcher_is_gone(folder))
 
 
 def check_whole(record: Record) -> None:

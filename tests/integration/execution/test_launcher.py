@@ -15,6 +15,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
+from tests.integration.processes import wait_for
 
 ENV = {"PATH": "/usr/bin:/bin"}
 
@@ -31,13 +32,8 @@ def alive(pid: int) -> bool:
         return False
 
 
-def gone(pids: Sequence[int], patience_s: float = 5.0) -> bool:
-    deadline = time.monotonic() + patience_s
-    while any(alive(pid) for pid in pids):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
+def wait_for_end(pids: Sequence[int]) -> None:
+    wait_for(lambda: not any(map(alive, pids)), patience_s=20)
 
 
 def test_exit_codes_and_signals_are_distinguished(launcher: Launcher) -> None:
@@ -95,7 +91,7 @@ def test_a_timeout_kills_the_whole_group(launcher: Launcher, tmp_path: Path) -> 
     finished = launcher.run(sh(f"sleep 60 & echo $! >{pids}; sleep 60", timeout_s=0.3))
     assert finished.timed_out
     assert finished.how == "timed out"
-    assert gone([int(pids.read_text())])
+    wait_for_end([int(pids.read_text())])
 
 
 def test_stragglers_are_killed_even_in_another_session(launcher: Launcher, tmp_path: Path) -> None:
@@ -107,7 +103,7 @@ def test_stragglers_are_killed_even_in_another_session(launcher: Launcher, tmp_p
     )
     assert finished.exit_code == 4
     assert finished.stragglers >= 2
-    assert gone([int(line) for line in pids.read_text().split()])
+    wait_for_end([int(line) for line in pids.read_text().split()])
 
 
 def test_the_cpu_time_includes_children_and_stragglers(launcher: Launcher, tmp_path: Path) -> None:
@@ -197,7 +193,7 @@ def test_a_callback_that_raises_ends_the_command(launcher: Launcher, tmp_path: P
     with pytest.raises(KeyboardInterrupt):
         launcher.run(sh(f"echo $$ >{tmp_path}/pid; sleep 60"), give_up)
     assert time.monotonic() - start < 10
-    assert gone([int((tmp_path / "pid").read_text())])
+    wait_for_end([int((tmp_path / "pid").read_text())])
     assert launcher.run(sh("exit 0")).ok
 
 
@@ -232,7 +228,7 @@ def test_close_ends_the_launcher(tmp_path: Path) -> None:
     pid = launcher.pid
     assert pid is not None
     launcher.close()
-    assert gone([pid])
+    wait_for_end([pid])
     launcher.close()
 
 
@@ -251,7 +247,7 @@ def test_the_command_of_a_killed_launcher_is_killed(tmp_path: Path) -> None:
         launcher.run(sh(f"echo $$ >{pids}; sleep 60 & echo $! >>{pids}; wait"))
     timer.join()
     assert caught.value.code == "BX232"
-    assert gone([int(line) for line in pids.read_text().split()])
+    wait_for_end([int(line) for line in pids.read_text().split()])
     assert launcher.run(sh("exit 0")).ok  # a new one is started
     launcher.close()
 
