@@ -15,10 +15,11 @@ from bench_framework.compare.samples import Sample
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Side
 from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Role, Variant
+from bench_framework.model.policies import AnswerPolicy, JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
+from tests.build import make_plan
 from tests.unit.machine import HOST
 
 ROUNDS = 20
@@ -35,24 +36,13 @@ CELLS = tuple(
     Cell(v.label, v.id, ITEM.id, v.label, role, ((BIN,),))
     for v, role in zip(VARIANTS, (Role.BASELINE, Role.CANDIDATE), strict=True)
 )
-PLAN = Plan(
-    "sessions",
-    "?",
-    "s.yaml",
-    "0",
-    (),
-    (),
+PLAN = make_plan(
     VARIANTS,
     (ITEM,),
     CELLS,
-    (),
-    VARIANTS[0].id,
-    (),
-    (),
-    None,
-    AnswerPolicy("none"),
-    MeasurePolicy(),
-    JudgePolicy(metrics=("wall",)),
+    name="sessions",
+    answer=AnswerPolicy("none"),
+    judge=JudgePolicy(metrics=("wall",)),
 )
 
 

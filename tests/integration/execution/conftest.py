@@ -23,10 +23,11 @@ from bench_framework.model.plan import (
     Word,
     stable_id,
 )
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
+from tests import build
 from tests.integration.processes import FAKES, install_fake
 
 FAKE_WORKER = FAKES / "worker"
@@ -62,27 +63,19 @@ def make_plan(
             cells.append(
                 replace(base, id=stable_id(base.id, "control"), label="control", role=Role.CONTROL)
             )
-    return Plan(
+    return build.make_plan(
+        variants,
+        items,
+        cells,
         name="by-hand",
         question="Is it?",
-        scenario_path="s.yaml",
-        scenario_sha256="0" * 64,
         axes=(
             Axis("arm", "run", tuple(AxisValue(name, name) for name in arms)),
             Axis("on", "input", tuple(AxisValue(name, name) for name in inputs)),
         ),
-        builds=(),
-        variants=variants,
-        inputs=items,
-        cells=tuple(cells),
-        holes=(),
-        baseline_id=variants[0].id,
-        further_baselines=(),
-        experiments=(),
         program=("/bin/true",),
         answer=answer or AnswerPolicy("none"),
         measure=policy,
-        judge=JudgePolicy(),
     )
 
 

@@ -7,32 +7,18 @@ import pytest
 
 from bench_framework.execution.block_checks import reproduction
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy
 from bench_framework.scenario.selection import parse_selection
+from tests.build import make_plan
 
 
 def plan_of(value: str, *, path: str = "bench/s.yaml", experiment: str | None = None) -> Plan:
     variant = Variant("v", (("arm", value), ("io", "read")), None, experiment=experiment)
     given = Input("i", (("size", "10MiB"),), None)
-    return Plan(
-        name="n",
-        question="?",
-        scenario_path=path,
-        scenario_sha256="0" * 64,
-        axes=(),
-        builds=(),
-        variants=(variant,),
-        inputs=(given,),
-        cells=(Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),)),),
-        holes=(),
-        baseline_id=variant.id,
-        further_baselines=(),
-        experiments=(),
-        program=("/bin/true",),
-        answer=AnswerPolicy("none"),
-        measure=MeasurePolicy(),
-        judge=JudgePolicy(),
-    )
+    cell = Cell("c", variant.id, given.id, "v", Role.CANDIDATE, (("x",),))
+    policy = AnswerPolicy("none")
+    changes = {"scenario_path": path, "program": ("/bin/true",), "answer": policy}
+    return make_plan((variant,), (given,), (cell,), **changes)
 
 
 def test_the_command_has_the_file_and_one_value_per_axis() -> None:

@@ -32,6 +32,7 @@ from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.text.reasons import phrase
+from tests.build import make_plan
 
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
@@ -99,20 +100,13 @@ class Study:
             "input",
             tuple(AxisValue(f"{s}MiB", f"{s}MiB", size_bytes=s * MIB) for s in self.sizes),
         )
-        return Plan(
-            name="study",
+        return make_plan(
+            variants,
+            inputs,
+            cells,
             question="Which arm?",
-            scenario_path="s.yaml",
             scenario_sha256="0",
             axes=(arm, size) if any(self.sizes) else (arm,),
-            builds=(),
-            variants=tuple(variants),
-            inputs=tuple(inputs),
-            cells=tuple(cells),
-            holes=(),
-            baseline_id=variants[0].id,
-            further_baselines=(),
-            experiments=(),
             program=("/bin/prog",),
             answer=AnswerPolicy(compare=self.compare),  # type: ignore[arg-type]
             measure=replace(self.measure, control=self.control),
@@ -279,10 +273,12 @@ class Crossed:
         further = [
             next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further
         ]
-        return Plan(
+        return make_plan(
+            variants,
+            inputs,
+            cells,
             name="crossed",
             question="What does each axis do?",
-            scenario_path="s.yaml",
             scenario_sha256="0",
             axes=(
                 *(
@@ -291,16 +287,9 @@ class Crossed:
                 ),
                 Axis("where", "input", tuple(AxisValue(n, n) for n in self.inputs)),
             ),
-            builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
-            variants=tuple(variants),
-            inputs=tuple(inputs),
-            cells=tuple(cells),
-            holes=(),
-            baseline_id=variants[0].id,
             further_baselines=tuple(further),
             experiments=tuple(experiments),
             program=("/bin/prog",),
-            answer=AnswerPolicy(),
             measure=MeasurePolicy(control=False),
             judge=JudgePolicy(metrics=("wall",)),
             design=self.design,

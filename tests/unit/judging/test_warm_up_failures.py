@@ -5,33 +5,15 @@ began.
 import pytest
 
 from bench_framework.compare import cell_state, samples
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.plan import Cell, Input, Role, Variant
 from bench_framework.model.run import Block, Status
 from bench_framework.text.reasons import phrase
+from tests.build import make_plan
 
 VARIANT = Variant("a", (("arm", "a"),), None)
 INPUT = Input("", (), None)
 CELL = Cell("c", VARIANT.id, INPUT.id, "a", Role.CANDIDATE, (("true",),))
-PLAN = Plan(
-    "p",
-    "?",
-    "p.yaml",
-    "",
-    (),
-    (),
-    (VARIANT,),
-    (INPUT,),
-    (CELL,),
-    (),
-    VARIANT.id,
-    (),
-    (),
-    ("true",),
-    AnswerPolicy(),
-    MeasurePolicy(),
-    JudgePolicy(),
-)
+PLAN = make_plan((VARIANT,), (INPUT,), (CELL,), program=("true",))
 
 
 def block(seq: int, status: Status, message: str | None = None) -> Block:

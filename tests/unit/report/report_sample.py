@@ -52,11 +52,12 @@ from bench_framework.model.plan import (
     Variant,
     stable_id,
 )
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report import ReportData
+from tests.build import make_plan
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
 
@@ -148,7 +149,10 @@ def cells(plan_variants: tuple[Variant, ...], plan_inputs: tuple[Input, ...]) ->
 
 def plan() -> Plan:
     vs, ins = variants(), inputs()
-    return Plan(
+    return make_plan(
+        vs,
+        ins,
+        cells(vs, ins),
         name="search-matrix",
         question="Which runtime and allocator search JSON lines fastest, and what do they cost in memory?",
         scenario_path="scenarios/search-matrix.yaml",
@@ -159,9 +163,6 @@ def plan() -> Plan:
             Axis("size", "input", tuple(AxisValue(s, s, size_bytes=b) for s, b in SIZES.items())),
         ),
         builds=tuple(spec(a) for a in ALLOCATORS),
-        variants=vs,
-        inputs=ins,
-        cells=cells(vs, ins),
         holes=(
             Hole(
                 (("runtime", "glommio"), ("allocator", "mimalloc")),
@@ -169,7 +170,6 @@ def plan() -> Plan:
                 "search.yaml:21",
             ),
         ),
-        baseline_id=vs[0].id,
         further_baselines=(next(v.id for v in vs if v.label == "rayon+jemalloc"),),
         experiments=(
             Experiment(
@@ -190,10 +190,8 @@ def plan() -> Plan:
                 "adopted",
             ),
         ),
-        program=None,
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(seed=7),
-        judge=JudgePolicy(),
         hypotheses=(
             Hypothesis(
                 "the system allocator's lock", "allocator: system → jemalloc", vs[1].id, vs[0].id

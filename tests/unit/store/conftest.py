@@ -18,7 +18,7 @@ from bench_framework.model.plan import (
     Role,
     Variant,
 )
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.run import (
     Answer,
     Block,
@@ -32,6 +32,7 @@ from bench_framework.model.run import (
 )
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from tests.build import make_plan
 from tests.unit.workflow import measured_record
 
 SPEC = BuildSpec("builtin", "tally", features=("jemalloc",), profile_keys=(("lto", "fat"),))
@@ -56,7 +57,15 @@ def cell(key: str, variant: Variant, role: Role) -> Cell:
 
 @pytest.fixture
 def plan() -> Plan:
-    return Plan(
+    cells = (
+        cell("a" * 12, BASE, Role.BASELINE),
+        cell("b" * 12, OTHER, Role.CANDIDATE),
+        replace(cell("c" * 12, BASE, Role.CONTROL), label="control"),
+    )
+    return make_plan(
+        (BASE, OTHER),
+        (SMALL,),
+        cells,
         name="demo",
         question="Which?",
         scenario_path="/elsewhere/demo.yaml",
@@ -69,22 +78,10 @@ def plan() -> Plan:
             ),
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
-        builds=(PLAIN, SPEC),
-        variants=(BASE, OTHER),
-        inputs=(SMALL,),
-        cells=(
-            cell("a" * 12, BASE, Role.BASELINE),
-            cell("b" * 12, OTHER, Role.CANDIDATE),
-            replace(cell("c" * 12, BASE, Role.CONTROL), label="control"),
-        ),
         holes=(Hole((("allocator", "x"),), "not here", "demo.yaml:4"),),
-        baseline_id=BASE.id,
-        further_baselines=(),
         experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),),
-        program=None,
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(3, 3),
-        judge=JudgePolicy(),
         notes=(Note("n", "größe"),),
     )
 

@@ -22,9 +22,10 @@ from bench_framework.model.plan import (
     Role,
     Variant,
 )
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
+from tests.build import make_plan
 
 AT = "2026-03-02T17:04:09.123Z"
 ROUNDS = 12
@@ -48,7 +49,10 @@ def made_plan() -> Plan:
         )
         for n, (name, role) in enumerate(roles.items())
     ]
-    return Plan(
+    return make_plan(
+        tuple(VARIANTS.values()),
+        (TEXT,),
+        (*cells, replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)),
         name="demo",
         question="Which way is fastest?",
         scenario_path="demo.yaml",
@@ -57,18 +61,8 @@ def made_plan() -> Plan:
             Axis("way", "build", tuple(AxisValue(n, n) for n in SPEEDS)),
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
-        builds=tuple(SPECS.values()),
-        variants=tuple(VARIANTS.values()),
-        inputs=(TEXT,),
-        cells=(*cells, replace(cells[0], id="c" * 12, label="control", role=Role.CONTROL)),
-        holes=(),
-        baseline_id=VARIANTS["plain"].id,
-        further_baselines=(),
-        experiments=(),
-        program=None,
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(ROUNDS, ROUNDS, until="rounds"),
-        judge=JudgePolicy(),
     )
 
 
