@@ -198,6 +198,8 @@ def full(session: nox.Session) -> None:
         "tests/docs",
     )
     pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
+    thorough = ("-m", "hypothesis and not slow", "--hypothesis-profile", "thorough")
+    pytest(session, "-n", "auto", *thorough, "tests/unit", "tests/properties")
     python(session, "tests/attack/attack.py", "--quick", **env)
 
 

@@ -6,8 +6,9 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling, Scheduling
 
 # A test must not fail because the machine is busy: examples may take as long as they need.
-settings.register_profile("without-deadline", parent=settings.default, deadline=None)
-settings.load_profile("without-deadline")
+settings.register_profile("thorough", deadline=None)
+settings.register_profile("short", max_examples=20, deadline=None)
+settings.load_profile("short")  # `nox -s full` selects the other one
 
 
 class GroupedFiles(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has no types

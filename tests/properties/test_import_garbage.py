@@ -87,14 +87,14 @@ def test_any_bytes(content: bytes) -> None:
 
 
 @given(EXPORT)
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 def test_any_json_of_hyperfines_keys(document: object) -> None:
     if (session := read(json.dumps(document).encode("utf-8", "surrogatepass"))) is not None:
         judge(session)
 
 
 @given(st.lists(st.lists(CELL, min_size=5, max_size=5), max_size=4))
-@settings(max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 def test_any_cells_of_a_table(rows: list[list[str]]) -> None:
     text = "\n".join(["label,mean,sd,n,unit", *(",".join(row) for row in rows)])
     if (session := read(text.encode())) is not None:

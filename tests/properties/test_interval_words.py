@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is not a package
@@ -101,7 +101,6 @@ def pair_of(drawn: tuple[int, int, float, float]) -> Pair:
     return pair_of_logs(x + shift, y)
 
 
-@settings(max_examples=60, deadline=None)
 @given(series)
 def test_exchanging_the_two_sides_mirrors_verdict_and_words(
     drawn: tuple[int, int, float, float],
@@ -130,7 +129,6 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
             assert sentence_agrees(text, verdicted, 0.02)
 
 
-@settings(max_examples=60, deadline=None)
 @given(series)
 def test_a_displayed_interval_never_contradicts_its_verdict(
     drawn: tuple[int, int, float, float],

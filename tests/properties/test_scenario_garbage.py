@@ -79,7 +79,6 @@ def outcome(text: str, overrides: tuple[str, ...], only: str | None) -> Plan:
 @example("<<: 1")
 @example("- &a - *a")
 @example("[&a 1, &a 2, *a]")
-@settings(deadline=None)
 def test_any_text(text: str) -> None:
     judge(text)
 
@@ -87,13 +86,12 @@ def test_any_text(text: str) -> None:
 @given(
     st.lists(st.sampled_from(PIECES + NASTY), max_size=30), st.sampled_from([" ", "\n", ": ", ", "])
 )
-@settings(deadline=None)
 def test_any_words_of_the_language(words: list[str], between: str) -> None:
     judge(between.join(words))
 
 
 @given(st.sampled_from(TEXTS), st.data())
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=3 * settings().max_examples, suppress_health_check=[HealthCheck.too_slow])
 def test_any_damage_to_a_scenario(text: str, data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 4))):
         start = data.draw(st.integers(0, len(text)))
@@ -103,7 +101,7 @@ def test_any_damage_to_a_scenario(text: str, data: st.DataObject) -> None:
 
 
 @given(st.binary(max_size=80))
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "s.yaml"
     path.write_bytes(content)
@@ -139,7 +137,6 @@ KEYS = [
         max_size=3,
     )
 )
-@settings(deadline=None)
 def test_any_override(changes: list[tuple[str, str]]) -> None:
     house = (FIXTURES / "house_example.yaml").read_text(encoding="utf-8")
     judge(house, *(f"{key}={value}" for key, value in changes))
@@ -151,6 +148,5 @@ def test_any_override(changes: list[tuple[str, str]]) -> None:
 )
 @example("io~" + "(" * 200)
 @example("size<1e999MiB")
-@settings(deadline=None)
 def test_any_selection(only: str) -> None:
     judge((FIXTURES / "house_example.yaml").read_text(encoding="utf-8"), only=only)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import assume, given, reject, settings
+from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from bench_framework.errors import ScenarioError
@@ -67,7 +67,6 @@ def measured(plan: Plan) -> list[frozenset[tuple[str, str]]]:
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_cells_and_holes_are_the_full_product_and_nothing_twice(matrix: Matrix) -> None:
     plan = planned(matrix)
     combinations = measured(plan) + [frozenset(hole.values) for hole in plan.holes]
@@ -80,20 +79,17 @@ def test_cells_and_holes_are_the_full_product_and_nothing_twice(matrix: Matrix) 
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_excluded_combinations_are_never_measured(matrix: Matrix) -> None:
     cells = measured(planned(matrix))
     assert not any(set(rule.items()) <= cell for rule in matrix["exclude"] for cell in cells)
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_every_hole_of_a_rule_names_its_line(matrix: Matrix) -> None:
     assert all(hole.reason and hole.rule == "s.yaml:1" for hole in planned(matrix).holes)
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_ids_and_labels_are_unique(matrix: Matrix) -> None:
     plan = planned(matrix)
     for things in (plan.cells, plan.variants, plan.inputs):
@@ -102,7 +98,6 @@ def test_ids_and_labels_are_unique(matrix: Matrix) -> None:
 
 
 @given(matrices(), st.randoms(use_true_random=False))
-@settings(deadline=None)
 def test_reordering_changes_no_cell(matrix: Matrix, random: Any) -> None:
     assume(matrix["design"] != "ladder")  # the order of a ladder is its steps
     other = json.loads(json.dumps(matrix))
@@ -119,7 +114,6 @@ def test_reordering_changes_no_cell(matrix: Matrix, random: Any) -> None:
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_one_rule_more_changes_no_cell_that_stays(matrix: Matrix) -> None:
     more = json.loads(json.dumps(matrix))
     more["exclude"].append({name: values[-1] for name, values in matrix["axes"].items()})
@@ -127,13 +121,11 @@ def test_one_rule_more_changes_no_cell_that_stays(matrix: Matrix) -> None:
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_equal_scenarios_give_equal_plans(matrix: Matrix) -> None:
     assert planned(matrix) == planned(json.loads(json.dumps(matrix)))
 
 
 @given(matrices())
-@settings(deadline=None)
 def test_each_input_has_its_cells_together_the_control_last(matrix: Matrix) -> None:
     plan = planned(matrix)
     grouped = [key for key, _ in itertools.groupby(cell.input_id for cell in plan.cells)]
@@ -145,7 +137,6 @@ def test_each_input_has_its_cells_together_the_control_last(matrix: Matrix) -> N
 
 
 @given(matrices(), st.data())
-@settings(max_examples=60, deadline=None)
 def test_a_selection_takes_a_part_and_the_rest_are_holes(
     matrix: Matrix, data: st.DataObject
 ) -> None:

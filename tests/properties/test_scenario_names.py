@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework.model.plan import BIN, Plan
@@ -82,7 +82,6 @@ def test_a_hostile_value_is_one_unchanged_argument(name: str) -> None:
 
 
 @given(st.lists(names, min_size=2, max_size=5, unique=True))
-@settings(deadline=None)
 def test_any_values_are_unchanged_arguments(values: list[str]) -> None:
     plan = plan_of(values)
     assert [cell.command[1] for cell in plan.cells[: len(values)]] == [(value,) for value in values]
@@ -90,7 +89,6 @@ def test_any_values_are_unchanged_arguments(values: list[str]) -> None:
 
 
 @given(names, names, names)
-@settings(deadline=None)
 def test_environment_labels_and_experiments_are_unchanged(
     label: str, value: str, experiment: str
 ) -> None:
@@ -109,7 +107,6 @@ def test_environment_labels_and_experiments_are_unchanged(
 
 
 @given(names)
-@settings(deadline=None)
 def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
     (word,) = plan_of(["plain", name], shell=True, command="{bin} {arm}").cells[1].command
     rest = word[1]
@@ -118,7 +115,6 @@ def test_a_shell_reads_a_hostile_value_back_as_one_word(name: str) -> None:
 
 
 @given(st.lists(names, min_size=2, max_size=4, unique=True), st.data())
-@settings(deadline=None)
 def test_a_quoted_selection_finds_them(values: list[str], data: st.DataObject) -> None:
     value = data.draw(st.sampled_from(values))
     quotes = [q for q in "'\"" if q not in value]

@@ -387,7 +387,7 @@ def test_no_name_breaks_a_page(document: Document, data: ReportData, templates: 
     # The fixtures are no arguments of this function, because Hypothesis would print them.
     @given(st.lists(st.text(max_size=40), min_size=1, max_size=24))
     @example(["]]></script><!--", "|", "a\\|b", "\x1b[31m|`\n# x\u202e"])
-    @settings(max_examples=12, deadline=None)
+    @settings(max_examples=12)
     def check(names: list[str]) -> None:
         crowded = document_of_names(document, names)
         parser = Balance()
