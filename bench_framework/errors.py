@@ -70,14 +70,14 @@ class BenchError(Exception):
         return error
 
     @classmethod
-    def from_event(cls, event: Event, *, effect: str | None = None, fix: str | None = None) -> Self:
-        """Return the error of an event of a record, whose effect and fix may be replaced."""
+    def from_event(cls, event: Event) -> Self:
+        """Return the error of an event of a record."""
         return cls.from_texts(
             event.code,
             event.message,
             details=event.details,
-            effect=effect or event.effect,
-            fix=fix or event.help,
+            effect=event.effect,
+            fix=event.help,
         )
 
     def amend(self, key: str, /, **values: object) -> None:

@@ -23,6 +23,7 @@ from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 
 NO_ANSWER = "none"
@@ -200,13 +201,13 @@ def fallback_events(
 ) -> list[Event]:
     """Return BX305 for every cell whose actual mode is not the requested one."""
     return [
-        Event(
+        new_event(
             "BX305",
-            f"{plan.cell(state.cell_id).label}: {phrase(state.reason)} "
-            f"(in {sum(samples[state.cell_id].runs.values())} runs)",
-            cell_id=state.cell_id,
-            effect="its values are shown under the actual mode and are not compared",
-            help="`benchctl doctor` lists the modes that work on this machine and its folders",
+            "warning",
+            state.cell_id,
+            label=plan.cell(state.cell_id).label,
+            reason=phrase(state.reason),
+            runs=sum(samples[state.cell_id].runs.values()),
         )
         for state in states
         # An unverified cache state has its own event (BX341, BX342) from the run that it affected.

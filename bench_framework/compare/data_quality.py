@@ -20,6 +20,7 @@ from bench_framework.model.plan import Input, Plan
 from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
+from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_percent
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
@@ -43,15 +44,14 @@ def drift_events(plan: Plan, samples: Mapping[str, Sample]) -> list[Event]:
         moved = drift(samples[cell.id].values(WALL))
         if moved is None or abs(moved) < plan.judge.margin_of(WALL):
             continue
-        direction = "more" if moved > 0 else "less"
         events.append(
-            Event(
+            new_event(
                 "BX320",
-                f"the baseline took {format_percent(abs(moved), decimals=1)} {direction} time at "
-                f"the end than at the beginning{_on(plan.inputs, item.label)}",
-                cell_id=cell.id,
-                effect="comparisons remain valid, because every round measures the baseline again",
-                help="check whether the machine warms up, throttles or fills its disk",
+                "warning",
+                cell.id,
+                change=format_percent(abs(moved), decimals=1),
+                longer=moved > 0,
+                input=_name(plan.inputs, item.label),
             )
         )
     return events
@@ -88,26 +88,17 @@ def contention_events(blocks: Sequence[Block]) -> list[Event]:
     causes = ", ".join(
         f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
     )
-    return [
-        Event(
-            "BX321",
-            f"{len(disturbed)} of {len(blocks)} samples were disturbed by other load ({causes})",
-            effect="all samples are kept; small differences may stay inconclusive",
-            help="stop other jobs; CPU time is affected least",
-        )
-    ]
+    return [new_event("BX321", disturbed=len(disturbed), samples=len(blocks), causes=causes)]
 
 
 def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
     """Return BX311 for every pair of variants that are the same program."""
     return [
-        Event(
+        new_event(
             "BX311",
-            f"{plan.variant(pair.first).label} and {plan.variant(pair.second).label} are the same "
-            "program (same code, same command)",
-            effect=f"their comparison is an A/A test; {render('no_effect', same_programs.fact_of(pair))}",
-            help="if one of the two only sets a default, such as a default feature, remove it; "
-            "otherwise check that the code that runs uses the feature or flag",
+            first=plan.variant(pair.first).label,
+            second=plan.variant(pair.second).label,
+            sentence=render("no_effect", same_programs.fact_of(pair)),
         )
         for pair in same_programs.same_programs(plan, builds)
     ]
@@ -116,25 +107,16 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
 def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     """Return BX330 for every input whose A/A control differs; BX331 if there is no control."""
     if not any(plan.control_cell(item.id) for item in plan.inputs):
-        return [
-            Event(
-                "BX331",
-                "the A/A control is switched off",
-                effect="there is no noise floor, and false positives cannot be detected",
-                help="remove `control: false`",
-            )
-        ]
+        return [new_event("BX331")]
     tripped: dict[str, list[str]] = {}
     for f in floors:
         if f.tripped:
             tripped.setdefault(f.input_id, []).append(noun(f.metric))
     return [
-        Event(
+        new_event(
             "BX330",
-            f"the A/A control differs significantly from the baseline in {' and '.join(nouns)}"
-            f"{_on(plan.inputs, plan.input(input_id).label)}",
-            effect=f"every comparison of {' and '.join(nouns)} on this input is inconclusive",
-            help="check for an effect of position, page placement or leftover state on one of them",
+            metrics=" and ".join(nouns),
+            input=_name(plan.inputs, plan.input(input_id).label),
         )
         for input_id, nouns in tripped.items()
     ]
@@ -145,13 +127,13 @@ def exploratory_events(looks: Looks) -> list[Event]:
     if looks.decidable:
         return []
     return [
-        Event(
+        new_event(
             "BX340",
-            f"exploratory: {counted(looks.rounds[-1], 'round')} cannot decide "
-            f"{counted(looks.family, 'comparison')} at a family-wise error rate of "
-            f"{format_percent(looks.level)}; {looks.requirement}",
-            effect="values are shown, and every verdict is inconclusive",
-            help=f"set `measure.rounds.max` to {looks.needed} or more",
+            rounds=counted(looks.rounds[-1], "round"),
+            comparisons=counted(looks.family, "comparison"),
+            level=format_percent(looks.level),
+            requirement=looks.requirement,
+            needed=looks.needed,
         )
     ]
 
@@ -180,5 +162,6 @@ def reach(interval: Interval | None) -> float | None:
     return max(interval.hi, 1 / interval.lo) - 1
 
 
-def _on(inputs: Sequence[Input], label: str) -> str:
-    return f" on {label}" if len(inputs) > 1 and label else ""
+def _name(inputs: Sequence[Input], label: str) -> str:
+    """Return the label of an input; empty if it is the only one."""
+    return label if len(inputs) > 1 else ""

@@ -19,13 +19,13 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
+from bench_framework.text.errors import amended, new_event
 from bench_framework.text.numbers import format_percent
 
 STDERR_LINES: Final = 20
 SUCCEEDED_AGAIN: Final = "a second run succeeded"
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
-DETERMINISTIC: Final = "make the program deterministic, or set answer: {compare: none}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,14 @@ class BlockChecks:
         self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         if block.status == "other-output":
-            advice = "correct the program, or the command of answer: {check: …}"
-            event = _other_work(block, f"{target.cell.label}: {block.message}", advice)
+            event = new_event(
+                "BX210.refused",
+                "error",
+                block.cell_id,
+                block.round,
+                label=target.cell.label,
+                reason=block.message,
+            )
             return block, state.new_event(event)
         if block.answer is None:
             return block, []
@@ -109,16 +115,11 @@ class BlockChecks:
         if block.cell_id == baseline.id or is_control:
             event = varying_answer_event(baseline, event, difference)
         if warn:
-            ignoring = "set answer: {compare: none}" if plan.scenario_path else "--ignore-output"
             advice = difference.advice(varying=True) if difference is not None else ""
-            advice = advice or f"check both outputs; to ignore them: {ignoring}"
-            event = replace(
-                event,
-                code="BX334",
-                severity="warning",
-                effect="its times are compared, but the commands may do different work",
-                help=advice if plan.scenario_path else _as_option(advice),
-            )
+            key = "BX334.in-scenario"
+            if not plan.scenario_path:
+                key, advice = "BX334.in-command-line", _as_option(advice)
+            event = replace(amended(event, key, advice=advice), severity="warning")
         return state.new_event(event)
 
     def _tolerated(
@@ -130,14 +131,16 @@ class BlockChecks:
         parts = (answer.differing, self.reader.policy.tolerated_share)
         share, limit = (format_percent(part, digits=2) for part in parts)
         base = self.record.plan.cell(state.reference_id).label
-        event = Event(
+        event = new_event(
             "BX335",
-            f"{share} of the lines that {target.cell.label} prints differ from {base}",
             "warning",
             block.cell_id,
             block.round,
-            effect=f"its times are compared, because the scenario tolerates less than {limit}",
             details=_lines(target, base, self._difference(target)),
+            share=share,
+            label=target.cell.label,
+            other=base,
+            limit=limit,
         )
         return state.new_event(event)
 
@@ -222,21 +225,17 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         # If it succeeded before too, the failure is in its answer and this detail says nothing.
         if how != SUCCEEDED_AGAIN or not block.exit_codes or bad_end:
             details.append(("second run", how))
-    others = "all other configurations are measured"
-    if target.cell.role is Role.BASELINE:
-        others = "no variant can be compared with the baseline"
-    advice = "run the command by itself; it must exit with 0"
-    if plan.scenario_path:
-        advice = f"reproduce: {reproduction(plan, target.cell)}"
-    return Event(
+    return new_event(
         "BX201",
-        f"{target.cell.label} failed in {_place(block)} ({block.message})",
         "error",
         block.cell_id,
         block.round,
-        effect=f"its failed rounds are left out of comparisons; {others}",
-        help=advice,
         details=tuple(details),
+        label=target.cell.label,
+        place=_place(block),
+        reason=str(block.message),
+        baseline=target.cell.role is Role.BASELINE,
+        command=reproduction(plan, target.cell) if plan.scenario_path else "",
     )
 
 
@@ -272,37 +271,24 @@ def cache_event(target: Target, block: Block) -> Event | None:
     requested, actual = target.cell.cache, block.page_cache
     if block.status in schedule.VOID or actual is None or requested in {"unknown", actual.state}:
         return None
-    effect = "the round does not count for this configuration; "
-    effect += "it is not compared if more than 5 % of its rounds are lost"
-    if requested == "cold":
-        code = "BX341"
-        place = "on a local disk, in files that you own and no other program uses"
-        advice = f"store the input {place}, and run as root"
-    else:
-        code, effect = "BX342", f"in a comparison with cold runs, {effect}"
-        advice = "choose an input that fits into memory, or set `cache: unknown`"
-    where = f"{target.cell.label} in {_place(block)}"
-    return Event(
-        code,
-        f"page cache not verified to be {requested}: {where}: {actual.why}",
-        cell_id=block.cell_id,
-        round=block.round,
-        effect=effect,
-        help=advice,
+    return new_event(
+        "BX341" if requested == "cold" else "BX342",
+        "warning",
+        block.cell_id,
+        block.round,
         details=(("input", str(target.input_path)),),
+        requested=requested,
+        label=target.cell.label,
+        place=_place(block),
+        reason=actual.why,
     )
 
 
 def varying_answer_event(cell: Cell, event: Event, difference: Difference | None) -> Event:
     """Return the event BX214, the answers of a cell differ between its runs, from one of BX210."""
-    return replace(
-        event,
-        code="BX214",
-        message=f"{cell.label} gives different answers in different runs",
-        cell_id=cell.id,
-        effect="there is no one answer to compare the others with, so they are not compared",
-        help=(difference.advice(varying=True) if difference is not None else "") or DETERMINISTIC,
-    )
+    advice = difference.advice(varying=True) if difference is not None else ""
+    event = amended(event, "BX214.in-several-runs", label=cell.label, advice=advice)
+    return replace(event, cell_id=cell.id)
 
 
 def other_output_event(
@@ -318,25 +304,15 @@ def other_output_event(
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
     details += _lines(target, reference_label, difference)
-    advice = difference.advice() if difference is not None else ""
-    advice = f"; {advice}" if advice else ", or change `answer`"
-    message = f"{target.cell.label} prints a different result from {reference_label}"
-    return _other_work(block, message, f"correct the program{advice}", tuple(details))
-
-
-def _other_work(
-    block: Block, message: str, advice: str, details: tuple[tuple[str, str], ...] = ()
-) -> Event:
-    effect = "its times are in runs.csv (comparable=false) but not compared"
-    return Event(
-        "BX210",
-        message,
+    return new_event(
+        "BX210.other-output",
         "error",
         block.cell_id,
         block.round,
-        effect=effect,
-        help=advice,
-        details=details,
+        details=tuple(details),
+        label=target.cell.label,
+        other=reference_label,
+        advice=difference.advice() if difference is not None else "",
     )
 
 

@@ -21,6 +21,7 @@ from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.run import Block, Event, Receipt
+from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import shortest
 
 LARGEST_BYTES: Final = 64 << 20
@@ -205,7 +206,5 @@ def _excerpt(value: Any) -> str:
 def missing_event(target: Target, block: Block) -> Event:
     """Return the event BX217: metrics that are missing in a block, with reasons."""
     reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-    message = f"{target.cell.label}: a metric cannot be read ({reasons})"
-    effect = "rounds without the number are left out of comparisons of this metric only"
-    advice = "correct the output of the program, or `metrics` in the scenario"
-    return Event("BX217", message, "error", block.cell_id, block.round, effect=effect, help=advice)
+    label = target.cell.label
+    return new_event("BX217", "error", block.cell_id, block.round, label=label, reasons=reasons)

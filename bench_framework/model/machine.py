@@ -11,12 +11,9 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench_framework.model.run import Event, Host
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.run import Host
 
 _GIB: Final = 1 << 30
 
@@ -89,34 +86,3 @@ def variables_of(env: Mapping[str, str]) -> Variables:
 def format_variables(variables: Variables) -> str:
     """Return a text such as ``"LD_PRELOAD=libjemalloc.so, RAYON_NUM_THREADS=1"``."""
     return ", ".join(f"{name}={value}" for name, value in variables)
-
-
-def variable_events(plan: Plan, variables: Variables) -> tuple[Event, ...]:
-    """Return event BX343 per shell variable: a note if it reaches all cells, else a warning."""
-    notes = []
-    for name, value in variables:
-        cells = [cell for cell in plan.cells if name in dict(cell.env)]
-        if len(cells) == len(plan.cells):
-            continue
-        notes.append(_event(name, value, cells))
-    return tuple(notes)
-
-
-def _event(name: str, value: str, cells: list[Cell]) -> Event:
-    message = f"{name}={value} is set in the shell of benchctl, not in the scenario"
-    if not cells:
-        return Event(
-            "BX343",
-            f"{message}: all variants run with it",
-            "note",
-            effect="the results apply to this setting only; env.json records it",
-            help=f"`env -u {name} benchctl run …` measures without it",
-        )
-    labels = ", ".join(dict.fromkeys(cell.label for cell in cells))
-    return Event(
-        "BX343",
-        f"{message}: variants that do not set it themselves run with it",
-        effect=f"variants may differ in it: the scenario sets it for {labels} only",
-        help=f"`env -u {name} benchctl run …` measures without it, or the scenario's `env` sets it "
-        "for all",
-    )

@@ -2,9 +2,12 @@
 
 import string
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
+
+from bench_framework.model.run import Event
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")
@@ -72,6 +75,33 @@ def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -
         texts.get("fix", "").rstrip() or None,
         texts.get("label", ""),
         texts.get("note") or None,
+    )
+
+
+def new_event(
+    key: str,
+    severity: Literal["note", "warning", "error"] = "warning",
+    cell_id: str | None = None,
+    number: int | None = None,
+    /,
+    *,
+    details: tuple[tuple[str, str], ...] = (),
+    **values: object,
+) -> Event:
+    """Return the event of an entry, of a cell and of the round with this number."""
+    text = error_text(key, values)
+    return Event(text.code, text.message, severity, cell_id, number, text.effect, text.fix, details)
+
+
+def amended(event: Event, key: str, /, **values: object) -> Event:
+    """Return an event with the code of an entry, and with its texts in place of those of the event."""
+    text = error_text(key, values, alone=True)
+    return replace(
+        event,
+        code=text.code,
+        message=text.message or event.message,
+        effect=text.effect or event.effect,
+        help=text.fix or event.help,
     )
 
 

@@ -27,6 +27,7 @@ from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.manifest import digest_of, read_manifest
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
+from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 from bench_framework.version import __version__
@@ -126,9 +127,7 @@ def _run(
         earlier = _earlier_builds(plan, options, context)
         prepared = prepare(plan, options, session, earlier, context.builds)
         if context.host:
-            built = ", with programs that the client built" if context.builds else ""
-            note = f"measured on host {context.host} of a fleet{built}"
-            event = Event("BX344", note, "note")
+            event = new_event("BX344", "note", host=context.host, built=bool(context.builds))
             prepared = replace(prepared, events=(*prepared.events, event))
         if context.first_pass:
             require_programs(earlier, prepared.builds)
@@ -184,11 +183,9 @@ def _existing(
     """Return the record to continue: a given one, or an interrupted one of the plan."""
 
     def warn(path: Path, error: errors.RecordError) -> None:
-        message, cause = f"{path} is not continued", (("cause", error.message), *error.details)
-        effect = "its rounds are not used, and the record is not changed"
-        fix = "restore the file from a copy if you need them"
-        event = Event(error.code, message, effect=effect, help=fix, details=cause)
-        observer.notify(progress.Remark(event))
+        cause = (("cause", error.message), *error.details)
+        event = new_event("BX411.not-continued", details=cause, path=path)
+        observer.notify(progress.Remark(replace(event, code=error.code)))
 
     if continued is not None:
         return Record.open(continued)

@@ -26,6 +26,7 @@ from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan import PROGRAM, Plan
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, whole, write_whole
+from bench_framework.text.errors import new_event
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
@@ -177,9 +178,7 @@ def add_control(
         if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
         reason = "a run of a copy gave another result"
-    message = f"page placement is not controlled: {source.name} was not copied, because {reason}"
-    effect = "the A/A control runs the same file, so the noise floor may be too small"
-    event = Event("BX332", message, "note", effect=effect)
+    event = new_event("BX332", "note", program=source.name, reason=reason)
     return replace(build, control_path=build.path), event
 
 

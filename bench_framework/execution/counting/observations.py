@@ -24,6 +24,7 @@ from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
+from bench_framework.text.errors import new_event
 
 TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
 MOST_RUNS: Final = 3
@@ -106,8 +107,8 @@ class CountingRuns:
         except MachineError as error:
             if not policy.optional:
                 raise
-            effect = "the gate cannot judge instructions"
-            self._add(Event("BX250", error.message, "warning", effect=effect, help=error.fix))
+            error.amend("BX250.optional")
+            self._add(Event(error.code, error.message, effect=error.effect, help=error.fix))
             return
         for number, target in enumerate(targets, start=1):
             done = self._done(target, "instructions")
@@ -126,14 +127,12 @@ class CountingRuns:
                 self._append(observation)
                 done.append(observation)
             if done and done[-1].status != "ok":
-                label, message = target.cell.label, done[-1].message
-                event = Event(
+                event = new_event(
                     "BX251",
-                    f"the instructions of {label} could not be counted: {message}",
                     "warning" if policy.optional else "error",
                     target.cell.id,
-                    effect="its instructions are not compared; its other metrics are",
-                    help="correct the cause, or remove `instructions` from the scenario",
+                    label=target.cell.label,
+                    reason=done[-1].message,
                 )
                 self._add(event)
 

@@ -13,6 +13,7 @@ from bench_framework.errors import MachineError
 from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
+from bench_framework.text.errors import new_event
 
 
 def files(path: Path, chosen: Sequence[str] = ()) -> Iterator[Path]:
@@ -99,16 +100,13 @@ class Guard:
             return None
         self._reported.add((item.path, item.files))
         what = "files, size or mtime" if item.file_count is not None else "size or mtime"
-        return _event(item.path, what)
+        return new_event("BX420.input", "error", path=item.path, what=what)
 
     def replaced(self) -> Event | None:
         """Return the event BX420 if a program or library changed, for example because it was built again."""
         for path, stamp in self._programs.items():
             if _stamp(path) != stamp:
-                message = f"the program or library {path} changed while it was measured"
-                effect = "the rounds measured different programs; measuring stopped"
-                advice = "measure a copy that is not rebuilt, and start over with --fresh"
-                return Event("BX420", message, "error", effect=effect, help=advice)
+                return new_event("BX420.program", "error", path=path)
         return None
 
     def digests(self) -> Iterator[Event]:
@@ -122,7 +120,7 @@ class Guard:
             ):
                 continue
             if digest_once(item.path, item.files) != item.sha256:
-                yield _event(item.path, "digest")
+                yield new_event("BX420.input", "error", path=item.path, what="digest")
 
 
 def require_unchanged(builds: Iterable[Build]) -> None:
@@ -159,14 +157,3 @@ def _digest(path: str, chosen: Sequence[str]) -> str | None:
         return digest(Path(path), chosen)
     except OSError:
         return None
-
-
-def _event(path: str, what: str) -> Event:
-    return Event(
-        "BX420",
-        f"the input {path} changed while it was measured ({what})",
-        "error",
-        effect="the rounds of this input measured different work; its measurement stopped",
-        help="if the program writes to its input, copy it before each run: "
-        "prepare: [[cp, ORIGINAL, COPY]]",
-    )

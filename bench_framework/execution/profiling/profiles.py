@@ -23,6 +23,7 @@ from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, 
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.records import Record
+from bench_framework.text.errors import new_event
 from bench_framework.units import counted
 
 FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
@@ -73,9 +74,6 @@ def symbols_spec(spec: BuildSpec) -> BuildSpec:
     return replace(spec, profile_keys=tuple(sorted(keys.items())), rustflags=flags)
 
 
-MEASURED: Final = "only the profile is missing; the measurements are complete"
-
-
 @dataclass(slots=True)
 class Outcome:
     """The outcome: finished profiles, also if it was `stopped`, and events about missing ones."""
@@ -107,14 +105,10 @@ def profile(
     sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, launcher, env)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
-        message, advice = f"nothing was profiled: {'; '.join(reasons)}", dict.fromkeys(fixes)
-        event = Event("BX350", message, effect=MEASURED, help="; ".join(advice))
-        return Outcome(events=[event])
+        advice = "; ".join(dict.fromkeys(fixes))
+        return Outcome(events=[new_event("BX350", reasons="; ".join(reasons), advice=advice)])
     if refused:
-        message = f"callgrind is used instead of perf: {reasons[0]}"
-        effect = "shares are of user-space instructions, not of time; kernel code and waiting are "
-        effect += "missing"
-        outcome.events.append(Event("BX351", message, effect=effect, help=fixes[0]))
+        outcome.events.append(new_event("BX351", reason=reasons[0], advice=fixes[0]))
     known: dict[str, Build] = {}
     for cell in cells:
         if session.stop.level:
@@ -131,9 +125,7 @@ def profile(
             outcome.profiles.append(result)
         elif result:
             label = record.plan.variant(cell.variant_id).label
-            message = f"{label} could not be profiled: {result}"
-            fix = "correct the cause, then run `benchctl profile RECORD`"
-            event = Event("BX352", message, cell_id=cell.id, effect=MEASURED, help=fix)
+            event = new_event("BX352", "warning", cell.id, label=label, reason=result)
             outcome.events.append(event)
     return outcome
 

@@ -26,6 +26,7 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
 from bench_framework.model.profile import Frame, Unwinding
 from bench_framework.model.profile import Sampler as SamplerName
+from bench_framework.text.errors import error_text
 
 PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
 FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")
@@ -153,9 +154,10 @@ Sampler = Perf | Callgrind
 class Refusal(Exception):  # noqa: N818 -- a state of this machine
     """The reason why a sampler cannot be used on this machine, and the fix."""
 
-    def __init__(self, reason: str, fix: str) -> None:
-        super().__init__(reason)
-        self.reason, self.fix = reason, fix
+    def __init__(self, key: str, **values: object) -> None:
+        text = error_text(key, values)
+        super().__init__(text.message)
+        self.reason, self.fix = text.message, text.fix or ""
 
 
 def find_sampler(
@@ -175,7 +177,7 @@ def find_sampler(
     if choice in {"auto", "callgrind"}:
         if (version := version_of(launcher, "valgrind", env)) is not None:
             return Callgrind(version), refused
-        refused.append(Refusal("valgrind is not installed", "install valgrind"))
+        refused.append(Refusal("BX350.no-valgrind"))
     return None, refused
 
 
@@ -183,8 +185,7 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     """Return perf with the first event that counts on this machine. Raises `Refusal`."""
     version = version_of(launcher, "perf", env)
     if version is None:
-        fix = "install linux-perf (Debian), linux-tools-generic (Ubuntu) or perf"
-        raise Refusal("perf is not installed", fix)
+        raise Refusal("BX350.no-perf")
     hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
     reason = ""
     for event in EVENTS:
@@ -199,12 +200,10 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
             # perf may record an event that does not count, and print why.
             reason = reason or (_tail(folder / "stderr") if samples == NO_SAMPLES else samples)
     paranoid = _number(PARANOID)
-    fix = "allow the system call perf_event_open (CAP_PERFMON), which containers often block"
     # Above 2 an unprivileged user cannot sample.
     if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
-        reason = f"perf_event_paranoid is {paranoid}"
-        fix = "run as root: sysctl kernel.perf_event_paranoid=2 (or 1 to include kernel functions)"
-    raise Refusal(f"perf may not sample on this machine{f': {reason}' if reason else ''}", fix)
+        raise Refusal("BX350.paranoid", paranoid=paranoid)
+    raise Refusal("BX350.no-samples", reason=reason)
 
 
 def _number(path: Path) -> int | None:

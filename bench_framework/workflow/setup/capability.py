@@ -8,6 +8,7 @@ from typing import Any
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant, Word
 from bench_framework.model.run import Event
+from bench_framework.text.errors import new_event
 from bench_framework.units import counted
 
 Description = Mapping[str, Any]
@@ -71,13 +72,13 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
             if reason := reason_of(described, axis, value, "limited"):
                 limited.setdefault((axis, value, reason), []).append(variant.label)
     return tuple(
-        Event(
+        new_event(
             "BX312",
-            f"{axis}={value} does not use all that this processor offers: {reason}",
-            effect=f"the times of {counted(len(labels), 'variant')} are those of this build",
-            help="measure a build for this machine too: an axis value with "
-            "rustflags: [-C, target-cpu=native]",
             details=(("variants", ", ".join(labels)),),
+            axis=axis,
+            value=value,
+            reason=reason,
+            variants=counted(len(labels), "variant"),
         )
         for (axis, value, reason), labels in limited.items()
     )

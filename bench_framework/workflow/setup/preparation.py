@@ -20,15 +20,13 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.model.machine import variable_events
 from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.run import Build, Event, Host, PreparedInput, Training
-from bench_framework.text.numbers import format_size
-from bench_framework.units import counted
+from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.capability import leave_out, limits
+from bench_framework.workflow.setup.remarks import build_events, variable_events
 from bench_framework.workflow.setup.time_estimates import built_binary
 from bench_framework.workflow.setup.trial import Trials, refusals, try_cells, warnings
 
@@ -227,48 +225,6 @@ def _proved(
             target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
             proved[build.id] = prove(build, target, runner, session.env, tool)
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
-
-
-def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
-    """Yield the remarks about each build, and the proof that its preloaded allocator was used."""
-    for build in builds:
-        labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
-        for remark in build.remarks:
-            effect = "it may change nothing that is measured"
-            advice = "use the dependency in the program, or remove the setting"
-            yield Event("BX337", f"{labels}: {remark}", effect=effect, help=advice)
-        if (training := build.training) is not None:
-            spec = next((s for s in plan.builds if s.id == build.id), None)
-            plain = {s.id for s in plan.builds if spec and s == replace(spec, pgo=False, train=())}
-            without = next((other for other in builds if other.id in plain), None)
-            yield _trained(build, training, labels, without)
-        if (preload := build.preload) is None:
-            continue
-        message = f"{labels}: {preload} replaces malloc in the unchanged program by LD_PRELOAD"
-        least = format_size(preload.least_peak_bytes)
-        details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
-        effect = f"hyperfine also uses it, so a peak memory below {least} is unknown"
-        yield Event("BX336", message, "note", effect=effect, details=details)
-
-
-def _trained(build: Build, training: Training, labels: str, plain: Build | None) -> Event:
-    """Return the event of a build with PGO: a warning if its code is that of `plain`."""
-    first, *others = training.commands
-    rest = f" and {counted(len(others), 'further run')}" if others else ""
-    message = f"{labels}: built with a profile (PGO), trained by `{first}`{rest}"
-    details = (
-        *(("training", command) for command in training.commands),
-        *(("left out", f"{command}: {reason}") for command, reason in training.skipped),
-        ("profile", f"sha256 {training.sha256}, merged by {training.tool}"),
-        ("functions", training.evidence),
-    )
-    if plain is not None and build.code_sha256 and build.code_sha256 == plain.code_sha256:
-        message += "; its code is equal to that of the build without the profile"
-        effect = "nothing shows that the compiler used the profile"
-        advice = "train with the work that is measured: pgo: {train: [...]}"
-        return Event("BX338", message, effect=effect, help=advice, details=details)
-    effect = "its training is these runs, so other inputs may gain less"
-    return Event("BX338", message, "note", effect=effect, details=details)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:

@@ -28,6 +28,7 @@ from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, l
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
+from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S, trials_file, workload
 
@@ -37,7 +38,6 @@ MOST_REPEATED: Final = 3
 """Most further runs of the first baseline, until one is not clearly faster than the one before."""
 WARM: Final = 0.8
 """Least ratio of the times of two runs after which the first is not repeated any more."""
-NOTHING: Final = "nothing else was built, and nothing was measured"
 
 
 @dataclass(slots=True)
@@ -233,7 +233,9 @@ def try_cells(
                     if warm or not again.ok or _difference(plan, again, first_trial):
                         break
     for event in filter(None, map(guard.changed, prepared)):
-        raise CellError.from_event(event, effect=NOTHING)
+        error = CellError.from_event(event)
+        error.amend("BX420.in-trial")
+        raise error
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
 
@@ -251,10 +253,10 @@ def refusals(trials: Trials) -> list[BenchError]:
     errors: list[BenchError] = []
     for trial in (*trials.trials, *([trials.again] if trials.again else ())):
         if trial.cell.role is Role.BASELINE and not trial.ok:
-            event = _failure(plan, trial)
-            advice = (trial.output.error and trial.output.error.fix) or "correct the command"
-            fix = f"{advice}; then check it: benchctl try {plan.scenario_path}"
-            errors.append(CellError.from_event(event, effect=NOTHING, fix=fix))
+            error = CellError.from_event(_failure(plan, trial))
+            advice = trial.output.error and trial.output.error.fix
+            error.amend("BX205.baseline", advice=advice, scenario=plan.scenario_path)
+            errors.append(error)
     again = trials.again
     if again is not None and not errors:
         difference = again.output.difference
@@ -282,9 +284,7 @@ def warnings(trials: Trials) -> list[Event]:
     plan, events = trials.plan, []
     varies = any(error.code == "BX214" for error in refusals(trials))
     baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
-    code, effect = "BX334", "they may do different work"
-    if plan.answer.differs == "refuse":
-        code, effect = "BX210", "its times will not be compared"
+    key = "BX210.in-trial" if plan.answer.differs == "refuse" else "BX334.in-trial"
     for trial in trials.trials:
         cell, base = trial.cell, baselines.get(trial.cell.input_id)
         if cell.role is Role.BASELINE or not trial.same_build:
@@ -295,25 +295,31 @@ def warnings(trials: Trials) -> list[Event]:
         if not base or varies or cell.role.separate:
             continue
         if details := _difference(plan, trial, base):
-            message = f"{cell.label} prints a different result from {base.cell.label}"
             difference = trial.output.difference
-            advice = difference.advice() if difference is not None else ""
-            fix = f"correct the program{f'; {advice}' if advice else ', or change `answer`'}"
-            event = Event(code, message, cell_id=cell.id, effect=effect, help=fix, details=details)
+            event = new_event(
+                key,
+                "warning",
+                cell.id,
+                details=details,
+                label=cell.label,
+                other=base.cell.label,
+                advice=difference.advice() if difference is not None else "",
+            )
             events.append(event)
     return events
 
 
 def _failure(plan: Plan, trial: Trial) -> Event:
-    where = f" on {plan.input(trial.cell.input_id).label}" if len(plan.inputs) > 1 else ""
     error = trial.output.error
-    return Event(
+    return new_event(
         "BX205",
-        f"{trial.cell.label} failed in its trial run{where}: {trial.failure}",
-        cell_id=trial.cell.id,
-        effect="it will not be compared; all other configurations are measured",
-        help=(error.fix if error else "") or "correct its arguments, or exclude it with -k",
+        "warning",
+        trial.cell.id,
         details=(("command", shlex.join(trial.target.argv)),),
+        label=trial.cell.label,
+        input=plan.input(trial.cell.input_id).label if len(plan.inputs) > 1 else "",
+        failure=trial.failure,
+        advice=error.fix if error else "",
     )
 
 

@@ -18,7 +18,8 @@ PACKAGE: Final = Path(errors.__file__).parent
 KEY: Final = re.compile(r"B[CX]\d{3}(\.[a-z0-9-]+)?")
 TEXTS: Final = ("message", "effect", "fix", "label", "note")
 OTHER_KEYWORDS: Final = {"details", "exit_code", "also"}
-OTHER_CALLS: Final = {"Event", "frozenset", "error_text"}
+AMENDING: Final = {"amend", "amended"}
+OTHER_CALLS: Final = {"frozenset", "error_text"}
 """Calls whose codes are not those of errors, or that give the values as a mapping."""
 GIVEN_BY_HELPER: Final = {
     "unknown": {"near", "known"},
@@ -51,6 +52,13 @@ def parts_of(entry: Mapping[str, object]) -> list[object]:
 
 def placeholders(entry: Mapping[str, str]) -> set[str]:
     return {name for text in TEXTS for name in names_in(entry.get(text, ""))}
+
+
+def values_needed(call: ast.Call, key: str) -> set[str]:
+    """Return the values that a call must give: those of the whole entry, or of what it replaces."""
+    code, _, variant = key.partition(".")
+    amending = name_of(call) in AMENDING
+    return placeholders(table()[code][variant] if amending else entry_of(key))
 
 
 def names_in(text: str) -> Iterator[str]:
@@ -103,8 +111,8 @@ def test_each_raise_gives_the_values_of_its_entry() -> None:
             continue
         given = values_given(node)
         for key in (key for argument in node.args[:3] for key in keys_in(argument)):
-            if key in texts and given != placeholders(texts[key]):
-                wrong.append((file, node.lineno, key, given ^ placeholders(texts[key])))
+            if key in texts and given != (needed := values_needed(node, key)):
+                wrong.append((file, node.lineno, key, given ^ needed))
             elif key not in texts and "." in key:
                 wrong.append((file, node.lineno, key, {"no entry"}))
     assert wrong == []
@@ -119,8 +127,8 @@ def test_a_key_in_a_variable_gets_the_values_of_its_entry() -> None:
         calls = [call for call in calls if name_of(call) not in OTHER_CALLS]
         for variable, key in assigned_keys(function):
             users = [call for call in calls if variable in map(ast.unparse, call.args[:3])]
-            needed = placeholders(texts.get(key, {}))
-            if users and not any(needed <= values_given(call) for call in users):
+            checked = users if key in texts else []
+            if checked and not any(values_needed(c, key) <= values_given(c) for c in checked):
                 wrong.append((file, function.name, key))
     assert wrong == []
 
@@ -149,6 +157,12 @@ def test_no_error_is_raised_with_a_text_of_its_own() -> None:
             if len(node.args) != 1 or not (by_name or keys_in(first)):
                 literal.append((file, node.lineno))
     assert literal == []
+
+
+def test_no_event_has_a_text_of_its_own() -> None:
+    calls = [(file, node) for file, node in sources() if isinstance(node, ast.Call)]
+    events = [(file, call) for file, call in calls if name_of(call) == "Event" and call.args]
+    assert [file for file, call in events if not ast.unparse(call.args[0]).endswith(".code")] == []
 
 
 def test_the_texts_are_filled_with_the_values() -> None:

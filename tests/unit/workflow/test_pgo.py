@@ -15,7 +15,7 @@ from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build, Training
 from bench_framework.workflow.run import require_programs
-from bench_framework.workflow.setup.preparation import build_events
+from bench_framework.workflow.setup.remarks import build_events
 
 PLAIN = BuildSpec("/crate", "prog")
 TRAINED = BuildSpec("/crate", "prog", pgo=True)
