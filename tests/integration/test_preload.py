@@ -101,7 +101,14 @@ def crate(folder: Path, *, library: bool) -> str:
     return "{crate: prog}"
 
 
-@pytest.mark.parametrize("kind", ["C program", "crate with a library", "crate without a library"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "C program",
+        "crate with a library",
+        pytest.param("crate without a library", marks=pytest.mark.slow),
+    ],
+)
 def test_the_library_is_used_and_the_record_proves_it(
     benchctl: Benchctl, tmp_path: Path, kind: str
 ) -> None:

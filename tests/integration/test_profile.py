@@ -219,6 +219,7 @@ def test_a_run_that_takes_too_long_is_dropped_and_the_others_stay(folder: Folder
     assert "run 3 of 3: timed out after 8 s" in (folder.record / "appendix.md").read_text()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> None:
     with folder.start("run", "profiled.yaml", sleep_s=40, sleep_after=2) as process:
         wait_for(lambda: folder.calls >= 3, process)

@@ -49,9 +49,18 @@ gate: {wall: 2%}
             "-S",
             "measure.seed=7",
         ),
-        ("--dir=other", "run", "a scenario.yaml", "--rounds", "20", "-S", "question=Who's first?"),
+        pytest.param(
+            (
+                *("--dir=other", "run", "a scenario.yaml", "--rounds", "20"),
+                *("-S", "question=Who's first?"),
+            ),
+            marks=pytest.mark.slow,
+        ),
         ("gate", "a scenario.yaml", "--fresh", "--dir", "gated"),
-        ("ab", "--fresh", "--dir", "pairs", "/bin/true 'old data'", "/bin/true new --fresh"),
+        pytest.param(
+            ("ab", "--fresh", "--dir", "pairs", "/bin/true 'old data'", "/bin/true new --fresh"),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=["run", "filter", "gate", "ab"],
 )
