@@ -200,7 +200,7 @@ def full(session: nox.Session) -> None:
     pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
     thorough = ("-m", "hypothesis and not slow", "--hypothesis-profile", "thorough")
     pytest(session, "-n", "auto", *thorough, "tests/unit", "tests/properties")
-    python(session, "tests/attack/attack.py", "--quick", **env)
+    python(session, "tests/validation/attack/attack.py", "--quick", **env)
 
 
 @nox.session
@@ -241,7 +241,7 @@ def statistics(session: nox.Session) -> None:
         "gate_false_alarms",
         "gate_detection",
     ]:
-        python(session, f"tests/statistics/{name}.py")
+        python(session, f"tests/validation/statistics/{name}.py")
 
 
 @nox.session
@@ -251,14 +251,20 @@ def bench(session: nox.Session) -> None:
     The documentation quotes these figures. Package managers install the other programs into the cache.
     ``nox -s bench -- peers_tally`` runs one script.
     """
-    scripts = sorted(path.stem for path in (ROOT / "tests" / "bench").glob("peers_*.py"))
+    scripts = sorted(
+        path.stem for path in (ROOT / "tests" / "validation" / "bench").glob("peers_*.py")
+    )
     large = ("large_record", "judging", "long_history", "large_site")
     names = session.posargs or ["overhead", "startup", *large, "fleet_simulation", *scripts]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for name in names:
             try:
-                python(session, f"tests/bench/{name}.py", *([folder] if name == "overhead" else []))
+                python(
+                    session,
+                    f"tests/validation/bench/{name}.py",
+                    *([folder] if name == "overhead" else []),
+                )
             except nox.command.CommandFailed:  # the other figures are still measured
                 failures.append(name)
     if failures:
@@ -317,7 +323,7 @@ def attack(session: nox.Session) -> None:
 
     It takes about 20 minutes. ``-- --quick`` takes a minute, and ``-- kills disk`` runs these groups.
     """
-    python(session, "tests/attack/attack.py", *session.posargs, **without(session))
+    python(session, "tests/validation/attack/attack.py", *session.posargs, **without(session))
 
 
 @nox.session

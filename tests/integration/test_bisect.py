@@ -20,7 +20,7 @@ from tests.integration.processes import FAKES, Process, isolated, start, wait_fo
 
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "tests" / "statistics"))
+sys.path.append(str(ROOT / "tests" / "validation" / "statistics"))
 
 from noise import recorded  # noqa: E402 -- a module of the scripts next to the tests
 

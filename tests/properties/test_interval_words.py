@@ -13,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "statistics"))  # the folder is not a package
+sys.path.insert(
+    0, str(Path(__file__).parents[1] / "validation/statistics")
+)  # the folder is not a package
 
 from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_agrees
 

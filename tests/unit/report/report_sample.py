@@ -59,7 +59,9 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report import ReportData
 from tests.build import make_plan
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
+sys.path.insert(
+    0, str(Path(__file__).parents[2] / "validation/bench")
+)  # the folder is not a package
 
 import made_record
 

@@ -7,7 +7,9 @@ import pytest
 
 from bench_framework.report import Document
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))  # the folder is not a package
+sys.path.insert(
+    0, str(Path(__file__).parents[2] / "validation/bench")
+)  # the folder is not a package
 
 import made_record
 

@@ -1,5 +1,5 @@
 //! What a parser can do at best: one thread, every line of every file parsed into the worker's
-//! types, nothing searched. Prints lines and bytes. `tests/bench/peers_search.py` compares the
+//! types, nothing searched. Prints lines and bytes. `tests/validation/bench/peers_search.py` compares the
 //! engines with it.
 
 use std::fs;

@@ -1,11 +1,12 @@
 """Time to decision of a race and of the fixed plan (`docs/method.md#race`).
 
-Usage: ``python tests/statistics/time_to_decision.py [leaving|equal] [RECORDING…]``. Replays disjoint windows of
-recorded rounds of 24 variants through the looks, judgement and dropping rule of the product. It prints tables and has
-no marks. It is not part of CI: ten windows take some minutes. With ``leaving``, it compares the fixed plan with and
-without configurations that leave when their comparisons are conclusive (`docs/method.md#finished-configurations`).
-With ``equal``, the 24 variants are made equal: each time is divided by the median of its variant, and the labels are
-drawn anew within each round (seeded). It counts the races that drop a variant as worse, which is always wrong.
+Usage: ``python tests/validation/statistics/time_to_decision.py [leaving|equal] [RECORDING…]``. Replays disjoint
+windows of recorded rounds of 24 variants through the looks, judgement and dropping rule of the product. It prints
+tables and has no marks. It is not part of CI: ten windows take some minutes. With ``leaving``, it compares the fixed
+plan with and without configurations that leave when their comparisons are conclusive
+(`docs/method.md#finished-configurations`). With ``equal``, the 24 variants are made equal: each time is divided by
+the median of its variant, and the labels are drawn anew within each round (seeded). It counts the races that drop a
+variant as worse, which is always wrong.
 """
 
 # ruff: noqa: T201 -- a script that prints
@@ -29,7 +30,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.run_options import plan_scenario
 
-NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
+NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
 ROUNDS = 60
 LIMIT = 90
 """Limit of rounds of a budget for 60 rounds of all configurations."""

@@ -1,6 +1,6 @@
 """False positives and power on simulated noise (`docs/method.md#simulated-noise`).
 
-Usage: ``python tests/statistics/level_and_power.py [REPLAYS [leaving]]``. Seeded; prints tables and has
+Usage: ``python tests/validation/statistics/level_and_power.py [REPLAYS [leaving]]``. Seeded; prints tables and has
 no marks. It is not part of CI: 300 replays, the default, take several minutes. With ``leaving``, it prints
 only the table of configurations that leave early (`docs/method.md#finished-configurations`).
 """

@@ -1,6 +1,6 @@
 """The worker `search` against what its parsers can do at best, and against ripgrep.
 
-    python tests/bench/peers_search.py [SIZE_MIB] [ROUNDS]
+    python tests/validation/bench/peers_search.py [SIZE_MIB] [ROUNDS]
 
 Builds the worker and its example `parse_only`, writes sessions into a temporary folder, and prints ratios paired by
 round. ripgrep (`rg`) must be on the path for its part; what it finds is compared before it is timed.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from side_by_side import Arm, measure, rates, ratio, target
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PARSERS = ("serde-json", "simd-json", "sonic-rs")
 RARE = "zyzzyva"
 

@@ -36,7 +36,7 @@ from bench_framework.report import figures  # noqa: F401 -- the same
 from bench_framework.store import finding, layout
 from bench_framework.workflow import cache
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+ROOT: Final = Path(__file__).resolve().parents[3]
 FAKES: Final = ROOT / "tests" / "fakes"
 NEVER: Final = 2**63
 STATE: Final = struct.Struct("3Q3q512s512s")

@@ -1,7 +1,7 @@
 """The worker tally compared with its peers, on 100 MiB of prose: word-tally 0.28.0 and `wc -w`.
 
-Usage: ``python tests/bench/peers_tally.py [ROUNDS]``. Prints each target with its figure; exits 1 if one is missed.
-word-tally is installed by cargo on the first use; the texts are made by dgen, and kept next to it.
+Usage: ``python tests/validation/bench/peers_tally.py [ROUNDS]``. Prints each target with its figure; exits 1 if one
+is missed. word-tally is installed by cargo on the first use; the texts are made by dgen, and kept next to it.
 """
 
 import json
@@ -15,7 +15,7 @@ from typing import Any
 
 from side_by_side import PEERS, Arm, measure, rates, ratio, target
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR") or PEERS.parent / "dev-target")
 MIB = 1 << 20
 SIZE = 100 * MIB

@@ -1,8 +1,8 @@
 """False and detected changes of simulated histories: the tables of `docs/method.md#history`.
 
-Usage: ``python tests/statistics/history.py [HISTORIES]``. Seeded; the 400 histories per figure of the page take a few
-minutes. It exits with 1 if more than 5 % of the stable histories with normal noise have a confirmed change, or if a
-change that the page promises is not found.
+Usage: ``python tests/validation/statistics/history.py [HISTORIES]``. Seeded; the 400 histories per figure of the page
+take a few minutes. It exits with 1 if more than 5 % of the stable histories with normal noise have a confirmed
+change, or if a change that the page promises is not found.
 """
 
 # ruff: noqa: T201 -- a script that prints

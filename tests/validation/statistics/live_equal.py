@@ -1,9 +1,10 @@
 """Live A/A records: how often a report calls identical programs different (`docs/method.md#live-aa-records`).
 
-Usage: ``python tests/statistics/live_equal.py [FOLDER] [--records 300] [--until HH:MM]``. Each record takes about 10 s.
-It is one `benchctl run` of three copies of one configuration of `factor` (CPU-bound, about 20 ms) and the A/A control,
-with the default rules for wall and CPU time. In half of the records, which a seed chooses, a busy process starts on the
-same CPU after a random round of the middle and stays until the end. Run it pinned to one CPU: ``taskset -c 0``.
+Usage: ``python tests/validation/statistics/live_equal.py [FOLDER] [--records 300] [--until HH:MM]``. Each record
+takes about 10 s. It is one `benchctl run` of three copies of one configuration of `factor` (CPU-bound, about 20 ms)
+and the A/A control, with the default rules for wall and CPU time. In half of the records, which a seed chooses, a
+busy process starts on the same CPU after a random round of the middle and stays until the end. Run it pinned to one
+CPU: ``taskset -c 0``.
 
 FOLDER keeps one line per record in ``records.jsonl``, and the whole record if a verdict was false or the control
 differed. The same command continues after the last line. The number of records is fixed by the first call.

@@ -1,7 +1,7 @@
 """Coverage of the intervals on simulated noise (`docs/method.md#coverage-of-the-intervals`).
 
-Usage: ``python tests/statistics/coverage.py [SIMULATIONS [ROUNDS…]]``. Seeded. 10 000 simulations of 18 and of 40
-rounds by default take most of an hour of CPU time, on all cores. It exits with 1 if a demand is not met.
+Usage: ``python tests/validation/statistics/coverage.py [SIMULATIONS [ROUNDS…]]``. Seeded. 10 000 simulations of 18
+and of 40 rounds by default take most of an hour of CPU time, on all cores. It exits with 1 if a demand is not met.
 """
 
 # ruff: noqa: T201 -- a script that prints

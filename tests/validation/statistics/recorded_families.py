@@ -1,7 +1,7 @@
 """False verdicts and power on recorded noise, next to other methods (`docs/method.md#recorded-rounds`).
 
-Usage: ``python tests/statistics/recorded_families.py [REPLAYS [WORK…]]``. Seeded; prints tables and has no marks.
-400 replays of equal programs and a quarter of that of real differences, the default, take about ten minutes.
+Usage: ``python tests/validation/statistics/recorded_families.py [REPLAYS [WORK…]]``. Seeded; prints tables and has no
+marks. 400 replays of equal programs and a quarter of that of real differences, the default, take about ten minutes.
 
 Equal programs are made from recorded rounds by drawing labels anew within each round. The number of disjoint windows
 shows how much noise was observed.

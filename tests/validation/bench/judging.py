@@ -1,6 +1,6 @@
 """Time to judge a large generated record, and one interim analysis of it while measuring.
 
-``python tests/bench/judging.py [CELLS ROUNDS]`` prints the figures of one record.
+``python tests/validation/bench/judging.py [CELLS ROUNDS]`` prints the figures of one record.
 """
 
 import sys

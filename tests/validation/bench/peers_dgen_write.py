@@ -1,6 +1,6 @@
 """dgen's writer against its own bounds and against fio: the same size, block, depth, direct and fsync.
 
-``python tests/bench/peers_dgen_write.py [--size MIB] [--rounds N] [--dir FOLDER]``
+``python tests/validation/bench/peers_dgen_write.py [--size MIB] [--rounds N] [--dir FOLDER]``
 
 Needs fio, and a release build of dgen.
 

@@ -1,6 +1,6 @@
 """Untimed cost of benchctl per run, hyperfine included: whole wall time minus the time inside timed processes.
 
-Usage: ``python tests/bench/overhead.py FOLDER``. Prints one line per kind of cost; judges nothing.
+Usage: ``python tests/validation/bench/overhead.py FOLDER``. Prints one line per kind of cost; judges nothing.
 """
 
 import csv

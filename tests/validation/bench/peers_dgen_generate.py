@@ -1,10 +1,9 @@
 """dgen's generator compared with memset and dgen-py 0.3.0: same kind of buffer, same threads.
 
-Usage: ``python tests/bench/peers_dgen_generate.py [ROUNDS]``. Prints each target with its figure; exits 1 if one
-is missed.
-dgen-py is installed by pip on the first use, into an environment of its own. Each arm is a process that waits with its
-buffer ready, so what is timed is filling alone. memset writes the byte 0x5a: zeros are a special case of some machines,
-which write them without moving them; their figure is also printed.
+Usage: ``python tests/validation/bench/peers_dgen_generate.py [ROUNDS]``. Prints each target with its figure; exits 1
+if one is missed. dgen-py is installed by pip on the first use, into an environment of its own. Each arm is a process
+that waits with its buffer ready, so what is timed is filling alone. memset writes the byte 0x5a: zeros are a special
+case of some machines, which write them without moving them; their figure is also printed.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Comparison of two records by an anchor: the table of `docs/method.md#two-records`.
 
-Usage: ``python tests/statistics/sessions.py [PAIRS]``. Seeded; 1 000 pairs of sessions per figure take ten seconds
-each. It exits with 1 if equal programs get a verdict in more than 5 % of the comparable pairs, as long as cells differ
-between sessions by no more than copies of one binary.
+Usage: ``python tests/validation/statistics/sessions.py [PAIRS]``. Seeded; 1 000 pairs of sessions per figure take ten
+seconds each. It exits with 1 if equal programs get a verdict in more than 5 % of the comparable pairs, as long as
+cells differ between sessions by no more than copies of one binary.
 """
 
 # ruff: noqa: T201 -- a script that prints

@@ -1,8 +1,8 @@
 """Compare `benchctl ab` with hyperfine on the same two commands: times to the first figure and to the answer.
 
-Usage: ``python tests/bench/ab_and_hyperfine.py [--times N] [--busy N]``. Each tool runs in a separate terminal,
-so that it displays its progress. Both run the commands without a shell. Each turn runs both in a random order.
-Needs cargo and ripgrep.
+Usage: ``python tests/validation/bench/ab_and_hyperfine.py [--times N] [--busy N]``. Each tool runs in a separate
+terminal, so that it displays its progress. Both run the commands without a shell. Each turn runs both in a random
+order. Needs cargo and ripgrep.
 """
 
 import argparse
@@ -175,7 +175,7 @@ def main() -> None:
     given = parser.parse_args()
     tool = find_hyperfine()
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    env |= {"COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[2])}
+    env |= {"COLUMNS": "120", "TERM": "xterm", "PYTHONPATH": str(Path(__file__).parents[3])}
     order = random.Random(1)
     load = [os.getloadavg()[0]]
     rows = []

@@ -3,7 +3,7 @@
 Two made records (nothing in them was measured): 200 cells in 100 rounds, judged, and reported by ``benchctl report``
 in a process of its own; and 200 cells in 500 rounds, 100 000 runs and their control arms, loaded by `load`.
 
-``python tests/bench/large_record.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
+``python tests/validation/bench/large_record.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Load of a scheduler with 200 simulated hosts: tasks per second, memory, and the time to gather 2 000 records.
 
-``python tests/bench/fleet_simulation.py [--hosts N] [--runs N]`` prints JSON. The scheduler, the workers and
+``python tests/validation/bench/fleet_simulation.py [--hosts N] [--runs N]`` prints JSON. The scheduler, the workers and
 the client are three processes. The client calls what ``benchctl run --scheduler ADDRESS --host all`` calls, ten
 times. Each worker is that of ``benchctl fleet worker``, but its task measures nothing: it sends the progress
 and returns the record that one run with the fake hyperfine gave. Reports are not written.

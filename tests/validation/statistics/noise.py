@@ -16,7 +16,7 @@ Noise = Callable[[np.random.Generator, int, int], Floats]
 Arms = dict[str, Floats]
 """Arm → times, one per round."""
 
-NOISE = Path(__file__).parents[1] / "fixtures" / "noise"
+NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
 WORKS = {
     "cpu": "one thread",
     "wc": "wc, cached text",

@@ -1,9 +1,9 @@
 """Live detection: how often and how fast +3 % of a program of 50 ms is found (`docs/method.md#live-detection`).
 
-Usage: ``python tests/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 8 s each.
-A try is one command, `benchctl run FILE --gate`, on `factor` (compute-bound), on the same with 3 % more work, and on
-the A/A control: it measures until the gate can judge, and measures again what looks worse. Every fourth try has no
-more work, so that any difference is a false positive. It prints a table and exits with 1 if a mark is missed.
+Usage: ``python tests/validation/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 8
+s each. A try is one command, `benchctl run FILE --gate`, on `factor` (compute-bound), on the same with 3 % more work,
+and on the A/A control: it measures until the gate can judge, and measures again what looks worse. Every fourth try
+has no more work, so that any difference is a false positive. It prints a table and exits with 1 if a mark is missed.
 
 benchctl waits until another benchctl has finished measuring. The time of a try that waited does not count.
 """

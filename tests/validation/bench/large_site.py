@@ -1,6 +1,6 @@
 """Time of ``benchctl site`` for 3 000 made records of 24 configurations, and of its update by one record.
 
-``python tests/bench/large_site.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
+``python tests/validation/bench/large_site.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Acceptance test of the statistics on recorded and simulated rounds (`docs/method.md#acceptance`).
 
-Usage: ``python tests/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default, take about a
-quarter of an hour. Demands: found, honesty, cover, stated, sameness. It exits with 1 if a limit is not met.
+Usage: ``python tests/validation/statistics/acceptance.py [REPLAYS [DEMAND…]]``. Seeded. 2 000 replays, the default,
+take about a quarter of an hour. Demands: found, honesty, cover, stated, sameness. It exits with 1 if a limit is not
+met.
 
 It prints requirement, limit, result and bound. The method was developed on the first recordings. Rows with "later" use
 rounds that were recorded afterwards, with which no setting was chosen.

@@ -1,10 +1,11 @@
 """False alarms of the gate over equal programs, on recordings (`docs/method.md#false-alarms-of-the-gate`).
 
-Usage: ``python tests/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per family, the
-default, take about half an hour. Families: small (one candidate), control (the same, with the A/A control, and arms
-exchanged at random), long (the same with up to 300 rounds), large (8 variants × 3 inputs), continued (3 candidates and
-control, up to 60 rounds; the record ends by the rule of the report, and the gate continues it; some 2 s each, only if
-named). It exits with 1 if more than 0.6 % of the gates of a family report a regression.
+Usage: ``python tests/validation/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per
+family, the default, take about half an hour. Families: small (one candidate), control (the same, with the A/A
+control, and arms exchanged at random), long (the same with up to 300 rounds), large (8 variants × 3 inputs),
+continued (3 candidates and control, up to 60 rounds; the record ends by the rule of the report, and the gate
+continues it; some 2 s each, only if named). It exits with 1 if more than 0.6 % of the gates of a family report a
+regression.
 
 Every replay uses the gate of the product: the plan of a scenario with the defaults, early stopping, and a second
 measurement of what looks worse, in newly drawn rounds. Few replays need all of this. Only those in which a look finds

@@ -1,9 +1,9 @@
 """Regressions that the gate finds, on recordings (`docs/reference/gate.md#two-passes`).
 
-Usage: ``python tests/statistics/gate_detection.py [REPLAYS [ROUNDS]]``. Seeded. Every replay runs the gate of the
-product with an A/A control, a margin of 1 % for wall and CPU time and at most ROUNDS rounds (default 60) in each pass.
-Shorter recordings are left out. The candidate is a program with 3 or 5 % more work, or the former with its times
-scaled to 4 %.
+Usage: ``python tests/validation/statistics/gate_detection.py [REPLAYS [ROUNDS]]``. Seeded. Every replay runs the gate
+of the product with an A/A control, a margin of 1 % for wall and CPU time and at most ROUNDS rounds (default 60) in
+each pass. Shorter recordings are left out. The candidate is a program with 3 or 5 % more work, or the former with its
+times scaled to 4 %.
 """
 
 # ruff: noqa: T201 -- a script that prints

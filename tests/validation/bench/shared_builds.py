@@ -1,8 +1,8 @@
 """Measure how long two revisions of a crate take to build, with and without shared dependencies.
 
-Usage: ``python tests/bench/shared_builds.py FOLDER [--times N]``. The folder contains a crate with ``src/main.rs`` and
-``Cargo.lock``. Its second revision has one more line. Without sharing, each revision has an empty cache.
-All caches have the same path, so that a difference of binaries would not come from paths.
+Usage: ``python tests/validation/bench/shared_builds.py FOLDER [--times N]``. The folder contains a crate with
+``src/main.rs`` and ``Cargo.lock``. Its second revision has one more line. Without sharing, each revision has an empty
+cache. All caches have the same path, so that a difference of binaries would not come from paths.
 """
 
 import argparse

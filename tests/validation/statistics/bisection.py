@@ -1,10 +1,10 @@
 """Searches for the commit that changed a program, on recordings (`docs/method.md#bisection`).
 
-Usage: ``python tests/statistics/bisection.py [SEEDS]``. Seeded. Each repository has 65 commits with a change of
-+5 %, one of +30 % and one of −10 % at random places and in random order. Searches: for each change, in the longest
-range that contains no other one; the same by ``git bisect run`` with fixed ends ("git"); for a regression between the
-first and the last commit ("all"); and in a range without any change ("none"). Every step runs the plan, looks,
-judgement and rules of the product, with at most 90 rounds and in the second attempt 180, or the length of the
+Usage: ``python tests/validation/statistics/bisection.py [SEEDS]``. Seeded. Each repository has 65 commits with a
+change of +5 %, one of +30 % and one of −10 % at random places and in random order. Searches: for each change, in the
+longest range that contains no other one; the same by ``git bisect run`` with fixed ends ("git"); for a regression
+between the first and the last commit ("all"); and in a range without any change ("none"). Every step runs the plan,
+looks, judgement and rules of the product, with at most 90 rounds and in the second attempt 180, or the length of the
 recording.
 """
 

@@ -1,6 +1,6 @@
 """Time of ``benchctl history`` for 3 000 made records of 24 configurations, in a process of its own.
 
-``python tests/bench/long_history.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
+``python tests/validation/bench/long_history.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Rounds until a pair is decided, with and without the control (`docs/method.md#rounds-to-a-decision`).
 
-Usage: ``python tests/statistics/rounds_to_decision.py [REPLAYS [WORK…]]``. Seeded; prints a table and has no marks.
-100 replays, the default, take about ten minutes. The recordings are those on which nothing of the test was chosen.
+Usage: ``python tests/validation/statistics/rounds_to_decision.py [REPLAYS [WORK…]]``. Seeded; prints a table and has
+no marks. 100 replays, the default, take about ten minutes. The recordings are those on which nothing of the test was
+chosen.
 
 Equal programs are made by drawing arms anew within each round, after all arms were scaled to one median. "+3 %" is the
 program with 3 % more work, its baseline and the real copy of the baseline.
