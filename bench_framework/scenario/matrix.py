@@ -73,10 +73,6 @@ class _Rules:
             and tuple(chosen[name] for name in self.baseline) not in self.ladder
         ):
             yield "not a step of the ladder", ("design",)
-        for index, group in enumerate(spec.exclusive):
-            if len(departing.intersection(group)) > 1:
-                reason = f"{' and '.join(group)} exclude each other"
-                yield reason, self.scenario.row("exclusive", index)
         for index in self.excluding(chosen):
             rule = (f"{axis} {' or '.join(values)}" for axis, values in spec.exclude[index].items())
             yield f"the scenario excludes {' with '.join(rule)}", ("exclude", index)

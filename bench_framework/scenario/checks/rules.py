@@ -94,26 +94,23 @@ def _exclude(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _groups(scenario: Scenario) -> Iterator[Problem]:
-    spec, axes = scenario.spec, scenario.axes
-    for key, groups in (("pairs", spec.pairs), ("exclusive", spec.exclusive)):
-        for index, group in enumerate(groups):
-            row, of_variant = scenario.row(key, index), key == "exclusive"
-            wrong = [
-                problem
-                for column, name in enumerate(group)
-                for problem in check_reference(
-                    scenario, (*row, column), name, None, variant_only=of_variant
-                )
-            ]
-            yield from wrong
-            if wrong:
-                continue
-            if len(set(group)) < len(group):
-                yield scenario.value_problem(row, "BC206.axis-twice", key=key)
-            sizes = {name: len(axes[name].settings) for name in group if name in axes}
-            if key == "pairs" and len(set(sizes.values())) > 1:
-                counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-                yield scenario.value_problem(row, "BC206.pairs-of-different-length", counts=counts)
+    axes = scenario.axes
+    for index, group in enumerate(scenario.spec.pairs):
+        row = scenario.row("pairs", index)
+        wrong = [
+            problem
+            for column, name in enumerate(group)
+            for problem in check_reference(scenario, (*row, column), name, None)
+        ]
+        yield from wrong
+        if wrong:
+            continue
+        if len(set(group)) < len(group):
+            yield scenario.value_problem(row, "BC206.axis-twice")
+        sizes = {name: len(axes[name].settings) for name in group if name in axes}
+        if len(set(sizes.values())) > 1:
+            counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+            yield scenario.value_problem(row, "BC206.pairs-of-different-length", counts=counts)
 
 
 def _experiments(scenario: Scenario) -> Iterator[Problem]:
@@ -225,7 +222,7 @@ def check_reference(
     if {name, value} & scenario.lost:
         return
     if axis is None:
-        in_list = path[0] in {"pairs", "exclusive"}  # the name is a list item there
+        in_list = path[0] == "pairs"  # the name is a list item there
         point = scenario.value_problem if in_list else scenario.key_problem
         place = path if in_list else path[: path.index(name) + 1]
         key, near = "BC206.no-axis", suggest(name, known := [*scenario.axes, *(also or ())])

@@ -104,8 +104,6 @@ class ScenarioFile(Part):
     """Combinations that are not measured. Each rule maps axes to a value or a list of values."""
     pairs: parts.NameLists = []
     """Axes that advance together: first value with first value, and so on."""
-    exclusive: parts.NameLists = []
-    """Axes of which at most one may differ from the baseline in a combination."""
     design: Annotated[Literal["full", "one-at-a-time", "ladder"], ONE_OF] = "full"
     """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
     changes are added one after the other, in the order of the axes."""

@@ -275,11 +275,6 @@ class TestDesigns:
         plan = plans(self.AXES + "pairs: [y, z]\ndesign: one-at-a-time")
         assert self.short(plan) == ["adf", "y=ez=g", "x=b", "x=c"]
 
-    def test_exclusive_axes_depart_one_at_a_time(self, plans: Plans) -> None:
-        plan = plans(self.AXES + "exclusive: [y, z]")
-        assert self.short(plan) == [x + rest for x in "abc" for rest in ("df", "dg", "ef")]
-        assert plan.holes[0].reason == "y and z exclude each other"
-
     def test_an_excluded_baseline_leaves_its_input_without_one(self, plans: Plans) -> None:
         plan = plans(
             'axes: {arm: [a, b], s: [1MiB, 2MiB]}\ninput: {dataset: prose, size: "{s}"}\n'
