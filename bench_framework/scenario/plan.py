@@ -201,8 +201,7 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
 def _judge(scenario: Scenario) -> policies.JudgePolicy:
     spec, default = scenario.spec, policies.JudgePolicy()
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
-    epsilon, epsilons = _per_metric(spec.epsilon, default.epsilon, default.epsilons)
-    return policies.JudgePolicy(tuple(spec.judge), margin, epsilon, margins, epsilons, spec.level)
+    return policies.JudgePolicy(tuple(spec.judge), margin=margin, margins=margins, level=spec.level)
 
 
 def _hosts(scenario: Scenario) -> policies.HostPolicy | None:

@@ -158,20 +158,14 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
 
 
 def _limits(scenario: Scenario) -> Iterator[Problem]:
-    """Yield the problems of the names under `margin` and `epsilon`."""
+    """Yield the problems of the names under `margin`."""
     spec = scenario.spec
     if scenario.spec.worker.follows_protocol:
         return
     known = [*METRICS, *spec.metrics]
-    for key in ("margin", "epsilon"):
-        given = getattr(spec, key)
-        for metric in given if isinstance(given, dict) else ():
-            if metric not in known and metric not in scenario.lost:
-                near = suggest(metric, known)
-                yield scenario.key_problem(
-                    (key, metric),
-                    "BC206.no-metric",
-                    metric=metric,
-                    near=near,
-                    known=list_names(known),
-                )
+    for metric in spec.margin if isinstance(spec.margin, dict) else ():
+        if metric not in known and metric not in scenario.lost:
+            near, path = suggest(metric, known), ("margin", metric)
+            yield scenario.key_problem(
+                path, "BC206.no-metric", metric=metric, near=near, known=list_names(known)
+            )

@@ -139,8 +139,6 @@ class ScenarioFile(Part):
     """Metrics that get a verdict (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
     """Change that is too small to matter: `2%`, or one per metric."""
-    epsilon: PerMetric | None = None
-    """Minimum effect size, the smallest change that is reported as one: `1%`, or one per metric."""
     level: Level = 0.05
     """Probability of at least one false positive in the whole report."""
     gate: Gate = Field(default_factory=Gate)

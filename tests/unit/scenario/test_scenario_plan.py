@@ -396,9 +396,9 @@ class TestPolicies:
         assert plans(TWO + "measure: {until: rounds, rounds: 9}").measure.until == "rounds"
 
     def test_margins_are_one_value_or_one_per_metric(self, plans: Plans) -> None:
-        judge = plans(TWO + "margin: 3%\nepsilon: {cpu: 0.5%}\nlevel: 1%\njudge: [cpu]").judge
+        judge = plans(TWO + "margin: 3%\nlevel: 1%\njudge: [cpu]").judge
         assert (judge.margin_of("wall"), judge.margin_of("peak_rss")) == (0.03, 0.05)
-        assert (judge.epsilon_of("wall"), judge.epsilon_of("cpu")) == (0.01, 0.005)
+        assert (judge.epsilon_of("wall"), judge.epsilon_of("cpu")) == (0.01, 0.01)
         assert (judge.level, judge.metrics) == (0.01, ("cpu",))
 
     def test_answers(self, plans: Plans, tmp_path: Path) -> None:
