@@ -7,7 +7,6 @@ the names that are recognised.
 
 import itertools
 import re
-from collections.abc import Collection
 from typing import Any, Final
 
 NAMES: Final = (
@@ -41,28 +40,28 @@ def home_as_tilde(text: str) -> str:
     return _HOME.sub("~", text)
 
 
-def mask_document(data: Any, reveal: Collection[str] = (), key: str = "") -> Any:
-    """Return the data of a scenario with its secrets masked, except the names in `reveal`."""
+def mask_document(data: Any, key: str = "") -> Any:
+    """Return the data of a scenario with its secrets masked."""
     command = key in _COMMANDS
     if isinstance(data, dict):
         return {
             name: _masked_whole(part)
-            if key == "env" and _is_secret(name, part, reveal)
-            else mask_document(part, reveal, key if command else str(name))
+            if key == "env" and _is_secret(name, part)
+            else mask_document(part, key if command else str(name))
             for name, part in data.items()
         }
     if isinstance(data, list):
-        parts = [mask_document(part, reveal, key) for part in data]
+        parts = [mask_document(part, key) for part in data]
         for number, (name, part) in enumerate(itertools.pairwise(parts), 1):
             option = command and isinstance(name, str) and name.startswith("-")
-            if option and _is_secret(name.lstrip("-"), part, reveal):
+            if option and _is_secret(name.lstrip("-"), part):
                 parts[number] = _masked_whole(part)
         return parts
     if not isinstance(data, str):
         return data
     text = _USERINFO.sub(_mask_userinfo, data)
     if command:
-        text = _ASSIGNED.sub(lambda match: _mask_assigned(match, reveal), text)
+        text = _ASSIGNED.sub(_mask_assigned, text)
     return data if text == data else type(data)(text)
 
 
@@ -97,13 +96,12 @@ def without_userinfo(url: str) -> str:
     return re.sub(rf"://{_MASK.pattern}@", "://", url)
 
 
-def _is_secret(name: object, value: object, reveal: Collection[str]) -> bool:
+def _is_secret(name: object, value: object) -> bool:
     return (
         isinstance(value, str)
         and bool(value)
         and not value.startswith("{")
         and not _MASK.fullmatch(value)
-        and str(name) not in reveal
         and _NAME.fullmatch(str(name)) is not None
     )
 
@@ -115,8 +113,8 @@ def _mask_userinfo(match: re.Match[str]) -> str:
     return f"{match['scheme']}://{_mask(value)}@"
 
 
-def _mask_assigned(match: re.Match[str], reveal: Collection[str]) -> str:
-    if (match["option"] or match["name"]) in reveal or _MASK.fullmatch(match["value"]):
+def _mask_assigned(match: re.Match[str]) -> str:
+    if _MASK.fullmatch(match["value"]):
         return match[0]
     return match[0].removesuffix(match["value"]) + _mask(match["value"])
 

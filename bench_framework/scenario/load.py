@@ -54,7 +54,9 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
         raise ScenarioError((unreadable.problem,), sources) from None
-    _mask(document)  # a secret that an override replaces is in the stored text
+    document.data = mask_document(
+        document.data
+    )  # a secret that an override replaces is in the stored text
     apply(document, overrides)
     if not isinstance(document.data, dict):
         problem = document.value_problem((), "BC102.scenario-not-a-mapping")
@@ -62,7 +64,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     outdated = check_version(document)
     if outdated is not None:
         raise ScenarioError((outdated,), document.sources)
-    _mask(document)
+    document.data = mask_document(document.data)
     spec, valid_part, problems, lost = _validate(document)
     if spec is not None:
         scenario = Scenario(spec, valid_part, file, path.absolute().parent, content, lost)
@@ -70,11 +72,6 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
         if not problems:
             return scenario
     raise ScenarioError(_in_order(problems, document), document.sources)
-
-
-def _mask(document: Document) -> None:
-    reveal = document.data.get("reveal") if isinstance(document.data, dict) else None
-    document.data = mask_document(document.data, reveal if isinstance(reveal, list) else ())
 
 
 def _read(path: Path) -> str:

@@ -179,8 +179,6 @@ class ScenarioFile(Part):
     """Plans of the author. They may contain the same references."""
     limits: parts.Limits = Field(default_factory=parts.Limits)
     """Limits on the size of the plan: `{max-cells: 500}`."""
-    reveal: list[Text] = []
-    """Names of variables and arguments that look like names of secrets, but whose values are shown."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
