@@ -19,8 +19,8 @@ SHORTEST: Final = 4
 _LAST: Final = "|".join(NAMES).replace("-", "[-_]?")
 _NAME: Final = re.compile(rf"(?:.*[-_.])?(?:{_LAST})", re.IGNORECASE)
 _ASSIGNED: Final = re.compile(
-    rf"(?<![\w.-])(?:--?(?P<option>(?:[\w.-]*[-_.])?(?:{_LAST}))(?:=|\s+)"
-    rf"|(?P<name>(?:[\w.-]*[-_.])?(?:{_LAST}))(?:=|:\s*))"
+    rf"(?<![\w.-])(?:--?(?:[\w.-]*[-_.])?(?:{_LAST})(?:=|\s+)"
+    rf"|(?:[\w.-]*[-_.])?(?:{_LAST})(?:=|:\s*))"
     r"(?:(?:bearer|basic)\s+)?(?P<value>[^\s'\"{-][^\s'\"]*)",
     re.IGNORECASE,
 )

@@ -139,7 +139,7 @@ def differs(value: Any) -> str | float:
     if isinstance(value, Scalar) and value.startswith("<"):
         return fraction_of_all(Scalar(value[1:].strip()))
     if isinstance(value, Scalar) and value.endswith("%"):
-        raise Refused("BC102.percentage-without-sign", value=describe(value), value_2=value)
+        raise Refused("BC102.percentage-without-sign", value=describe(value), share=value)
     return choice("refuse", "warn")(value)
 
 

@@ -150,7 +150,7 @@ class Frames:
                 dictionary=", ".join(self._dictionary),
             )
         if fields is None:
-            raise RecordError("BX413.not-judged", name=self.path.name, name_2=name)
+            raise RecordError("BX413.not-judged", record=self.path.name, name=name)
         try:
             return self._read(name, fields)
         except (OSError, ValueError, KeyError) as error:

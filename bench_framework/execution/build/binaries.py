@@ -144,7 +144,7 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     ):
         if not os.access(path, mode):
             raise _unfit(
-                "BX234.not-executable", path=path, state=state, flag=flag, path_2=shlex.quote(path)
+                "BX234.not-executable", path=path, state=state, flag=flag, quoted=shlex.quote(path)
             )
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)

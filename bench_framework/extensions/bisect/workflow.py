@@ -214,7 +214,7 @@ class Search:
             cause = refused[0].reason if refused else "this machine cannot run it"
             some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
             raise MeasureError(
-                "BX127.not-compared", short=good.short, short_2=bad.short, cause=cause, some=some
+                "BX127.not-compared", good=good.short, bad=bad.short, cause=cause, some=some
             )
         outcome, largest = compute.of_ends(compared, self.state.find)
         if not self.state.cell_id and outcome == "differs":

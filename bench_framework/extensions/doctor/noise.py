@@ -246,8 +246,8 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
         raise MachineError(
             "BX239.rounds-failed",
             name=reference.name,
-            rounds=ROUNDS - len(whole),
-            rounds_2=ROUNDS,
+            failed=ROUNDS - len(whole),
+            rounds=ROUNDS,
             path=reference.path,
             args=" ".join(reference.args[:1]),
         )

@@ -119,6 +119,8 @@ def _seconds(
         check()
         done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
         if not done.ok:
-            raise MachineError("BX239.reference-failed", argv=argv[0], how=done.how, argv_2=argv[1])
+            raise MachineError(
+                "BX239.reference-failed", argv=argv[0], how=done.how, argument=argv[1]
+            )
         times.append(done.seconds)
     return max(min(times), 1e-4)

@@ -111,11 +111,13 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
             raise UsageError(
                 "BX135.same-host",
                 details=(("host id", host_id),),
-                path=other.path,
-                path_2=record.path,
+                first=other.path,
+                second=record.path,
             )
         if host.host == before.host:
-            raise UsageError("BX135.same-name", path=other.path, path_2=record.path, host=host.host)
+            raise UsageError(
+                "BX135.same-name", first=other.path, second=record.path, host=host.host
+            )
 
 
 def require_same_work(first: Record, folder: Path) -> None:
@@ -131,8 +133,8 @@ def _require_same(first: Record, other: Record) -> None:
             raise UsageError(
                 "BX135.other-work",
                 details=(("first", value), ("other", after[what])),
-                path=first.path,
-                path_2=other.path,
+                first=first.path,
+                second=other.path,
                 what=what,
             )
 

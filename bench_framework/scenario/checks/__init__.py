@@ -56,7 +56,7 @@ def check_version(document: Document) -> Problem | None:
         "0"
     ) == str(VERSION):
         return None
-    return document.value_problem(("version",), "BC110", version=version, version_2=VERSION)
+    return document.value_problem(("version",), "BC110", version=version, known=VERSION)
 
 
 def check(scenario: Scenario, *, damaged: bool = False) -> list[Problem]:

@@ -310,8 +310,8 @@ class PublishedClaimPart(Part):
             len(given) > 1,
             "BC108.several-tests",
             given[-1],
-            given=given[0],
-            given_2=given[-1],
+            first=given[0],
+            last=given[-1],
         )
         figure = self.figure or self.not_testable is not None
         self.need(figure, "BC107.claim-without-figure")
