@@ -37,7 +37,7 @@ _LAST_DIGITS: Final = (1e-12, 1e-9, 1e-6)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class LineDifference:
     """The first differing lines of two texts."""
 
     number: int
@@ -106,7 +106,7 @@ def _equal_without(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
     return all(re.sub(pattern, "", a) == re.sub(pattern, "", b) for a, b in texts)
 
 
-def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Difference | None:
+def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> LineDifference | None:
     """Return the first lines that differ; `None` if a file is missing or the lines are equal."""
     if not reference.is_file() or not text.is_file():
         return None
@@ -125,7 +125,7 @@ def first_difference(policy: AnswerPolicy, reference: Path, text: Path) -> Diffe
         and reference.stat().st_size == text.stat().st_size
         and Counter(reference.read_bytes().splitlines()) == Counter(text.read_bytes().splitlines())
     )
-    return Difference(differing[0][0], tuple(pair for _, pair in differing), policy, permuted)
+    return LineDifference(differing[0][0], tuple(pair for _, pair in differing), policy, permuted)
 
 
 def differing_share(policy: AnswerPolicy, reference: Path, text: Path) -> float:

@@ -10,7 +10,7 @@ from typing import Final
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
-from bench_framework.execution.answer_differences import Difference, first_difference
+from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
@@ -163,7 +163,7 @@ class BlockChecks:
             with contextlib.suppress(OSError):
                 copy.unlink(missing_ok=True)
 
-    def _difference(self, target: Target) -> Difference | None:
+    def _difference(self, target: Target) -> LineDifference | None:
         """Return the first difference of the compared text from its reference, and save it."""
         raw, policy = self.record.raw, self.reader.policy
         if policy.contract:
@@ -284,7 +284,7 @@ def cache_event(target: Target, block: Block) -> Event | None:
     )
 
 
-def varying_answer_event(cell: Cell, event: Event, difference: Difference | None) -> Event:
+def varying_answer_event(cell: Cell, event: Event, difference: LineDifference | None) -> Event:
     """Return the event BX214, the answers of a cell differ between its runs, from one of BX210."""
     advice = difference.advice(varying=True) if difference is not None else ""
     event = amended(event, "BX214.in-several-runs", label=cell.label, advice=advice)
@@ -296,7 +296,7 @@ def other_output_event(
     block: Block,
     reference: Answer,
     reference_label: str,
-    difference: Difference | None,
+    difference: LineDifference | None,
 ) -> Event:
     """Return the event BX210: a cell did other work than the reference."""
     assert block.answer is not None
@@ -317,7 +317,7 @@ def other_output_event(
 
 
 def _lines(
-    target: Target, reference_label: str, difference: Difference | None
+    target: Target, reference_label: str, difference: LineDifference | None
 ) -> tuple[tuple[str, str], ...]:
     if difference is None:
         return ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework.extensions.fleet.random_effects import random_effects
-from bench_framework.features.evidence import NOT_MEASURED
+from bench_framework.features.results import NOT_MEASURED
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.model.plan import Plan

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, get_args
 
-from bench_framework.features.evidence import NOT_MEASURED, TOO_FEW, Evidence, Results
+from bench_framework.features.results import NOT_MEASURED, TOO_FEW, NamedResult, Results
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement, Scaling
@@ -42,7 +42,7 @@ class Result:
     status: Status
     reason: str
     measured: str
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[NamedResult, ...] = ()
 
 
 def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
@@ -77,7 +77,7 @@ def _tested(claim: PublishedClaim, results: Results) -> str:
     return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
 
 
-def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[Evidence]:
+def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[NamedResult]:
     of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
@@ -89,7 +89,7 @@ def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[E
     return [*results.against_baseline(*of_variant)]
 
 
-def _in_unit(evidence: Evidence, figure: Figure) -> Evidence:
+def _in_unit(evidence: NamedResult, figure: Figure) -> NamedResult:
     """Return the evidence with its text in the unit of the published value."""
     if evidence.interval is None or figure.kind != "value":
         return evidence
@@ -119,7 +119,7 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
     return Result("inconclusive", "the exponents are not resolved", measured)
 
 
-def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
+def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
     if e.interval is None:
         return "inconclusive", phrase(e.reason)
     if figure.kind == "value":
@@ -137,7 +137,9 @@ def _verdict(figure: Figure, e: Evidence) -> tuple[Status, str]:
     return judge_figure(figure, e, e.interval, verdict)
 
 
-def _equal(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) -> tuple[Status, str]:
+def _equal(
+    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+) -> tuple[Status, str]:
     bound = figure.hi or e.margin
     low, _, high = thresholds(bound)
     if verdict is Verdict.INCONCLUSIVE:
@@ -152,7 +154,9 @@ def _equal(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) ->
     return "inconclusive", f"{within}, but not within the figure"
 
 
-def _limit(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) -> tuple[Status, str]:
+def _limit(
+    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+) -> tuple[Status, str]:
     bound, _ = figure.ratio(higher=e.higher)
     # A change in the other direction is within the limit, too.
     ratio, limit = (interval, bound) if bound >= 1 else (interval.inverse, 1 / bound)
@@ -166,7 +170,7 @@ def _limit(figure: Figure, e: Evidence, interval: Interval, verdict: Verdict) ->
 
 
 def _change(
-    figure: Figure, e: Evidence, interval: Interval, verdict: Verdict
+    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     if verdict.decided and verdict.better is not figure.better(higher=e.higher):
         return "refuted", _word(e, verdict)
@@ -187,7 +191,7 @@ def _change(
     return ("inconclusive", _open(e)) if fits else ("refuted", EXCLUDED)
 
 
-def _open(e: Evidence) -> str:
+def _open(e: NamedResult) -> str:
     """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
     if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
         return words.CORRECTED if e.reason in (None, REACHES_ONE) else phrase(e.reason)
@@ -203,7 +207,7 @@ def _inside(interval: Interval, margin: float) -> bool:
     return low <= interval.lo and interval.hi <= high
 
 
-def _word(e: Evidence, verdict: Verdict) -> str:
+def _word(e: NamedResult, verdict: Verdict) -> str:
     return words.word(verdict, e.metric or WALL)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import AnswerError, BenchError, CellError, MeasureError, UsageError
-from bench_framework.execution.answer_differences import Difference, first_difference
+from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.counting.observations import memory_of
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
@@ -67,7 +67,7 @@ class Output:
     """Empty if the worker reports its answer itself, or the answer could not be read."""
     answer: Answer | None = None
     error: AnswerError | None = None
-    difference: Difference | None = None
+    difference: LineDifference | None = None
     """First lines that differ from the first run of the baseline."""
 
     def read(self, target: Target, reader: AnswerReader, folder: Path, texts: Path) -> None:

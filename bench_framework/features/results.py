@@ -25,7 +25,7 @@ _LEVEL: Final = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class NamedResult:
     """A measured ratio or value on one input.
 
     `interval` is that of the ratio candidate ÷ reference or of the value, with its 95 % CI. `text`
@@ -56,7 +56,7 @@ class Results:
                     self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
         self._states = {s.cell_id: s for s in judgement.states}
 
-    def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
+    def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:
             ids = (contrast.variant_id, contrast.reference_id)
@@ -66,19 +66,19 @@ class Results:
 
     def against_baseline(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
-    ) -> Iterator[Evidence]:
+    ) -> Iterator[NamedResult]:
         """Yield the comparison of a variant with the baseline on each input."""
         for input_id in self._planned(input_ids):
             yield self._pair(input_id, (variant_id, self.plan.baseline_id), metric)
 
-    def experiment(self, name: str, metric: Metric = "") -> Iterator[Evidence]:
+    def experiment(self, name: str, metric: Metric = "") -> Iterator[NamedResult]:
         """Yield the comparison of an experiment with the baseline on each input."""
         metric, inputs = metric or self.plan.judge.headline, [item.id for item in self.plan.inputs]
         for experiment in self.plan.experiments:
             if experiment.name == name:
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
 
-    def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[Evidence]:
+    def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield a derived value on each input, or on some of them."""
         for row in self._judgement.derived:
             if row.name == name and (input_ids is None or row.input_id in input_ids):
@@ -90,7 +90,7 @@ class Results:
 
     def values(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
-    ) -> Iterator[Evidence]:
+    ) -> Iterator[NamedResult]:
         """Yield the median of a metric of a variant on each input. `text` has only a reason."""
         medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
         margin = self.plan.judge.margin_of(metric)
@@ -105,7 +105,7 @@ class Results:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
             else:
                 reason = self._missing(cell_id) or Reason(ReasonCode.NO_INTERVAL)
-            e = Evidence(
+            e = NamedResult(
                 input_id, phrase(reason), interval, margin=margin, reason=reason, metric=metric
             )
             yield replace(e, cells=(cell_id,) if cell_id else ())
@@ -121,7 +121,7 @@ class Results:
             return NOT_MEASURED
         return None if state.state == "measured" else state.reason or message(state.state)
 
-    def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> Evidence:
+    def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> NamedResult:
         cells = self._cells(input_id)
         ids = (cells.get(variants[0], ""), cells.get(variants[1], ""))
         c = self._pairs.get((*ids, metric))
@@ -131,21 +131,21 @@ class Results:
         if c is None or interval is None or not interval.bounded or reason:
             other = Reason(ReasonCode.NOT_COMPARED) if c is None else c.reason or TOO_FEW
             reason = reason or other
-            return Evidence(input_id, phrase(reason), reason=reason, metric=metric, cells=known)
+            return NamedResult(input_id, phrase(reason), reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
         text = phrase(c.reason)
         if c.reason != ONE_PROGRAM:
             text = ratio_text(natural, c.verdict, c.thresholds.margin, metric)
-        return Evidence(
+        return NamedResult(
             input_id, text, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
         )
 
-    def _derived(self, row: Derived) -> Evidence:
+    def _derived(self, row: Derived) -> NamedResult:
         if row.value is None or row.lo is None or row.hi is None:
             known = row.value is not None
             missing = Reason(ReasonCode.NO_INTERVAL) if known else NOT_MEASURED
-            return Evidence(row.input_id, phrase(missing), reason=missing, cells=row.cell_ids)
+            return NamedResult(row.input_id, phrase(missing), reason=missing, cells=row.cell_ids)
         margin, family = self.plan.judge.margin_of(WALL), self.plan.unit_family
         text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
@@ -156,16 +156,18 @@ class Results:
                 text = derived_figure(*pair.interval.figures, row.unit, family, margin=pair.margin)
             return replace(pair, text=text)
         if row.unit != "ratio" or not interval.bounded:
-            return Evidence(row.input_id, text, interval, margin=margin, cells=row.cell_ids)
+            return NamedResult(row.input_id, text, interval, margin=margin, cells=row.cell_ids)
         # A ratio of two times is better below 1, every other ratio above 1.
         higher = not row.formula.startswith("time(")
         oriented = interval.inverse if higher else interval
         verdict = by_interval(oriented, margin)
         if not verdict.decided and within_margin(interval, margin):
             verdict = Verdict.EQUIVALENT
-        return Evidence(row.input_id, text, interval, verdict, higher, margin, cells=row.cell_ids)
+        return NamedResult(
+            row.input_id, text, interval, verdict, higher, margin, cells=row.cell_ids
+        )
 
-    def joined(self, evidence: Sequence[Evidence]) -> str:
+    def joined(self, evidence: Sequence[NamedResult]) -> str:
         """Return the figures as one text, each with its input if the scenario has several."""
         several = len(self.plan.inputs) > 1
         labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
