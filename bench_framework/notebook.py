@@ -134,8 +134,8 @@ def concat(
 def table(comparisons: Any = "@last", *, results: str | Path | None = None) -> Any:
     """Return comparisons as a table for a notebook (a pandas Styler), with coloured verdicts.
 
-    The colours are readable on light and dark pages. Ratios are candidate ÷ baseline with their CI:
-    the typical ratio with its 95 % CI, or the adjusted interval of a median or exact value.
+    The colours are readable on light and dark pages. Ratios are candidate ÷ baseline with the CI of
+    the report.
 
     Args:
         comparisons: rows of `comparisons` of a record or of `concat`; or an argument of `load`, or its
@@ -179,16 +179,13 @@ def table(comparisons: Any = "@last", *, results: str | Path | None = None) -> A
     )
 
 
-_NEEDED: Final = {"metric", "verdict", "margin", "ratio", "lo", "hi"} | {
-    f"typical_{name}" for name in ("ratio", "lo", "hi")
-}
+_NEEDED: Final = {"metric", "verdict", "margin", "ratio", "lo", "hi"}
 """Columns of comparisons that `table` reads."""
 
 
 def _ratio(row: Mapping[str, Any]) -> str:
     """Return the ratio of a row of comparisons with its interval: ``0.909 [0.893, 0.926]``."""
-    kind = "typical_" if math.isfinite(row["typical_ratio"]) else ""
-    ratio, lo, hi = (row[f"{kind}{name}"] for name in ("ratio", "lo", "hi"))
+    ratio, lo, hi = (row[name] for name in ("ratio", "lo", "hi"))
     if not all(map(math.isfinite, (ratio, lo, hi))):
         return DASH
     return str(show_ratio(ratio, lo, hi, row["margin"], keep=row["verdict"] != "inconclusive"))

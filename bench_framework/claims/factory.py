@@ -23,7 +23,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import message
 from bench_framework.model.run import Build, PreparedInput
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 
 MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
@@ -109,14 +109,6 @@ def difference(c: Comparison) -> Difference:
     )
 
 
-def typical(c: Comparison) -> Interval | None:
-    """Return the typical ratio with its 95 % interval, if it is not the interval of the verdict."""
-    interval = c.typical
-    if c.statistic != "typical" or c.shown is None or interval is None or not interval.bounded:
-        return None
-    return interval if interval.figures != c.shown.figures else None
-
-
 def is_counted(c: Comparison) -> bool:
     """Return whether a deterministic metric was counted, and not sampled."""
     return c.family == "exact" and bool(c.runs) and c.shown is not None
@@ -176,10 +168,7 @@ class ComparisonClaims(Names):
         return Claim(**fields, fact=fact)
 
     def evidence(self, c: Comparison) -> Evidence:
-        """Return the figures of a comparison: those of the adjusted interval.
-
-        If the comparison has a typical ratio with an unadjusted 95 % interval, sentences print it.
-        """
+        """Return the figures of a comparison."""
         input_id = self.cells[c.cell_id].input_id
         floor = self.floors.get((input_id, c.metric))
         return Evidence(
@@ -194,7 +183,7 @@ class ComparisonClaims(Names):
             runs_ref=c.runs_ref,
             margin=c.thresholds.margin,
             direction=c.direction,
-            typical=typical(c),
+            phases=c.phases,
             mde=c.mde,
             rounds_needed=c.rounds_needed,
             noise_floor=floor.fraction if floor else None,

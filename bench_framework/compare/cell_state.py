@@ -307,7 +307,7 @@ def refuse_invalid(
     runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
         return replace(
-            comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, typical=None
+            comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, unadjusted=None
         )
     ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
     return refuse_incomplete(comparison, ours, theirs, VOID_SHARE)

@@ -20,7 +20,6 @@ from bench_framework.compare.decide import Evidence, decide, equivalence_level
 from bench_framework.compare.same_programs import Pairs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Runs
-from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model.judgement import Comparison, NoiseFloor
 from bench_framework.model.looks import Looks, rounds_needed
 from bench_framework.model.plan import Plan
@@ -159,7 +158,7 @@ def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast,
     contrasts = []
     for c, p, holm_result in zip(family, p_values, adjusted, strict=True):
         level = 1 - policy.level / (looks * holm_result.divisor)
-        at_level = intervals.typical(c.values, level).ratio
+        at_level = intervals.typical_with_batches(c.values, level).ratio
         equivalence = partial(_equivalence, c.values, equivalence_level(looks))
         decision = decide(
             Evidence(holm_result.rejected, at_level, "typical", equivalence),
@@ -173,22 +172,21 @@ def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast,
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, CONTROL_DIFFERS
         if at.one_program(c.weights):
             verdict, interval, reason = Verdict.INCONCLUSIVE, at_level, ONE_PROGRAM
-        plain: Interval | None = intervals.typical(c.values, PLAIN_LEVEL).ratio
         pair = at.reported.get(tuple(c.weights))
         if pair is not None and pair.shown is not None:
             verdict, interval = pair.verdict, pair.shown
-            reason, plain = pair.reason, pair.typical
-        contrasts.append(Contrast(verdict, interval, rounds, p, holm_result.p, reason, plain))
+            reason = pair.reason
+        contrasts.append(Contrast(verdict, interval, rounds, p, holm_result.p, reason))
     return tuple(contrasts)
 
 
 def _equivalence(values: Floats, level: float) -> Interval | None:
-    bounds = intervals.typical(values, level)
+    bounds = intervals.typical_with_batches(values, level)
     return bounds.ratio if bounds.level >= level else None
 
 
 def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:
     """Return the interval of a contrast at level 1 − α/(J·size), valid for the whole family."""
-    return intervals.typical(
+    return intervals.typical_with_batches(
         values, 1 - at.plan.judge.level / (max(1, at.looks.count) * max(1, size))
     )

@@ -144,15 +144,15 @@ def noise_floors(
     """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
     floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.policy.sampled}
     for c in control:
-        fraction, adjusted = floor_fraction(c), reach(c.shown)
-        floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided, adjusted)
+        fraction = floor_fraction(c)
+        floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided)
     return tuple(floors.values())
 
 
 def floor_fraction(control: Comparison) -> float | None:
-    """Return the reach of the control's 95 % interval as a fraction; `None` without one."""
-    interval = control.typical
-    return reach(interval) if interval and interval.level >= PLAIN_LEVEL else None
+    """Return the reach of the control's interval as a fraction; `None` with too few rounds for 95 %."""
+    plain = control.unadjusted
+    return reach(control.shown) if plain and plain.level >= PLAIN_LEVEL else None
 
 
 def reach(interval: Interval | None) -> float | None:

@@ -124,9 +124,9 @@ def one_rival_each(open_: Sequence[Comparison]) -> list[Comparison]:
 
 def _chance(pair: Comparison) -> tuple[str, float]:
     """Return the slower-looking cell of a pair, and its distance in units of the MDE."""
-    if pair.typical is None:
+    if pair.unadjusted is None:
         return pair.cell_id, math.inf
-    slower = pair.cell_id if pair.typical.ratio > 1 else pair.ref_cell_id
+    slower = pair.cell_id if pair.unadjusted.ratio > 1 else pair.ref_cell_id
     chance = math.inf if pair.mde is None else _target(pair, by_estimate=True) / log1p(pair.mde)
     return slower, chance
 
@@ -174,23 +174,23 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
     observed difference instead.
     """
     by_estimate = by_estimate or stage.plan.measure.strategy == "race"
-    if comparison.mde is None or comparison.typical is None or not comparison.rounds:
+    if comparison.mde is None or comparison.unadjusted is None or not comparison.rounds:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     at_last = log1p(comparison.mde) * shrink
     limit = log1p(comparison.thresholds.margin)
     if at_last <= max(limit, _target(comparison, by_estimate=by_estimate)):
         return False
-    half = (log(comparison.typical.hi) - log(comparison.typical.lo)) / 2
+    half = (log(comparison.unadjusted.hi) - log(comparison.unadjusted.lo)) / 2
     wider = normal_quantile((1 + equivalence_level(stage.looks.count)) / 2) / normal_quantile(0.975)
     return half * wider * shrink >= limit
 
 
 def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
-    typical = comparison.typical
-    assert typical is not None
-    ratios = [typical.lo, typical.hi]
+    interval = comparison.unadjusted
+    assert interval is not None
+    ratios = [interval.lo, interval.hi]
     if by_estimate:
-        ratios = [interval.ratio for interval in (typical, comparison.shown) if interval]
+        ratios = [interval.ratio]
     return max(abs(log(ratio)) for ratio in ratios)

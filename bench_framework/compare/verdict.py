@@ -21,9 +21,9 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
-from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.stats import holm_family, intervals, run_labels, welch
+from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
+from bench_framework.model.verdict import Interval, Phases, Verdict
+from bench_framework.stats import holm_family, instability, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
@@ -147,15 +147,15 @@ def judge_by_t(
             partial(contrast.interval, equivalence_level(1)),
         )
         judged = decide(evidence, draft.thresholds).on(draft)
-        typical = contrast.interval(PLAIN_LEVEL)
-        comparisons.append(replace(judged, typical=typical, p=contrast.p, p_adjusted=result.p))
+        plain = contrast.interval(PLAIN_LEVEL)
+        comparisons.append(replace(judged, unadjusted=plain, p=contrast.p, p_adjusted=result.p))
     return comparisons
 
 
 def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
     inverter = inverter_of(case.pair)
-    plain, at_level = inverter.bounds(PLAIN_LEVEL), inverter.bounds(level)
+    plain, at_level = inverter.interval(PLAIN_LEVEL), inverter.interval(level)
     reason = None
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
@@ -178,15 +178,44 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         decision = decide(evidence, case.draft.thresholds)
     comparison = replace(
         decision.on(case.draft),
-        typical=plain.ratio,
+        unadjusted=plain.ratio,
         p=case.strongest.p,
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
     )
-    if decision.verdict.settled:
+    if (unstable := _unstable(comparison, case.pair, inverter, rules)) is not None:
+        comparison = unstable
+    elif decision.verdict.settled:
         return comparison
-    comparison = replace(comparison, reason=decision.reason or reason)
+    else:
+        comparison = replace(comparison, reason=decision.reason or reason)
     return _with_mde(comparison, plain, case.pair, rules)
+
+
+def _unstable(
+    comparison: Comparison, pair: Pair, inverter: intervals.LabelInverter, rules: Rules
+) -> Comparison | None:
+    """Return a comparison whose ratio changed during the record, with both phases; otherwise `None`.
+
+    It is inconclusive, and its interval is the hull with those of the phases
+    (`docs/method.md#instability`).
+    """
+    values = table(pair)
+    test = instability.examine_phases(values, inverter.estimate)
+    if test.p * rules.size > instability.LEVEL:
+        return None
+    parts = (values[: test.split], values[test.split :])
+    first, rest = (intervals.LabelInverter(part).bounds(PLAIN_LEVEL) for part in parts)
+    if abs(first.estimate - rest.estimate) <= log1p(comparison.thresholds.margin):
+        return None
+    phases = Phases(pair.rounds[test.split - 1], first.ratio, rest.ratio)
+    shown = comparison.shown
+    assert shown is not None
+    ends = (shown, phases.first, phases.rest)
+    hull = replace(shown, lo=min(i.lo for i in ends), hi=max(i.hi for i in ends))
+    return replace(
+        comparison, verdict=Verdict.INCONCLUSIVE, reason=UNSTABLE, shown=hull, phases=phases
+    )
 
 
 def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> Reason | None:

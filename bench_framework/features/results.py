@@ -125,7 +125,7 @@ class Results:
         cells = self._cells(input_id)
         ids = (cells.get(variants[0], ""), cells.get(variants[1], ""))
         c = self._pairs.get((*ids, metric))
-        interval = (c.typical or c.shown) if c is not None else None
+        interval = c.shown if c is not None else None
         known = tuple(i for i in ids if i)
         reason = next((r for i in ids if (r := self._missing(i))), None)
         if c is None or interval is None or not interval.bounded or reason:

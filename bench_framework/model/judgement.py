@@ -16,7 +16,7 @@ from bench_framework.model.race import Race
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Phases, Thresholds, Verdict
 
 HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
@@ -63,11 +63,11 @@ class Comparison:
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
-    """Reported confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
+    """The reported ratio and confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
     statistic: Literal["typical", "median", "exact", "welch"] | None = None
     """Statistic of `shown`. ``welch`` is used for imported figures."""
-    typical: Interval | None = None
-    """Typical ratio with its 95 % interval, not adjusted."""
+    unadjusted: Interval | None = None
+    """The same ratio with its interval at 95 %, not adjusted. Forecasts use it, and no page prints it."""
     p: float | None = None
     """Smallest p-value over the interim analyses so far, before the adjustments."""
     p_adjusted: float | None = None
@@ -81,6 +81,8 @@ class Comparison:
     """Minimum detectable effect as a fraction (0.06: 6 %)."""
     rounds_needed: int | None = None
     """Rounds for which the MDE would equal the margin, `None` above 1 000."""
+    phases: Phases | None = None
+    """The ratios before and after a change of the ratio during the record; `None` for a stable ratio."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Literal["lower", "higher"] = "lower"
@@ -110,14 +112,15 @@ class Comparison:
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
-        shown, typical = (interval and interval.inverse for interval in (self.shown, self.typical))
+        shown, unadjusted = (i and i.inverse for i in (self.shown, self.unadjusted))
         return replace(
             self,
             cell_id=self.ref_cell_id,
             ref_cell_id=self.cell_id,
             verdict=self.verdict.opposite,
             shown=shown,
-            typical=typical,
+            unadjusted=unadjusted,
+            phases=self.phases and self.phases.inverse,
             runs=self.runs_ref,
             runs_ref=self.runs,
         )
@@ -228,16 +231,14 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """The noise floor of one input and metric: how far an interval of the A/A control reaches from 1."""
+    """The noise floor of one input and metric: how far the interval of the A/A control reaches from 1."""
 
     input_id: str
     metric: Metric
     fraction: float | None
-    """Reach of the 95 % interval. `None` without a control or with too few rounds for 95 %."""
+    """Reach of the reported interval. `None` without a control or with too few rounds for 95 %."""
     tripped: bool = False
     """True if the A/A control differs in this metric: its comparisons on the input are inconclusive."""
-    adjusted: float | None = None
-    """Reach of the interval that is adjusted like those of the comparisons."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ class ReasonCode(StrEnum):
     # A comparison without a verdict.
     ONE_PROGRAM = "one-program"
     REACHES_ONE = "reaches-one"
+    UNSTABLE = "unstable"
     CONTROL_DIFFERS = "control-differs"
     TOO_SMALL = "too-small"
     TOO_FEW_ROUNDS = "too-few-rounds"
@@ -122,6 +123,7 @@ class Reason:
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""
 REACHES_ONE: Final = Reason(ReasonCode.REACHES_ONE)
+UNSTABLE: Final = Reason(ReasonCode.UNSTABLE)
 """The adjusted interval of a significant difference contains 1."""
 CONTROL_DIFFERS: Final = Reason(ReasonCode.CONTROL_DIFFERS)
 """The A/A control of the input differs from the baseline."""

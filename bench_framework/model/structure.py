@@ -44,8 +44,6 @@ class Contrast:
     """p-value adjusted for looks and family (Holm)."""
     reason: Reason | None = None
     """Reason for an inconclusive verdict in addition to the interval."""
-    typical: Interval | None = None
-    """Ratio with its 95 % interval, not adjusted."""
 
 
 @dataclass(frozen=True, slots=True)

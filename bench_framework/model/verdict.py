@@ -105,3 +105,18 @@ class Interval:
         return Interval(
             1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Phases:
+    """The ratios of a comparison before and after a change during the record, each with its 95 % interval."""
+
+    until: int
+    """Last round before the change."""
+    first: Interval
+    rest: Interval
+
+    @property
+    def inverse(self) -> Phases:
+        """The phases with both sides exchanged."""
+        return Phases(self.until, self.first.inverse, self.rest.inverse)

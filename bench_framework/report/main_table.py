@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
@@ -32,7 +30,8 @@ from bench_framework.text.numbers import (
     show_factor,
     show_percent,
 )
-from bench_framework.text.words import CORRECTED, change, glyph, noun, word
+from bench_framework.text.words import change, glyph, noun, word
+from bench_framework.text.write import render
 from bench_framework.units import counted
 
 CI: Final = "95\u202f% CI"
@@ -114,10 +113,6 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
         )
     cells = data.measured(item.id)
     pairs = [c for cell in cells if (c := data.comparison(cell.id, data.metric)) is not None]
-    if any(map(_seems_different, pairs)):
-        yield (
-            "Verdicts use wider intervals, corrected for multiple comparisons (see the appendix)."
-        )
     for c in pairs:
         interval = plain_interval(c)
         mine, other = (data.summary(i, data.metric) for i in (c.cell_id, c.ref_cell_id))
@@ -127,20 +122,6 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
             if not interval.lo <= ratio <= interval.hi:
                 yield SAME_ROUND
                 return
-
-
-def _seems_different(comparison: Comparison) -> bool:
-    """Return whether the 95 % CI suggests another verdict than the adjusted one."""
-    interval, verdict = plain_interval(comparison), comparison.verdict
-    open_ = verdict is Verdict.INCONCLUSIVE
-    if interval is None or not (open_ or verdict.size_uncertain):
-        return False
-    if comparison.reason not in (None, REACHES_ONE):
-        return False  # the correction is not the cause
-    seeming = by_interval(interval, comparison.thresholds.margin)
-    return seeming is not verdict or (
-        open_ and within_margin(interval, comparison.thresholds.margin)
-    )
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
@@ -182,11 +163,10 @@ def in_times(compared: Iterable[Comparison | None]) -> bool:
 
 
 def plain_interval(comparison: Comparison | None) -> Interval | None:
-    """Return the typical ratio with its 95 % CI, or the only interval of a median or exact value."""
+    """Return the ratio with its interval, `None` without a bounded one."""
     if comparison is None or comparison.shown is None:
         return None
-    interval = comparison.typical or comparison.shown
-    return interval if interval.bounded else None
+    return comparison.shown if comparison.shown.bounded else None
 
 
 def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
@@ -246,14 +226,10 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
     reason, left = reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)
     parts = [reason, left]
     if comparison is not None and state.state not in REFUSED:
-        interval = plain_interval(comparison)
         if comparison.verdict is Verdict.INCONCLUSIVE:
-            excludes_1 = interval is not None and not interval.lo <= 1 <= interval.hi
-            corrected = excludes_1 and comparison.reason != CONTROL_DIFFERS
-            if corrected:  # the displayed 95 % interval does not contain 1
-                parts = (
-                    [CORRECTED, left] if comparison.reason == REACHES_ONE else [CORRECTED, *parts]
-                )
+            claim = data.claim_of(cell.id, data.metric)
+            if claim is not None and claim.phases is not None:
+                parts = [f"unstable: {render('phases', claim)}", left]
             parts[:0] = [word(comparison.verdict, data.metric)]
         elif comparison.verdict.size_uncertain:
             parts.append(size_note(comparison))

@@ -67,8 +67,8 @@ def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
     if values.shape[1] == PAIR:
         rank = _wilcoxon(moved[:, 0] - moved[:, 1], larger=larger)
     else:
-        rank = _tail(rank_score(moved), larger=larger)
-    return OneSided(_tail(main_score(moved), larger=larger), rank)
+        rank = tail(rank_score(moved), larger=larger)
+    return OneSided(tail(main_score(moved), larger=larger), rank)
 
 
 def attainable(rounds: int, runs: int) -> float:
@@ -112,7 +112,7 @@ def _wilcoxon(differences: Floats, *, larger: bool) -> float:
     return 1 - (float(both[beyond]) / 2 if beyond < len(both) else 0.0)
 
 
-def _tail(score: Floats, *, larger: bool) -> float:
+def tail(score: Floats, *, larger: bool) -> float:
     """Return a tail of the sum of the first column under uniform choices of a column per round."""
     return _native.label_tail(score, larger, _scale(*score.shape))
 

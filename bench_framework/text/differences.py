@@ -53,10 +53,6 @@ class Compares(Protocol):
         """Return the ratio of the verdict with its bounds, below 1 if it is better."""
 
     @property
-    def typical(self) -> Interval | None:
-        """Return the ratio with its 95 % interval, if it is not that of the verdict."""
-
-    @property
     def margin(self) -> float | None:
         """Return the margin of the metric."""
 
@@ -66,17 +62,8 @@ class Compares(Protocol):
 
 
 def printed(c: Compares) -> Figures | None:
-    """Return the figures that sentences print: the candidate's value over the reference's value.
-
-    They are those of the 95 % interval. An equivalent pair keeps the interval of its test if the
-    95 % interval is not within the margin.
-    """
+    """Return the figures that sentences print: the candidate's value over the reference's value."""
     figures = c.figures
-    if c.typical is not None and figures is not None:
-        _, lo, hi = c.typical.figures
-        limit = 1 + (c.margin or 0.0)
-        if c.verdict is not Verdict.EQUIVALENT or 1 / limit < lo <= hi < limit:
-            figures = c.typical.figures
     if figures is not None and c.direction == "higher" and figures[1] and figures[2]:
         ratio, lo, hi = figures
         return 1 / ratio, 1 / hi, 1 / lo
@@ -144,8 +131,7 @@ def _percentage(figures: Figures, margin: float) -> Amount:
 def remark(c: Compares) -> str:
     """Return how a difference relates to the margin.
 
-    The text is ``below`` if the printed interval is within the margin, ``corrected`` if it is
-    outside, so that only the adjusted interval reaches the margin, ``open`` if it contains the
+    The text is ``below`` if the printed interval is within the margin, ``open`` if it contains the
     margin, and empty for a difference that is larger.
     """
     figures = printed(c)
@@ -155,9 +141,7 @@ def remark(c: Compares) -> str:
     most = 2 + three_digits(100 * abs(figures[0] - 1))
     ratio = rounded(*figures, margin=margin, most=most)
     low, _, high = (decimal(t) for t in thresholds(margin))
-    if low < ratio.lo and ratio.hi < high:
-        return "below"
-    return "corrected" if ratio.hi <= low or ratio.lo >= high else "open"
+    return "below" if low < ratio.lo and ratio.hi < high else "open"
 
 
 def cost(c: Compares) -> Amount:
@@ -183,6 +167,13 @@ def signed(c: Compares, least: int = 2, *, keep: bool = True) -> Amount:
     figures = printed(c)
     assert figures is not None
     return signed_amount(*figures, c.margin or 0.0, least=least, keep=keep)
+
+
+def phase(c: Compares, ratio: Interval) -> str:
+    """Return the change of a comparison in a phase of the record, such as ``−2.2 % [−3.4, −1.1]``."""
+    natural = ratio.inverse if c.direction == "higher" else ratio
+    change = signed_amount(*natural.figures, c.margin or 0.0)
+    return f"{change.figure}{'×' if change.times else ''} {change.bounds}"
 
 
 def signed_bounds(c: Compares, *, keep: bool = True) -> str:

@@ -25,8 +25,6 @@ NOISE_FLOOR_TITLE: Final = f"Noise floor (95{THIN_SPACE}% interval)"
 
 _SECONDS: Final = re.compile(r"_(s|ms|us|ns)$")
 """The unit at the end of the name of a declared time."""
-CORRECTED: Final = "not significant after correction"
-"""Note on a 95 % CI that excludes 1 for a comparison that the adjusted test does not decide."""
 
 
 @dataclass(frozen=True, slots=True)

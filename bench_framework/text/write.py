@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model.facts.comparisons import Compared
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import differences, figures, names, numbers, words
 from bench_framework.text.reasons import phrase
@@ -62,6 +62,7 @@ FILTERS: Final = {
     "amount": differences.amount,
     "cost": differences.cost,
     "remark": differences.remark,
+    "phase": differences.phase,
     "signed": differences.signed,
     "signed_bounds": differences.signed_bounds,
     "printed": differences.printed,
@@ -89,10 +90,9 @@ FILTERS: Final = {
 """Names of the filters of the template → functions that format a number or a name."""
 TESTS: Final = {
     "one_program": lambda c: c.reason == ONE_PROGRAM,
-    "control_failed": lambda c: c.reason == CONTROL_DIFFERS,
     "missing": lambda value: value is None,
     "declared": lambda metric: metric is not None and metric not in METRICS,
-    "explained": lambda c: c.reason not in (None, REACHES_ONE),
+    "explained": lambda c: c.reason is not None,
 }
 """Names of the tests of the template → conditions on a claim."""
 GLOBALS: Final = {

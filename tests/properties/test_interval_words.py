@@ -142,6 +142,6 @@ def test_a_displayed_interval_never_contradicts_its_verdict(
         assert not comparison.shown.lo <= 1 <= comparison.shown.hi
     if comparison.verdict is Verdict.EQUIVALENT:
         assert 1 / 1.02 < comparison.shown.lo <= comparison.shown.hi < 1.02
-    interval = comparison.typical
+    interval = comparison.unadjusted
     assert interval is not None
     assert 0 <= interval.lo <= interval.ratio <= interval.hi

@@ -22,7 +22,7 @@ from bench_framework.stats.portable_math import expm1, log
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import CORRECTED, word
+from bench_framework.text.words import word
 from bench_framework.units import THIN_SPACE, counted, every
 
 FEWEST: Final = 3
@@ -208,8 +208,6 @@ def _result(host: str, c: Comparison | None) -> HostResult:
     if c is None:
         return HostResult(host, None, None, phrase(NOT_MEASURED))
     interval, notes = plain_interval(c), [phrase(c.reason)]
-    if c.verdict is Verdict.INCONCLUSIVE and interval is not None and c.reason != CONTROL_DIFFERS:
-        notes.append("" if interval.lo <= 1 <= interval.hi else CORRECTED)
     return HostResult(host, c.verdict, interval, "; ".join(filter(None, notes)))
 
 
@@ -225,10 +223,10 @@ def _kinds(rows: Rows) -> Iterator[KindSummary]:
     """Yield a summary for each kind of which enough hosts have a typical ratio."""
     kinds: dict[str, list[tuple[str, float, float]]] = {}
     for host, c in rows:
-        typical = c.typical if c is not None and c.reason != CONTROL_DIFFERS else None
-        if typical is not None and typical.bounded and typical.lo < typical.hi:
-            error = (log(typical.hi) - log(typical.lo)) / (2 * NORMAL_95)
-            kinds.setdefault(host.kind.digest, []).append((host.name, log(typical.ratio), error))
+        interval = c.unadjusted if c is not None and c.reason != CONTROL_DIFFERS else None
+        if interval is not None and interval.bounded and interval.lo < interval.hi:
+            error = (log(interval.hi) - log(interval.lo)) / (2 * NORMAL_95)
+            kinds.setdefault(host.kind.digest, []).append((host.name, log(interval.ratio), error))
     for kind, members in kinds.items():
         if len(members) >= FEWEST:
             names, estimates, errors = zip(*members, strict=True)

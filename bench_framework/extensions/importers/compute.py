@@ -268,9 +268,9 @@ def failed(command: Command) -> bool:
 
 def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
     """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
-    if judged.verdict.settled or judged.typical is None:
+    if judged.verdict.settled or judged.unadjusted is None:
         return judged
-    half = (log(judged.typical.hi) - log(judged.typical.lo)) / 2
+    half = (log(judged.unadjusted.hi) - log(judged.unadjusted.lo)) / 2
     mde = minimum_detectable_effect(half, strict, judged.thresholds.minimum_effect)
     if mde > log(MOST_DETECTABLE):
         return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))

@@ -197,7 +197,7 @@ def _is_open(mean: Weighted, judged: Contrast, at: Measured) -> bool:
     if judged.reason == TOO_FEW or judged.shown is None:
         return True
     shrink = math.sqrt(judged.rounds / at.looks.rounds[-1])
-    bounds = intervals.typical(mean.values, equivalence_level(at.looks.count))
+    bounds = intervals.typical_with_batches(mean.values, equivalence_level(at.looks.count))
     half = (log(judged.shown.hi) - log(judged.shown.lo)) / 2
     margin = log1p(at.plan.judge.margin_of(at.metric))
     return half * shrink <= abs(bounds.estimate) or bounds.half_width * shrink < margin

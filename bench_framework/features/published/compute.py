@@ -12,7 +12,7 @@ from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import plain, thresholds
@@ -129,7 +129,7 @@ def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
             return "confirmed", f"the interval is within {format_percent(e.margin)} of the figure"
         return "refuted", ""
     verdict = e.verdict or Verdict.INCONCLUSIVE
-    if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS} or e.interval.level < LEAST_LEVEL:
+    if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS, UNSTABLE} or e.interval.level < LEAST_LEVEL:
         return "inconclusive", phrase(e.reason or TOO_FEW)
     if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
         return "inconclusive", _word(e, verdict)
@@ -192,9 +192,7 @@ def _change(
 
 
 def _open(e: NamedResult) -> str:
-    """Return why a comparison is inconclusive. The displayed interval is the one without correction."""
-    if e.interval is not None and not e.interval.lo <= 1 <= e.interval.hi:
-        return words.CORRECTED if e.reason in (None, REACHES_ONE) else phrase(e.reason)
+    """Return why a comparison is inconclusive."""
     return phrase(e.reason) or "no significant difference"
 
 

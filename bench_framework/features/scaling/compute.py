@@ -80,7 +80,7 @@ def _climb(
         if len(pair) < FEWEST_ROUNDS:
             continue
         x, y = table(pair).T
-        bounds = intervals.typical((x - y) / log(large / small), LEVEL)
+        bounds = intervals.typical_with_batches((x - y) / log(large / small), LEVEL)
         word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
         figures = bounds.estimate, bounds.lo, bounds.hi, bounds.level
         yield Scaling(variant_id, metric, lower, upper, *figures, word)
@@ -179,7 +179,7 @@ def turning(
     """
 
     def bounds(place: float) -> intervals.Bounds:
-        return intervals.typical(interpolated(places, ratios, place), level)
+        return intervals.typical_with_batches(interpolated(places, ratios, place), level)
 
     first, last = bounds(places[0]), bounds(places[-1])
     if not (first.lo > 0 > last.hi or first.hi < 0 < last.lo):

@@ -30,6 +30,7 @@ from bench_framework.model.plan import GATE, Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.portable_math import log
 from bench_framework.text.answers import how_compared
 
 MOST_EFFECTS: Final = 3
@@ -43,6 +44,7 @@ LEAST_ORDERED: Final = 2
 
 def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
+    yield from _unstable(view)
     if view.plan.revisions is None:
         yield from _cost(view, item)
         yield from _overlap(view, item)
@@ -52,6 +54,25 @@ def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
         yield from _changes(view)
     if GATE in view.plan.asked and not view.plan.confirms:
         yield Claim("", fact=facts.GateNote())
+
+
+def _unstable(view: SummaryView) -> Iterator[Claim]:
+    """Yield the number of comparisons whose ratio changed during the record, with the largest change."""
+    headline = [
+        c
+        for c in view.judgement.comparisons
+        if c.family in ("headline", "reference") and c.metric == view.metric and c.shown
+    ]
+
+    def change(c: Comparison) -> float:
+        return abs(log(c.phases.first.ratio / c.phases.rest.ratio)) if c.phases else 0.0
+
+    changed = sorted((c for c in headline if c.phases is not None), key=change)
+    if changed:
+        fact = facts.UnstableRatios(
+            total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
+        )
+        yield Claim(view.label(changed[-1].cell_id), fact=fact)
 
 
 def _changes(view: SummaryView) -> Iterator[Claim]:
@@ -253,7 +274,7 @@ def _effects(view: SummaryView, item: Input) -> Iterator[Claim]:
 
 
 def _mean_effect(view: SummaryView, effect: Effect) -> MeanEffect:
-    interval = effect.mean.typical or effect.mean.shown
+    interval = effect.mean.shown
     assert interval is not None
     difference = Difference(
         metric=effect.metric,

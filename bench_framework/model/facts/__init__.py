@@ -72,6 +72,7 @@ from bench_framework.model.facts.summary import (
     Rejected,
     ResourceChanges,
     Resources,
+    UnstableRatios,
     Use,
 )
 
@@ -134,6 +135,7 @@ __all__ = [
     "SessionsApart",
     "SignChange",
     "SingleChanges",
+    "UnstableRatios",
     "Use",
 ]
 
@@ -186,6 +188,7 @@ Fact = (
     | SingleChanges
     | Growth
     | GateNote
+    | UnstableRatios
     | ResourceChanges
     | Resources
     | Overlaps

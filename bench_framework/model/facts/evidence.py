@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Phases, Verdict
 
 Scope = tuple[tuple[str, str], ...]
 """Pairs such as ``("input", "10MiB")``."""
@@ -35,7 +35,6 @@ class Difference:
     hi: float
     margin: float
     direction: Direction = "lower"
-    typical: Interval | None = None
 
     @property
     def figures(self) -> tuple[float, float, float]:
@@ -84,8 +83,8 @@ class Evidence:
     margin: float | None = None
     direction: Direction = "lower"
     """Better direction of the metric. With ``higher``, the figures are those of the inverse ratio."""
-    typical: Interval | None = None
-    """The ratio with its 95 % interval that sentences print, if it is not that of the verdict."""
+    phases: Phases | None = None
+    """The ratios before and after a change of the ratio during the record."""
     mde: float | None = None
     """Minimum detectable effect of a comparison, as a fraction."""
     rounds_needed: int | None = None

@@ -97,6 +97,19 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnstableRatios:
+    """Comparisons in the main metric whose ratio changed during the record."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["unstable_ratios"] = "unstable_ratios"
+    total: int
+    """Number of comparisons."""
+    changed: int
+    first: Evidence
+    """The one with the largest change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateNote:
     """A gate was asked for. Its result is in other files."""
 

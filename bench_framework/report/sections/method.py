@@ -6,7 +6,6 @@ from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
-from bench_framework.report.table_cells import ADJUSTED_CI
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.units import counted
@@ -37,14 +36,15 @@ def build(data: ReportData) -> tuple[Block, ...]:
             "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
             f"medians.{inverted}"
         ),
-        "Intervals of the report": (
-            "95\u202f% CIs of the typical ratio of each pair alone. The ratio need not be in the "
-            "middle of its CI. Verdicts depend on the adjusted test, which can be inconclusive for "
-            "an interval that excludes 1."
+        "Intervals": (
+            "95\u202f% CIs that hold for all comparisons of this record together, and allow for changes "
+            f"of the machine during the record: each is that of the test{_levels(data)}, united with a "
+            "jackknife of six batches of rounds. Ends are rounded outward. The ratio need not be in the "
+            "middle."
         ),
-        f"{ADJUSTED_CI} (appendix)": (
-            f"the CI{_levels(data)}, adjusted for all comparisons and interim analyses, as the test "
-            "is. Its ends are rounded outward."
+        "Unstable": (
+            "the ratio changed during the record: an exact test of three pairs of phases, at 1\u202f% for "
+            "all comparisons together."
         ),
         "Comparisons": (
             f"{counted(looks.family, 'comparison')} with the references in one family, "
@@ -64,7 +64,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _levels(data: ReportData) -> str:
     """Return the lowest and the highest level of the adjusted intervals."""
     families = {"headline", "reference"}
-    comparisons = (c for c in data.judgement.comparisons if c.family in families and c.typical)
+    comparisons = (c for c in data.judgement.comparisons if c.family in families and c.unadjusted)
     levels = sorted({c.shown.level for c in comparisons if c.shown is not None})
     ends = dict.fromkeys((*levels[:1], *levels[-1:]))
     span = " to ".join(format_percent(level, digits=4) for level in ends)

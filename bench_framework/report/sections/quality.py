@@ -73,7 +73,6 @@ def _control_table(data: ReportData) -> Table | None:
                     Cell(str(show_comparison(comparison)), interval.ratio) if interval else DASH,
                     verdict_cell(comparison.verdict, metric),
                     Cell(percent_up(floor.fraction), floor.fraction) if floor else DASH,
-                    Cell(percent_up(floor.adjusted), floor.adjusted) if floor else DASH,
                     replication(comparison.rounds, comparison.runs),
                     verdict=comparison.verdict,
                 )
@@ -83,7 +82,7 @@ def _control_table(data: ReportData) -> Table | None:
     looks = data.judgement.looks
     columns = (
         *left("Input", "Metric", f"Ratio and {ADJUSTED_CI}", "Verdict"),
-        *numeric(f"N{NOISE_FLOOR[1:]}", "Noise floor, adjusted", "n"),
+        *numeric(f"N{NOISE_FLOOR[1:]}", "n"),
     )
     caption = (
         "A/A control: the baseline compared with a copy of itself that ran in every round, at the "

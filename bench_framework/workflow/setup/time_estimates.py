@@ -220,7 +220,7 @@ def _detectable(
 ) -> dict[Metric, float]:
     worst: dict[Metric, float] = {}
     for c in comparisons:
-        interval = c.typical
+        interval = c.unadjusted
         if not c.rounds or interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
             continue
         if c.metric not in policy.metrics:

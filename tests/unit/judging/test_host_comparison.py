@@ -39,7 +39,7 @@ def comparison(plan: Plan, ratio: float, verdict: Verdict) -> Comparison:
         "headline",
         verdict,
         shown=adjusted,
-        typical=interval,
+        unadjusted=interval,
         thresholds=Thresholds(0.02, 0.01),
     )
 

@@ -138,7 +138,7 @@ def test_windows_are_added_up_by_program() -> None:
 def test_a_floor_without_an_end_is_the_worst() -> None:
     one = judge_window(window(), LOOKS, families=0, seed=1)
     open_ended = replace(
-        one, as_measured={m: replace(c, typical=None) for m, c in one.as_measured.items()}
+        one, as_measured={m: replace(c, unadjusted=None) for m, c in one.as_measured.items()}
     )
     floors = summarise_windows([one, one, open_ended], 0.05).floors
     known = {metric: floor_fraction(c) for metric, c in one.as_measured.items()}

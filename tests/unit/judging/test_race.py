@@ -202,7 +202,7 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
         shown=Interval(2.0, 1.6, 2.5, 0.99),
         runs=3,
         runs_ref=4,
-        typical=Interval(2.0, 0.0, float("inf"), 0.95),
+        unadjusted=Interval(2.0, 0.0, float("inf"), 0.95),
         thresholds=Thresholds(0.02, 0.01),
     )
     other = one.mirrored()
@@ -228,7 +228,7 @@ def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
             "wall",
             family,  # type: ignore[arg-type]
             Verdict.INCONCLUSIVE,
-            typical=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95),
+            unadjusted=Interval(ratio, ratio * 0.9, ratio * 1.1, 0.95),
             mde=mde,
             thresholds=Thresholds(0.02, 0.01),
         )

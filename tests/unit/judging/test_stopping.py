@@ -154,7 +154,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
         Verdict.INCONCLUSIVE,
         rounds=12,
         mde=0.15,
-        typical=Interval(1.03, 0.94, hi, 0.95),
+        unadjusted=Interval(1.03, 0.94, hi, 0.95),
         shown=Interval(1.03, 0.9, 1.3, 0.99),
         thresholds=Thresholds(0.02, 0.01),
     )
@@ -172,10 +172,10 @@ def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Stud
         Verdict.INCONCLUSIVE,
         rounds=12,
         mde=0.15,
-        typical=Interval(1.001, 0.99, 1.012, 0.95),
+        unadjusted=Interval(1.001, 0.99, 1.012, 0.95),
         thresholds=Thresholds(0.02, 0.01),
     )
     assert not stopping.futile(pair, stage)
-    wide = replace(pair, typical=Interval(1.001, 0.96, 1.045, 0.95))
+    wide = replace(pair, unadjusted=Interval(1.001, 0.96, 1.045, 0.95))
     assert stopping.futile(wide, stage)
     assert not stopping.futile(replace(wide, mde=0.03), stage)

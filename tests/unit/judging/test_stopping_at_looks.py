@@ -134,11 +134,11 @@ def test_the_noise_floor_is_that_of_the_95_percent_interval() -> None:
         Verdict.INCONCLUSIVE,
         shown=Interval(1, 0.9, 1.1, 0.999),
         statistic="typical",
-        typical=Interval(1, 0.99, 1.03, 0.95),
+        unadjusted=Interval(1, 0.99, 1.03, 0.95),
         thresholds=Thresholds(0.02, 0.01),
     )
     assert floor_fraction(both) == pytest.approx(0.03)
-    assert floor_fraction(replace(both, typical=Interval(1, 0.99, 1.03, 1 - 2.0**-4))) is None
+    assert floor_fraction(replace(both, unadjusted=Interval(1, 0.99, 1.03, 1 - 2.0**-4))) is None
 
 
 def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:

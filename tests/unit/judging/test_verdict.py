@@ -70,10 +70,10 @@ def test_rounds_that_cannot_reach_95_percent_have_no_interval(
     comparison = judged(case(0.3, n=rounds))
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.reason == verdict.TOO_FEW
-    assert comparison.typical is not None
+    assert comparison.unadjusted is not None
     assert comparison.shown is not None
-    assert comparison.typical.bounded is comparison.shown.bounded is has_interval
-    assert math.log(comparison.typical.ratio) == pytest.approx(0.3, abs=0.01)
+    assert comparison.unadjusted.bounded is comparison.shown.bounded is has_interval
+    assert math.log(comparison.unadjusted.ratio) == pytest.approx(0.3, abs=0.01)
 
 
 def test_a_significant_effect_below_epsilon_is_equivalent() -> None:
@@ -177,8 +177,8 @@ def test_load_in_two_of_three_rounds_does_not_hide_a_difference() -> None:
         )
     )
     assert comparison.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-    assert comparison.typical is not None
-    assert comparison.typical.lo < 1.051 < comparison.typical.hi
+    assert comparison.unadjusted is not None
+    assert comparison.unadjusted.lo < 1.051 < comparison.unadjusted.hi
 
 
 @pytest.mark.parametrize(

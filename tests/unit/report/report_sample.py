@@ -514,9 +514,9 @@ def judgement(p: Plan) -> Judgement:
         comparisons=comparisons(p),
         best=best(p),
         floors=tuple(
-            NoiseFloor(i.id, m, f, adjusted=adjusted)
+            NoiseFloor(i.id, m, f)
             for i in p.inputs
-            for m, f, adjusted in (("wall", 0.0083, 0.0132), ("cpu", 0.0026, 0.0042))
+            for m, f in (("wall", 0.0132), ("cpu", 0.0042))
         ),
         scaling=scaling(p),
         status="mostly conclusive",

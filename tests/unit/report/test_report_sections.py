@@ -38,7 +38,7 @@ from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
-from bench_framework.text.words import CORRECTED, WORDS, word
+from bench_framework.text.words import WORDS, word
 from bench_framework.text.write import clause, lead, say
 
 
@@ -226,31 +226,6 @@ def test_only_a_short_table_describes_its_variants(
     assert not any(r.cells[0].about for r in main_table(data, item, "x").rows)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "figures", "corrected"),
-    [
-        (Verdict.INCONCLUSIVE, (0.999, 0.985, 1.015), True),
-        (Verdict.INCONCLUSIVE, (1.04, 1.01, 1.07), True),
-        (Verdict.INCONCLUSIVE, (1.04, 0.99, 1.07), False),
-        (Verdict.WORSE_SIZE_UNCERTAIN, (1.12, 1.07, 1.19), True),
-        (Verdict.WORSE_SIZE_UNCERTAIN, (1.12, 1.01, 1.19), False),
-        (Verdict.WORSE_SIZE_UNCERTAIN, (1.01, 1.005, 1.015), False),
-    ],
-)
-def test_a_terminal_explains_verdicts_that_the_interval_does_not(
-    data: ReportData, verdict: Verdict, figures: tuple[float, float, float], *, corrected: bool
-) -> None:
-    interval = Interval(*figures, 0.95)
-    compared = tuple(
-        replace(c, verdict=verdict, reason=None, typical=interval) if c.shown else c
-        for c in data.judgement.comparisons
-    )
-    judged = replace(data, judgement=replace(data.judgement, comparisons=compared))
-    remarks = main_table(judged, data.plan.inputs[0], "results").terminal
-    line = "Verdicts use wider intervals, corrected for multiple comparisons (see the appendix)."
-    assert (line in remarks) is corrected
-
-
 def test_a_terminal_states_a_large_noise_floor_and_medians_of_other_rounds(
     data: ReportData,
 ) -> None:
@@ -263,7 +238,7 @@ def test_a_terminal_states_a_large_noise_floor_and_medians_of_other_rounds(
             mine, other = (medians.get(i, 0.0) for i in (c.cell_id, c.ref_cell_id))
             ratio = factor * mine / other if mine and other else 1.0
             interval = Interval(ratio, ratio * 0.99, ratio * 1.01, 0.95)
-            compared.append(replace(c, verdict=Verdict.WORSE, shown=interval, typical=interval))
+            compared.append(replace(c, verdict=Verdict.WORSE, shown=interval, unadjusted=interval))
         judgement = replace(judgement, floors=floors, comparisons=tuple(compared))
         return main_table(replace(data, judgement=judgement), item, "results").terminal
 
@@ -293,17 +268,14 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
     small = [
         replace(c, verdict=Verdict.INCONCLUSIVE)
         for c in data.judgement.comparisons
-        if c.typical is not None and 1 / 1.5 < c.typical.ratio < 1.5 and c.metric == "wall"
+        if c.unadjusted is not None and 1 / 1.5 < c.unadjusted.ratio < 1.5 and c.metric == "wall"
     ]
     table = main_table(
         replace(data, judgement=replace(data.judgement, comparisons=tuple(small))), item, "x"
     )
     changes = [r.cells[2].text for r in table.rows if isinstance(r.cells[2].value, float)]
     assert all("\u202f%" in text or text == "baseline" for text in changes)
-    # The 95 % CI excludes 1, but the adjusted test is inconclusive.
-    faster = row(table, "smol+jemalloc")
-    assert faster.cells[2].text.startswith("? −")
-    assert CORRECTED in faster.cells[4].text
+    assert row(table, "smol+jemalloc").cells[2].text.startswith("? −")
 
 
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:

@@ -47,7 +47,7 @@ def judgement(measured: Record) -> Judgement:
                 "headline",
                 Verdict.BETTER,
                 shown=interval,
-                typical=interval,
+                unadjusted=interval,
                 p=0.001,
                 thresholds=Thresholds(0.02, 0.01),
             ),
@@ -61,7 +61,7 @@ def judgement(measured: Record) -> Judgement:
             ),
         ),
         best=(),
-        floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013, adjusted=0.021),),
+        floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),
         scaling=(),
         status="conclusive",
         events=(Event("BX311", "same binary"),),
@@ -233,7 +233,7 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
     first, second = read(measured.path / "comparisons.csv")
     assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
     assert (first["ratio"], first["level"], first["typical_lo"]) == ("0.9", "0.99", "0.8")
-    assert (first["noise_floor"], first["noise_floor_adjusted"]) == ("0.013", "0.021")
+    assert first["noise_floor"] == "0.013"
     assert (second["kind"], second["variant"], second["claim_id"]) == ("control", "control", "")
     assert [row["code"] for row in read(measured.path / "events.csv")] == ["BX311"]
 

@@ -54,7 +54,7 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
             metric,
             "headline",
             Verdict.INCONCLUSIVE,
-            typical=interval,
+            unadjusted=interval,
             rounds=40,
             thresholds=Thresholds(0.02, 0.01),
         )

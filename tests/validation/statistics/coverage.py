@@ -88,7 +88,7 @@ def part(shape: str, rounds: int, start: int, count: int) -> Counter[str]:
         ours, *others = np.exp(SHAPES[shape](rng, rounds))
         for name, columns in (("pair", others[:1]), ("control", others)):
             (comparison,) = judge_looks([(ours * TRUTH, *columns)], looks)
-            counts[f"{name}, 95 %"] += covers(comparison.typical)
+            counts[f"{name}, 95 %"] += covers(comparison.unadjusted)
             counts[f"{name}, shown"] += covers(comparison.shown)
             counts[f"{name}, decided"] += comparison.verdict.decided
     return counts

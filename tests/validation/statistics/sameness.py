@@ -87,7 +87,7 @@ def _verdicts(
             (arm_of[label[c.cell_id]], c.metric): (
                 str(c.verdict),
                 c.shown,
-                c.typical,
+                c.unadjusted,
                 c.p_adjusted,
             )
             for c in judgement.comparisons

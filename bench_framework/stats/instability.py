@@ -1,0 +1,63 @@
+"""The exact test of "the ratio did not change during the measurement".
+
+The order of the runs is drawn anew in each round. So if the ratio is constant, every run of a round is
+equally likely to have the candidate's label, whatever the noise of neighbouring rounds. A change of the
+machine that slows all programs alike has no effect. See `docs/method.md#instability`.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from bench_framework.stats import run_labels
+
+Floats = npt.NDArray[np.float64]
+
+FEWEST: Final = 24
+"""With fewer rounds, the estimated ratio makes the test slightly liberal."""
+CONTRASTS: Final = 3
+"""Number of pairs of phases that are compared."""
+LEVEL: Final = 0.01
+"""Largest probability of a false change in any comparison of a family."""
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTest:
+    """The phases of a record whose log ratios differ most.
+
+    Attributes:
+        p: p-value of a change, adjusted for the three pairs of phases that are compared.
+        split: number of rounds before the change.
+    """
+
+    p: float
+    split: int
+
+
+def examine_phases(values: Floats, estimate: float) -> PhaseTest:
+    """Test whether the log ratio differs between the first half, first third or last third and the rest.
+
+    `values` has the shape (rounds, runs), as in `run_labels.examine`, and `estimate` is the log ratio of all
+    rounds. With fewer than `FEWEST` rounds, p is 1.
+    """
+    n = len(values)
+    if n < FEWEST:
+        return PhaseTest(1.0, n)
+    score = run_labels.main_score(run_labels.shifted(values, estimate))
+    squares = score * score
+    spread = np.add.reduce(squares.T)  # of two or three runs, one after the other
+    tests = (_compare(score, spread, split) for split in (n // 2, n // 3, n - n // 3))
+    return min(tests, key=lambda test: test.p)
+
+
+def _compare(score: Floats, spread: Floats, split: int) -> PhaseTest:
+    """Compare the rounds before a place with those after it."""
+    total = math.fsum(spread.tolist())
+    share = math.fsum(spread[:split].tolist()) / total if total > 0 else 0.0
+    weights = np.where(np.arange(len(score)) < split, 1 - share, -share)
+    weighted = np.ascontiguousarray(score * weights[:, None])
+    p = min(run_labels.tail(weighted, larger=larger) for larger in (False, True))
+    return PhaseTest(min(1.0, 2 * CONTRASTS * p), split)
