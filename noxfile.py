@@ -237,6 +237,7 @@ def statistics(session: nox.Session) -> None:
         "sessions",
         "history",
         "words_of_intervals",
+        "replications",
         "acceptance",
         "gate_false_alarms",
         "gate_detection",

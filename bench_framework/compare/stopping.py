@@ -167,21 +167,26 @@ def half_width(comparison: Comparison) -> float | None:
 def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -> bool:
     """Return whether further rounds can show neither a difference nor equivalence.
 
-    The MDE at the last interim analysis is compared with the larger of the margin and the largest
-    effect that the 95 % interval still allows. With the margin alone, a real difference of 10 %
-    could be abandoned at a noisy first analysis although the last one would find it. Of many pairs,
-    some intervals are always wide; in a race and `by_estimate`, the MDE is compared with the
-    observed difference instead.
+    That is so if even the largest effect that the 95 % interval still allows, or the margin if it is larger,
+    would be found with a probability of less than one half at the last interim analysis. The user gave the
+    time for all rounds. Of many pairs, some intervals are always wide; in a race and `by_estimate`, the MDE
+    is compared with the observed difference instead.
     """
     by_estimate = by_estimate or stage.plan.measure.strategy == "race"
     if comparison.mde is None or comparison.unadjusted is None or not comparison.rounds:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
-    at_last = log1p(comparison.mde) * shrink
     limit = log1p(comparison.thresholds.margin)
-    if at_last <= max(limit, _target(comparison, by_estimate=by_estimate)):
-        return False
     half = (log(comparison.unadjusted.hi) - log(comparison.unadjusted.lo)) / 2
+    looks = stage.looks
+    strict = looks.level / (looks.count * max(1, looks.family))
+    smallest = (
+        log1p(comparison.mde)
+        if by_estimate
+        else half * normal_quantile(1 - strict / 2) / normal_quantile(0.975)
+    )
+    if smallest * shrink <= max(limit, _target(comparison, by_estimate=by_estimate)):
+        return False
     wider = normal_quantile((1 + equivalence_level(stage.looks.count)) / 2) / normal_quantile(0.975)
     return half * wider * shrink >= limit
 

@@ -123,7 +123,7 @@ def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
         if c.kind == "comparison" and c.subject == "b" and c.metric == "wall"
     )
     assert wall.text.startswith(
-        "b and a are the same program; their difference is an A/A test: +9.99\u202f% ["
+        "b and a are the same program; their difference is an A/A test: +10.0\u202f% ["
     )
     assert example.cell("c").id in result.best[0].cell_ids
     assert not any("b takes" in c.text for c in result.claims)

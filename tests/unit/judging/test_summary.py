@@ -437,7 +437,7 @@ def test_experiments_without_a_gain_are_named_by_their_outcome(study: type[Study
     judged = judge(plan, blocks, {}, example.inputs(), example.looks())
     text = line(judged, "Rejected by the author").text
     assert text.startswith(f"Faster than a: quick (19.9{THIN}% less time [")
-    assert f"]). Slower: slow (30.2{THIN}% more time [30.0, 30.5]) and slower (1.50× [" in text
+    assert f"]). Slower: slow (30.2{THIN}% more time [29.8, 30.7]) and slower (1.50× [" in text
     assert text.endswith("]). Equivalent: same and also the same.")
 
 
@@ -482,7 +482,7 @@ def test_a_contrast_of_many_times_is_stated_as_a_factor(study: type[Study]) -> N
         c for c in example.judge(blocks).claims if c.kind == "comparison" and c.metric == "wall"
     )
     assert claim.text.startswith("b vs a is inconclusive: 25.0×")
-    assert "× [2" in claim.text
+    assert "× [1" in claim.text
 
 
 def test_outputs_that_a_command_checks_are_not_called_compared(study: type[Study]) -> None:

@@ -514,9 +514,7 @@ def judgement(p: Plan) -> Judgement:
         comparisons=comparisons(p),
         best=best(p),
         floors=tuple(
-            NoiseFloor(i.id, m, f)
-            for i in p.inputs
-            for m, f in (("wall", 0.0132), ("cpu", 0.0042))
+            NoiseFloor(i.id, m, f) for i in p.inputs for m, f in (("wall", 0.0132), ("cpu", 0.0042))
         ),
         scaling=scaling(p),
         status="mostly conclusive",

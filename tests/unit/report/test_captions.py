@@ -35,8 +35,7 @@ def test_the_method_has_family_adjustment_level_rounds_and_configurations(
         "39 configurations planned, 36 measured, 1 failed, 1 with other output, "
         "1 not comparable, 1 more excluded from the plan."
     )
-    assert f"a level of 99.89{THIN}%" in facts["Adjusted CI (appendix)"]
-    assert "95" in facts["Intervals of the report"]
+    assert f"a level of 99.89{THIN}%" in facts["Intervals"]
     for name in ("Effects", "Contributions"):
         assert re.match(r"\d+ .* separate family, Holm-adjusted", facts[name])
 

@@ -232,7 +232,7 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
     )
     first, second = read(measured.path / "comparisons.csv")
     assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
-    assert (first["ratio"], first["level"], first["typical_lo"]) == ("0.9", "0.99", "0.8")
+    assert (first["ratio"], first["level"], first["unadjusted_lo"]) == ("0.9", "0.99", "0.8")
     assert first["noise_floor"] == "0.013"
     assert (second["kind"], second["variant"], second["claim_id"]) == ("control", "control", "")
     assert [row["code"] for row in read(measured.path / "events.csv")] == ["BX311"]

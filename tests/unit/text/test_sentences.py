@@ -41,12 +41,13 @@ from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
     REACHES_ONE,
+    UNSTABLE,
     Reason,
     ReasonCode,
     message,
 )
 from bench_framework.model.structure import Change
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.write import lead, say
 
 FILE = Path(__file__).parents[2] / "sentences.txt"
@@ -75,6 +76,12 @@ TWICE: Fields = {**FIGURES, "estimate": 2.31, "lo": 2.22, "hi": 2.41}
 OPEN: Fields = {**FIGURES, "estimate": 0.982, "lo": 0.935, "hi": 1.032}
 SAME: Fields = {**FIGURES, "estimate": 1.004, "lo": 0.997, "hi": 1.011}
 BETTER, WORSE = {"verdict": Verdict.BETTER}, {"verdict": Verdict.WORSE}
+PHASES = Phases(30, Interval(0.978, 0.968, 0.988, 0.95), Interval(1.089, 1.07, 1.11, 0.95))
+UNSTABLE_FIELDS: Fields = {
+    "verdict": Verdict.INCONCLUSIVE,
+    "reason": UNSTABLE,
+    "phases": PHASES,
+}
 COSTS = (
     Difference(metric="cpu", verdict=Verdict.WORSE, estimate=1.25, lo=1.22, hi=1.28, margin=0.02),
     Difference(
@@ -102,7 +109,8 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     facts.Compared: [
         ({**FIGURES, **BETTER}, {"costs": one_of((), COSTS[:1], COSTS)}),
         ({**FIGURES, **BETTER, "scope": COLD}, {"kind": one_of("memory", "reference")}),
-        ({**FIGURES, **BETTER, "typical": Interval(0.91, 0.9, 0.92, 0.95)}, {"kind": "control"}),
+        ({**FIGURES, **BETTER}, {"kind": "control"}),
+        ({**OPEN, **UNSTABLE_FIELDS, "metric": one_of("wall", "cpu")}, {}),
         ({**SLOWER, **WORSE, "metric": one_of("wall", "cpu", "instructions", "binary_size")}, {}),
         ({**TWICE, **WORSE, "metric": one_of("wall", "peak_rss", "wait_ms")}, {}),
         ({**TWICE, **WORSE, "metric": "requests", "direction": "higher"}, {}),
@@ -403,6 +411,19 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                         ),
                     ),
                     ("A", (Doubling(smaller="1", larger="2", exponent=1.0, lo=0.9, hi=1.1),)),
+                ),
+            },
+        )
+    ],
+    facts.UnstableRatios: [
+        (
+            {},
+            {
+                "total": 19,
+                "changed": 5,
+                "first": one_of(
+                    evidence(**UNSTABLE_FIELDS),
+                    evidence(**UNSTABLE_FIELDS, scope=(("input", "10 MiB"),)),
                 ),
             },
         )

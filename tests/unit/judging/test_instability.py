@@ -1,0 +1,114 @@
+"""The test of a constant ratio, and what a record with a change of the ratio may say."""
+
+import numpy as np
+import pytest
+
+from bench_framework.model.reasons import UNSTABLE
+from bench_framework.model.verdict import Verdict
+from bench_framework.stats.instability import FEWEST, examine_phases
+from bench_framework.stats.intervals import (
+    FEWEST_FOR_BATCHES,
+    LabelInverter,
+    batch_half_width,
+    batches,
+    typical,
+    typical_with_batches,
+)
+from tests.unit.judging.conftest import Study
+
+ROUNDS = 60
+
+
+def logs(rounds: int = ROUNDS, *, step: float = 0.0, at: int = 20, seed: int = 3) -> np.ndarray:
+    """Return log values of candidate, baseline and control, with a step of the candidate."""
+    values = np.random.default_rng(seed).normal(0, 0.02, (rounds, 3))
+    values[at:, 0] += step
+    return values
+
+
+def p_of(values: np.ndarray) -> float:
+    return examine_phases(values, LabelInverter(values).estimate).p
+
+
+def test_a_change_of_the_ratio_is_found_at_its_place() -> None:
+    values = logs(step=0.08)
+    test = examine_phases(values, LabelInverter(values).estimate)
+    assert test.p < 1e-4
+    assert test.split == 20
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_change_of_all_programs_alike_is_no_change_of_the_ratio(seed: int) -> None:
+    values = logs(seed=seed) + np.linspace(0, 1, ROUNDS)[:, None]
+    values[30:] += 0.5
+    assert p_of(values) > 0.01
+
+
+def test_few_rounds_are_not_tested() -> None:
+    assert p_of(logs(FEWEST - 1, step=0.5, at=10)) == 1.0
+
+
+def test_the_jackknife_is_that_of_its_definition() -> None:
+    values = logs(step=0.05)
+    inverter = LabelInverter(values)
+    left_out = [LabelInverter(np.delete(values, part, axis=0)).estimate for part in batches(ROUNDS)]
+    half = batch_half_width(left_out)
+    spread = np.std(left_out, ddof=0) * np.sqrt(6)
+    assert half == pytest.approx(2.570582 * np.sqrt(5 / 6) * spread)
+    assert inverter.batch_half == pytest.approx(half, rel=5e-3)
+    alone, united = inverter.bounds(0.99), inverter.interval(0.99)
+    assert united.lo == min(alone.lo, inverter.estimate - inverter.batch_half)
+    assert united.hi == max(alone.hi, inverter.estimate + inverter.batch_half)
+    assert united.half_width > alone.half_width  # the ratio moves by more than its test sees
+
+
+def test_few_rounds_and_equal_ratios_have_the_interval_of_the_test() -> None:
+    few = LabelInverter(logs(FEWEST_FOR_BATCHES - 1))
+    assert few.interval(0.95) == few.bounds(0.95)
+    equal = LabelInverter(np.tile([0.1, 0.0, 0.0], (20, 1)))
+    assert equal.interval(0.95) == equal.bounds(0.95)
+    d = logs(FEWEST_FOR_BATCHES - 1)[:, 0]
+    assert typical_with_batches(d, 0.95) == typical(d, 0.95)
+
+
+def test_a_contrast_whose_size_moves_has_a_wider_interval() -> None:
+    d = logs(step=0.08)[:, 0]
+    alone, united = typical(d, 0.95), typical_with_batches(d, 0.95)
+    assert united.estimate == alone.estimate
+    assert united.half_width > 1.5 * alone.half_width
+
+
+def draw(arm: str, where: str, number: int) -> float:
+    """Return times of which those of arm b change from −2 % to +9 % after a third of 60 rounds."""
+    rng = np.random.default_rng([number, *map(ord, arm + where)])
+    ratio = (0.98 if number <= 20 else 1.09) if arm == "b" else 1.0
+    return float(0.1 * ratio * np.exp(0.01 * rng.standard_normal()))
+
+
+def test_an_unstable_comparison_has_both_phases_and_no_verdict(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"), rounds=ROUNDS)
+    judged = example.judge(example.blocks(draw))
+    c = example.comparison(judged, "b")
+    assert c.phases is not None
+    assert c.shown is not None
+    assert (c.verdict, c.reason, c.phases.until) == (Verdict.INCONCLUSIVE, UNSTABLE, 20)
+    assert c.phases.first.ratio == pytest.approx(0.98, abs=0.01)
+    assert c.phases.rest.ratio == pytest.approx(1.09, abs=0.01)
+    assert c.shown.lo <= c.phases.first.lo
+    assert c.phases.rest.hi <= c.shown.hi
+    assert example.comparison(judged, "c").phases is None
+    assert c.mirrored().phases == c.phases.inverse
+
+
+def test_the_summary_says_first_that_a_ratio_changed(study: type[Study]) -> None:
+    example = study(arms=("a", "b", "c"), rounds=ROUNDS)
+    judged = example.judge(example.blocks(draw))
+    summary = [claim for claim in judged.claims if claim.kind == "summary"]
+    assert "unstable_ratios" in [getattr(claim.fact, "form", "") for claim in summary[:2]]
+    (claim,) = [
+        x
+        for x in judged.claims
+        if x.kind == "comparison" and x.subject == "b" and x.metric == "wall"
+    ]
+    assert "is unstable: −1.9" in claim.text
+    assert "up to round 20, +9" in claim.text
