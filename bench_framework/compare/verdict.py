@@ -184,11 +184,10 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         rounds=len(case.pair),
     )
     if (unstable := _unstable(comparison, case.pair, inverter, rules)) is not None:
-        comparison = unstable
-    elif decision.verdict.settled:
+        return unstable
+    if decision.verdict.settled:
         return comparison
-    else:
-        comparison = replace(comparison, reason=decision.reason or reason)
+    comparison = replace(comparison, reason=decision.reason or reason)
     return _with_mde(comparison, plain, case.pair, rules)
 
 

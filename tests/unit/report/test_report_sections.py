@@ -388,7 +388,7 @@ def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportD
     assert results[0].startswith(
         "vs baseline: time +3.1\u202f% [+1.2, +5.0] (△ slower, size uncertain)"
     )
-    assert "(▼ faster); memory +21.00\u202f%" in results[1]
+    assert "(▼ faster); memory +21.0\u202f%" in results[1]
     assert results[1].endswith("binary size +226\u202fKiB")
     assert "(? inconclusive)" in results[2]
 

@@ -254,7 +254,7 @@ CATALOGUE = {
         sample,
         (
             "▼ 1.12× faster [1.09, 1.14]",
-            "? 1.02× faster [1.00, 1.03]",
+            "? 1.02× faster [0.99, 1.04]",
             "≠ other output",
             "✕ failed",
             f"(MDE) is 2.1{THIN}%",
