@@ -25,7 +25,7 @@ from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonC
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.stats import holm_family, instability, intervals, run_labels, welch
 from bench_framework.stats.intervals import Bounds
-from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
+from bench_framework.stats.portable_math import expm1, log, log1p
 
 Floats = npt.NDArray[np.float64]
 
@@ -208,10 +208,9 @@ def _unstable(
     if abs(first.estimate - rest.estimate) <= log1p(comparison.thresholds.margin):
         return None
     phases = Phases(pair.rounds[test.split - 1], first.ratio, rest.ratio)
-    shown = comparison.shown
-    assert shown is not None
-    ends = (shown, phases.first, phases.rest)
-    hull = replace(shown, lo=min(i.lo for i in ends), hi=max(i.hi for i in ends))
+    assert comparison.shown is not None
+    ends = (comparison.shown, phases.first, phases.rest)
+    hull = replace(comparison.shown, lo=min(i.lo for i in ends), hi=max(i.hi for i in ends))
     return replace(
         comparison, verdict=Verdict.INCONCLUSIVE, reason=UNSTABLE, shown=hull, phases=phases
     )
@@ -226,21 +225,9 @@ def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> Reaso
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:
     """Add the minimum detectable effect and the rounds needed to an inconclusive comparison."""
-    if len(pair) < FEWEST_FOR_MDE or not plain.bounded:
-        return draft
-    half = plain.half_width
-    if draft.reason == REACHES_ONE and draft.shown is not None:
-        # The MDE must not be smaller than the difference that was lowered to inconclusive.
-        half = max(half, _plain_half_width(draft.shown))
-    mde = holm_family.minimum_detectable_effect(half, rules.strict, draft.thresholds.minimum_effect)
+    if len(pair) < FEWEST_FOR_MDE or not plain.bounded or draft.reason == REACHES_ONE:
+        return draft  # a difference that was found needs no larger one to be found
+    epsilon = draft.thresholds.minimum_effect
+    mde = holm_family.minimum_detectable_effect(plain.half_width, rules.strict, epsilon)
     needed = rounds_for_margin(len(pair), mde, draft.thresholds.margin)
     return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
-
-
-def _plain_half_width(interval: Interval) -> float:
-    """Return the half-width that an interval would have at 95 %, if the estimate were normal."""
-    if not interval.bounded:
-        return 0.0
-    level = min(interval.level, 1 - 1e-12)
-    ours, plain = (normal_quantile((1 + a) / 2) for a in (level, PLAIN_LEVEL))
-    return (log(interval.hi) - log(interval.lo)) / 2 * plain / ours

@@ -87,7 +87,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
         caption += (
             f" Size uncertain: the difference may be below the margin of "
-            f"{format_percent(unsure.thresholds.margin)} after correction for multiple comparisons."
+            f"{format_percent(unsure.thresholds.margin)}."
         )
     if any(_ended_early(data, cell) for cell in in_report(data, arms)):
         caption += f" “{ROUNDS} n rounds”: measured until then."
@@ -229,7 +229,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
         if comparison.verdict is Verdict.INCONCLUSIVE:
             claim = data.claim_of(cell.id, data.metric)
             if claim is not None and claim.phases is not None:
-                parts = [f"unstable: {render('phases', claim)}", left]
+                parts = [render("phase_estimates", claim), left]
             parts[:0] = [word(comparison.verdict, data.metric)]
         elif comparison.verdict.size_uncertain:
             parts.append(size_note(comparison))

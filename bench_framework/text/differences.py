@@ -169,11 +169,12 @@ def signed(c: Compares, least: int = 2, *, keep: bool = True) -> Amount:
     return signed_amount(*figures, c.margin or 0.0, least=least, keep=keep)
 
 
-def phase(c: Compares, ratio: Interval) -> str:
+def phase(c: Compares, ratio: Interval, *, bounds: bool = True) -> str:
     """Return the change of a comparison in a phase of the record, such as ``−2.2 % [−3.4, −1.1]``."""
     natural = ratio.inverse if c.direction == "higher" else ratio
     change = signed_amount(*natural.figures, c.margin or 0.0)
-    return f"{change.figure}{'×' if change.times else ''} {change.bounds}"
+    figure = f"{change.figure}{'×' if change.times else ''}"
+    return f"{figure} {change.bounds}" if bounds else figure
 
 
 def signed_bounds(c: Compares, *, keep: bool = True) -> str:

@@ -286,8 +286,8 @@ def _detection_rate(effect: float, windows: Sequence[WindowVerdicts]) -> Detecti
     rates, estimates = {}, {}
     for metric in windows[0].slower[effect]:
         rates[metric] = Rate(sum(metric in metrics for metrics in detections), tries)
-        shown = (window.slower[effect][metric].shown for window in windows)
-        if ratios := [interval.ratio for interval in shown if interval is not None]:
+        intervals = (window.slower[effect][metric].shown for window in windows)
+        if ratios := [interval.ratio for interval in intervals if interval is not None]:
             estimates[metric] = statistics.median(ratios) - 1
     either = Rate(sum(map(bool, detections)), tries)
     return DetectionRate(windows[0].program, effect, rates, either, estimates)

@@ -27,7 +27,7 @@ from bench_framework.model.facts.summary import (
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan import GATE, Input
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import log
@@ -339,7 +339,14 @@ def confidence(view: SummaryView) -> Claim:
     compared = view.main_comparisons()
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     # Why a comparison has no verdict, if its minimum detectable effect is not known.
-    reasons = Counter((c.verdict, c.metric if c.reason == CONTROL_DIFFERS else None) for c in left)
+    reasons = Counter(
+        (
+            c.verdict,
+            c.metric if c.reason == CONTROL_DIFFERS else None,
+            c.reason if c.reason in (UNSTABLE, REACHES_ONE) else None,
+        )
+        for c in left
+    )
     floors = [f for f in view.judgement.floors if f.metric == view.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     control: Literal["failed", "passed", "too few rounds", "none"] = "none"
@@ -370,8 +377,8 @@ def confidence(view: SummaryView) -> Claim:
             if unsettled(c) and c.mde is not None
         ),
         refused=tuple(
-            NoVerdict(count=count, verdict=verdict, control_of=metric)
-            for (verdict, metric), count in reasons.items()
+            NoVerdict(count=count, verdict=verdict, control_of=metric, reason=reason)
+            for (verdict, metric, reason), count in reasons.items()
         ),
         control=control,
         failed_metrics=tuple(

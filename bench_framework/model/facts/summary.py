@@ -292,6 +292,8 @@ class NoVerdict:
     verdict: Verdict
     control_of: Metric | None = None
     """The metric of which the A/A check failed, if that is why."""
+    reason: Reason | None = None
+    """Why a comparison with enough rounds is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -229,9 +229,3 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
             detected += examined(x + math.log1p(mde), y).verdict.decided
     # With a chance of 0.9 each, fewer than 102 of 120 occur in 3 % of cases.
     assert detected >= 102
-
-
-def test_the_mde_of_a_lowered_pair_uses_its_displayed_interval() -> None:
-    half = verdict._plain_half_width(Interval(0.83, 0.74, 1.04, 0.9997))
-    assert half == pytest.approx(math.log(1.04 / 0.74) / 2 * 1.96 / 3.615, rel=0.01)
-    assert verdict._plain_half_width(Interval(1.0, 0.0, math.inf, 0.95)) == 0

@@ -611,6 +611,10 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                         NoVerdict(count=2, verdict=Verdict.INCONCLUSIVE),
                         NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, control_of="cpu"),
                     ),
+                    (
+                        NoVerdict(count=4, verdict=Verdict.INCONCLUSIVE, reason=UNSTABLE),
+                        NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, reason=REACHES_ONE),
+                    ),
                 ),
                 "control": "none",
                 "failed_metrics": one_of((), ("cpu", "peak_rss")),

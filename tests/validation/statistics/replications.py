@@ -1,4 +1,4 @@
-"""Whether intervals hold in repeated measurements: the tables of `docs/method.md#intervals` and `#instability`.
+"""Repeated measurements compared with their intervals: the tables of `docs/method.md#intervals` and `#instability`.
 
 Usage: ``python tests/statistics/replications.py``. Seeded; about two minutes. It reads the records of the
 examples in the history of this repository, which a shallow clone lacks. It exits with 1 if a limit is not met.
@@ -55,14 +55,14 @@ def records() -> Iterator[tuple[str, str, list[dict[str, str]]]]:
     """Yield example, commit and runs of each record that was committed."""
     for example in EXAMPLES:
         path = f"results/examples/{example}/runs.csv.gz"
-        seen = set[tuple[int, str]]()
+        known = set[tuple[int, str]]()
         for commit in git("log", "--format=%h", "--abbrev=8", "--", path).decode().split()[::-1]:
             if not (packed := git("show", f"{commit}:{path}")):
                 continue
             rows = list(csv.DictReader(io.StringIO(gzip.decompress(packed).decode())))
             key = (len(rows), rows[0]["started_at"])
-            if key not in seen:
-                seen.add(key)
+            if key not in known:
+                known.add(key)
                 yield example, commit, rows
 
 
