@@ -1,6 +1,6 @@
 """Repeated measurements compared with their intervals: the tables of `docs/method.md#intervals` and `#instability`.
 
-Usage: ``python tests/statistics/replications.py``. Seeded; about two minutes. It reads the records of the
+Usage: ``python tests/validation/statistics/replications.py``. Seeded; about two minutes. It reads the records of the
 examples in the history of this repository, which a shallow clone lacks. It exits with 1 if a limit is not met.
 """
 
@@ -26,7 +26,7 @@ from bench_framework.stats.intervals import Bounds, LabelInverter
 
 Floats = npt.NDArray[np.float64]
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EXAMPLES = ("word-tally", "nvme", "tokio", "runtimes", "smol")
 CHANGED = ("tokio", "ed349297")
 QUIET = (("word-tally", "525de3be"), ("smol", "ed349297"), ("tokio", "50a0b50b"))
