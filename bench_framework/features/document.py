@@ -1,6 +1,6 @@
 """Construction of the report document, without a format, from a judged record."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -19,7 +19,7 @@ from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.registry import Target, registry
-from bench_framework.report.blocks import Block, Document
+from bench_framework.report.blocks import Block, Document, Section
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
 from bench_framework.report.sections.author import LEARNINGS, NOTES
@@ -96,8 +96,33 @@ def sections() -> tuple[SectionKind, ...]:
             if kind.code in {known.code for known in kinds}:
                 raise ValueError(f"another section has the code {kind.code}")
             anchors, after = [known.anchor for known in kinds], target.options["after"]
-            kinds.insert(anchors.index(after) + 1 if after in anchors else len(kinds), kind)
+            if kind.anchor in anchors or (after and after not in anchors):
+                raise ValueError(f"its anchor {kind.anchor} exists, or {after} does not")
+            kinds.insert(anchors.index(after) + 1 if after else len(kinds), kind)
     return tuple(kinds)
+
+
+def _with_own_anchors(
+    built: Sequence[tuple[SectionKind, Section | None]],
+) -> list[tuple[SectionKind, Section | None]]:
+    """Leave out sections of extensions that use an anchor of the core."""
+    core = {
+        anchor
+        for kind, section in built
+        if section is not None and kind in SECTIONS
+        for anchor in section.anchors
+    }
+    parts: list[tuple[SectionKind, Section | None]] = []
+    for kind, section in built:
+        if section is not None and kind not in SECTIONS and (taken := core & section.anchors):
+            cause = ValueError(
+                f"the section {kind.title} uses the anchor {min(taken)} of another one"
+            )
+            registry().leave_out(kind.code, cause)
+            parts.append((kind, None))
+        else:
+            parts.append((kind, section))
+    return parts
 
 
 def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
@@ -116,7 +141,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         known = ", ".join(kind.code for kind in all_kinds)
         raise ValueError(f"no section {', '.join(unknown)}: the sections are {known}")
     kinds = [kind for kind in all_kinds if not only or kind.code in only]
-    built = [(kind, kind.section(data)) for kind in kinds]
+    built = _with_own_anchors([(kind, kind.section(data)) for kind in kinds])
     missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
     return Document(
         title=data.plan.name,

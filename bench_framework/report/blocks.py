@@ -2,7 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Final, Literal, Self, dataclass_transform
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.verdict import Verdict
@@ -267,6 +267,19 @@ class Section:
     place: Place = "report"
     terminal: Terminal = "nothing"
 
+    @property
+    def anchors(self) -> frozenset[str]:
+        """Return the anchors of the section and of its blocks."""
+        return frozenset(
+            {self.anchor, *(a for b in self.blocks if (a := getattr(b, "anchor", "")))}
+        )
+
+
+AT_THE_TOP: Final = frozenset(
+    {"Date (UTC)", "Host", "Revision", "Baseline", "Input", "Inputs", "Margin", "Brackets"}
+)
+"""Names of the facts that are printed below the title. All are in "About this record"."""
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -293,6 +306,11 @@ class Document:
     """The other terms of the page, each with its meaning."""
     missing: tuple[tuple[str, str], ...] = ()
     """Each section without data, with the reason."""
+
+    @property
+    def head(self) -> tuple[tuple[str, str], ...]:
+        """Return the lines of the masthead that are printed below the title."""
+        return tuple((name, value) for name, value in self.facts if name in AT_THE_TOP)
 
     @property
     def report(self) -> tuple[Section, ...]:

@@ -192,3 +192,39 @@ def test_a_removed_extension_takes_its_commands_with_it(
         assert "BX137" not in done.stderr
     for name in absent:
         assert benchctl(folder, name, env=env).returncode == 2
+
+
+REGISTER = """
+def register(registry):
+    registry.section("copy", f"{__name__}.section:COPY", after="AFTER")
+"""
+SECTION = """
+from bench_framework.report.blocks import Fallback
+from bench_framework.report.sections.kind import SectionKind
+
+COPY = SectionKind("X02", "ANCHOR", "Copy", "a copy", lambda data: (Fallback("text"),), place="report")
+"""
+
+
+@pytest.mark.parametrize(
+    ("anchor", "after", "cause"),
+    [
+        ("results", "", "its anchor results exists"),
+        ("copy", "nowhere", "nowhere does not"),
+        ("environment", "results", "uses the anchor environment of another one"),
+    ],
+)
+def test_a_section_that_would_spoil_the_page_is_left_out(
+    anchor: str, after: str, cause: str, tmp_path: Path
+) -> None:
+    folder = project(tmp_path)
+    register = REGISTER.replace("AFTER", after)
+    env = isolated(folder, **install(EXAMPLE, folder / "site", register))
+    section = folder / "site" / "benchctl_example" / "section.py"
+    section.write_text(SECTION.replace("ANCHOR", anchor))
+    done = benchctl(folder, "run", "scenario.yaml", env=env)
+    assert done.returncode == 0
+    assert "warning[BX137]" in done.stderr
+    assert cause in " ".join(done.stderr.split())
+    (page,) = folder.glob("results/demo/*/report.md")
+    assert "## Copy" not in page.read_text(encoding="utf-8")
