@@ -272,7 +272,7 @@ def find_resumable(
 
     It is the newest record of this plan, unless that is finished. A completed measurement without a
     manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
-    no record, it is the newest record of the scenario, if that is unfinished, has measured blocks, and
+    no record, it is the newest record of the scenario, if that is unfinished, has a complete round, and
     confirms the same record, if any. `require_same` then reports what changed.
 
     `damaged` is called if the newest record of the scenario is unfinished and cannot be read.
@@ -290,8 +290,8 @@ def find_resumable(
             return record if _unfinished(record) else None
         if path == folders[0]:
             newest = record
-    # A record without measured blocks can be discarded. Its scenario may have been fixed since.
-    if newest is None or newest.plan.confirms != plan.confirms or not newest.contents.blocks:
+    # A record without a complete round can be discarded. Its scenario may have been fixed since.
+    if newest is None or newest.plan.confirms != plan.confirms or not newest.contents.rounds:
         return None
     return newest if _unfinished(newest) else None
 
@@ -310,10 +310,12 @@ def require_same(
 ) -> None:
     """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
+    A record without a complete round has nothing to compare with, so any conditions are right.
+
     Raises `RecordError`: conditions changed (BX410). The message lists the changes.
     """
     changes = list(_changes(record, plan, host, builds, inputs))
-    if changes:
+    if changes and record.contents.rounds:
         what, before, now = changes[0]
         files = (record.plan.scenario_path, plan.scenario_path)
         if what == "scenario" and files[0] != files[1]:

@@ -25,6 +25,17 @@ def create(root: Path, plan: Plan, minute: int = 4) -> Record:
     )
 
 
+@pytest.fixture
+def record(record: Record) -> Record:
+    """Return an interrupted record with one complete round."""
+    record.append(round_end(record))
+    return record
+
+
+def round_end(record: Record) -> lines.RoundEnd:
+    return lines.RoundEnd(record.plan.inputs[0].id, 1, warmup=False, at=AT, elapsed_s=1.5)
+
+
 def resumable_path(root: Path, plan: Plan) -> Path | None:
     """Return the folder of the record that a run of the plan continues."""
     record = find_resumable(root, plan)
@@ -136,11 +147,29 @@ def test_a_record_that_confirms_another_one_is_not_continued_by_a_run(
     second = create(root, replace(plan, confirms="20260101T0000Z"), minute=9)
     second.prepare(at=AT, host=host, builds=builds, inputs=())
     second.append(lines.Measured(block(0, "a" * 12)))
+    second.append(round_end(second))
     second.close()
     changed = "7" * 64
     assert find_resumable(root, replace(plan, scenario_sha256=changed)) is None
     again = replace(plan, scenario_sha256=changed, confirms="20260101T0000Z")
     assert resumable_path(root, again) == second.path
+
+
+def test_a_record_without_a_complete_round_is_no_obstacle(
+    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...], block: Callable[..., Block]
+) -> None:
+    """It was interrupted in its first round. Then the crate, or the scenario, was corrected."""
+    root = tmp_path / "elsewhere"
+    begun = create(root, plan, minute=9)
+    begun.prepare(at=AT, host=host, builds=builds, inputs=())
+    begun.append(lines.Measured(block(0, "a" * 12, warmup=True)))
+    begun.append(replace(round_end(begun), warmup=True))
+    begun.append(lines.Measured(block(1, "a" * 12)))
+    begun.close()
+    continued = find_resumable(root, plan)
+    assert continued is not None
+    require_same(continued, plan, host, (replace(builds[0], sha256="8" * 64), *builds[1:]))
+    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
 
 
 def test_a_record_without_measurements_is_continued_by_the_same_scenario_only(
@@ -291,6 +320,7 @@ def test_another_preloaded_library_is_an_obstacle(
     preloaded = (replace(builds[0], preload=preload), builds[1])
     record = Record.create(tmp_path, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
     record.prepare(at=AT, host=host, builds=preloaded, inputs=())
+    record.append(round_end(record))
     proved = replace(preload, allocations=9)
     require_same(record, plan, host, (replace(builds[0], preload=proved), builds[1]))
     other = (replace(builds[0], preload=replace(preload, sha256="8" * 64)), builds[1])
