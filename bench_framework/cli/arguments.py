@@ -120,6 +120,19 @@ AnswerForm = Annotated[
         "scenario key `answer`, such as '{ignore: [REGEX]}'.",
     ),
 ]
+ExitCodes = Annotated[
+    str | None,
+    Option(
+        metavar="LIST",
+        help="Exit codes of a successful run, such as 0,1 for grep. Default: 0.",
+    ),
+]
+IgnoreFailure = Annotated[
+    bool,
+    Option(
+        "--ignore-failure", "-i", help="Accept every exit code from 0 to 127, as hyperfine does."
+    ),
+]
 IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]
 RecordsName = Annotated[
     str | None,
@@ -159,7 +172,8 @@ Binary = Annotated[
 
 
 _OF_REQUEST: Final = (
-    *("answer", "binary", "budget", "crate", "ignore_output", "margin", "name", "package"),
+    *("answer", "binary", "budget", "crate", "exit_codes", "ignore_failure", "ignore_output"),
+    *("margin", "name", "package"),
     *("prepare", "save", "shell"),
 )
 

@@ -24,7 +24,7 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.run import Block, PageCache
+from bench_framework.model.run import SIGNAL_BASE, Block, PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
@@ -36,7 +36,6 @@ LEAST_ROOM_BYTES: Final = 1 << 20
 """Required free space on the record's disk: several times the journal of a round."""
 KEPT_BYTES: Final = 1 << 16
 """Bytes that are kept of each end of an output that is too large."""
-SIGNAL_BASE: Final = 128
 LAST_SIGNAL: Final = 64
 
 

@@ -16,7 +16,7 @@ from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.foreign import last_lines
 from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Answer, Block, Event
+from bench_framework.model.run import SIGNAL_BASE, Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import amended, new_event
@@ -236,7 +236,15 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         reason=str(block.message),
         baseline=target.cell.role is Role.BASELINE,
         command=reproduction(plan, target.cell) if plan.scenario_path else "",
+        exit_code=_bad_exit_code(plan, block),
     )
+
+
+def _bad_exit_code(plan: Plan, block: Block) -> int | None:
+    """Return the first exit code of a failed block that the scenario may accept, without signals."""
+    codes = (c for c in block.exit_codes if c not in plan.answer.exit_codes)
+    first = next(codes, None)
+    return first if first is not None and first < SIGNAL_BASE else None
 
 
 def _place(block: Block) -> str:

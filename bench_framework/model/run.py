@@ -9,6 +9,8 @@ from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, 
 from bench_framework.model.reasons import Reason
 from bench_framework.units import counted
 
+SIGNAL_BASE: Final = 128
+"""A program that was killed by signal n has the exit code 128 + n."""
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
 """Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
 

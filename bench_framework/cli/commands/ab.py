@@ -48,6 +48,8 @@ def ab(
     ] = False,
     answer: arguments.AnswerForm = None,
     ignore_output: arguments.IgnoreOutput = False,
+    exit_codes: arguments.ExitCodes = None,
+    ignore_failure: arguments.IgnoreFailure = False,
     name: arguments.RecordsName = None,
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,

@@ -39,6 +39,8 @@ def sweep(
     input_file: arguments.InputFile = None,
     answer: arguments.AnswerForm = None,
     ignore_output: arguments.IgnoreOutput = False,
+    exit_codes: arguments.ExitCodes = None,
+    ignore_failure: arguments.IgnoreFailure = False,
     name: arguments.RecordsName = None,
     save: arguments.Save = None,
     fresh: arguments.Fresh = False,

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.model.plan import Plan
+from bench_framework.model.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -28,6 +29,7 @@ _DECIDES: Final = re.compile(r"[{,]\s*(check|differs)\s*:")
 _RELATIVE: Final = re.compile(r"[{,]\s*(check|file|filter)\s*:")
 """Keys of `answer` whose relative paths start at the folder of the scenario."""
 _OPTIONS: Final = {
+    "exit-codes": ("exit-codes", "--exit-codes"),
     "margin": ("margin", "--margin"),
     "name": ("name", "--name"),
     "measure": ("measure.budget", "--budget"),
@@ -51,6 +53,8 @@ class Request:
     input: Path | None = None
     answer: str | None = None
     ignore_output: bool = False
+    exit_codes: str | None = None
+    ignore_failure: bool = False
     name: str | None = None
     save: Path | None = None
     words: Sequence[str] = ()
@@ -77,6 +81,8 @@ class Request:
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
         yield f"measure: {{budget: {flow(self.budget)}}}"
         yield f"answer: {self._answer()}"
+        if (codes := self._exit_codes()) is not None:
+            yield f"exit-codes: [{codes}]"
         if self.margin is not None:
             yield f"margin: {flow(self.margin)}"
         if prepare is not None:
@@ -91,6 +97,12 @@ class Request:
             yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
             if not used:
                 yield 'stdin: "{input}"'
+
+    def _exit_codes(self) -> str | None:
+        """Return the list of accepted exit codes, or `None` for the default."""
+        if self.exit_codes is not None and self.ignore_failure:
+            raise unfit("BX122.exit-codes-and-ignore-failure")
+        return ", ".join(map(str, range(SIGNAL_BASE))) if self.ignore_failure else self.exit_codes
 
     def _answer(self) -> str:
         """Return the form of `answer`. Outputs that differ are a warning by default."""

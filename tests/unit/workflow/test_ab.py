@@ -122,6 +122,17 @@ def test_a_wrong_form_of_the_answer_names_its_option(folder: Path, form: str) ->
         plan_of("./old", "new", answer=form, ignore_output=True)
 
 
+def test_other_exit_codes_can_be_accepted(folder: Path) -> None:
+    assert plan_of("./old", "new").answer.exit_codes == (0,)
+    assert plan_of("./old", "new", exit_codes="0,1").answer.exit_codes == (0, 1)
+    every = plan_of("./old", "new", ignore_failure=True).answer.exit_codes
+    assert every == tuple(range(128))  # 139 is SIGSEGV
+    with pytest.raises(UsageError, match=r"--exit-codes: .* must be a whole number"):
+        plan_of("./old", "new", exit_codes="none")
+    with pytest.raises(UsageError, match="exclude each other"):
+        plan_of("./old", "new", exit_codes="0", ignore_failure=True)
+
+
 def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
     given = {"input": Path("words.txt"), "prepare": "sync", "ignore_output": True}
     plan, save = plan_of("./old {input}", "new", **given), folder / "sub" / "x.yaml"
