@@ -236,7 +236,7 @@ def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, st
         reason=str(block.message),
         baseline=target.cell.role is Role.BASELINE,
         command=reproduction(plan, target.cell) if plan.scenario_path else "",
-        exit_code=_bad_exit_code(plan, block),
+        exit_status=_bad_exit_code(plan, block),
     )
 
 
