@@ -642,7 +642,10 @@ def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(
     fake.script({"match": "run-b", "exit_code": 3})
     record = fake.measure(plan_of({"a": ["run-a"], "b": ["run-b", "it's"]}))
     [event] = events_of(record, "BX201")
-    assert event.help == "reproduce: benchctl run s.yaml -k 'arm=b on=all' --quick"
+    assert event.help == (
+        "reproduce: benchctl run s.yaml -k 'arm=b on=all' --quick. If exit code 3 is no failure, accept it with "
+        "`exit-codes: [0, 3]` in the scenario, or with `--exit-codes 0,3`"
+    )
     assert dict(event.details)["command"] == """run-b 'it'"'"'s'"""
     assert (event.effect or "").endswith("all other configurations are measured")
 
