@@ -115,7 +115,10 @@ class Machine:
     def journal(self) -> str:
         """Return the journal that a client's run has on this host."""
         paths = sorted(self.path.glob("cache/fleet/*/results/fleet/*/journal.jsonl"))
-        return paths[-1].read_text() if paths else ""
+        try:
+            return paths[-1].read_text() if paths else ""
+        except FileNotFoundError:  # the draft of a new record has just got its name
+            return ""
 
     def rounds(self) -> int:
         return self.journal().count('"kind":"round-end"')
