@@ -82,11 +82,7 @@ mod tests {
     /// benchctl's parser of the sizes in scenarios reads the same examples.
     #[test]
     fn sizes_are_read_as_scenarios_write_them() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../../tests/fixtures/sizes.json"
-        );
-        let text = std::fs::read_to_string(path).unwrap();
+        let text = std::fs::read_to_string("../../../tests/fixtures/sizes.json").unwrap();
         let sizes: Sizes = serde_json::from_str(&text).unwrap();
         for (text, bytes) in sizes.bytes {
             assert_eq!(parse(&text), Ok(bytes), "{text}");

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 #[test]
 fn every_combination_gives_the_answers_of_the_program_in_python() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fixtures/search");
+    let fixtures = Path::new("../../../tests/fixtures/search");
     let text = std::fs::read_to_string(fixtures.join("answers.json")).unwrap();
     let answers: Vec<Value> = serde_json::from_str(&text).unwrap();
     let sessions = corpus::sessions(&[fixtures.join("corpus")]).unwrap();

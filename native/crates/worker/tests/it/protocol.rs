@@ -10,9 +10,7 @@ use worker::describe::Description;
 use worker::usage;
 
 fn golden(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../tests/fixtures/protocol")
-        .join(name);
+    let path = Path::new("../../../tests/fixtures/protocol").join(name);
     let text =
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap()
