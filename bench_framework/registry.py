@@ -123,7 +123,7 @@ class Registry:
         self._add("hosts", name, place)
 
     def cache_folder(self, name: str) -> None:
-        """Add a folder of the cache with results. ``benchctl clean --what NAME`` removes its entries."""
+        """Add a folder of the cache with results. ``benchctl clean NAME`` removes its entries."""
         self._add("cache folder", name, "")
 
     def targets(self, point: str) -> Mapping[str, Target]:

@@ -73,8 +73,8 @@ def _scenario_table() -> str:
 
 
 def _section_table() -> str:
-    rows = ((k.code, k.title, k.about, k.terminal, k.place) for k in SECTIONS)
-    return _table("code, section, shows, in the terminal, document", rows)
+    rows = ((k.code, f"`{k.anchor}`", k.title, k.about, k.terminal, k.place) for k in SECTIONS)
+    return _table("code, anchor, section, shows, in the terminal, document", rows)
 
 
 def _verdict_table() -> str:

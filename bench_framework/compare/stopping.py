@@ -178,12 +178,10 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     limit = log1p(comparison.thresholds.margin)
     half = (log(comparison.unadjusted.hi) - log(comparison.unadjusted.lo)) / 2
-    looks = stage.looks
-    strict = looks.level / (looks.count * max(1, looks.family))
     smallest = (
         log1p(comparison.mde)
         if by_estimate
-        else half * normal_quantile(1 - strict / 2) / normal_quantile(0.975)
+        else half * normal_quantile(1 - stage.looks.strict / 2) / normal_quantile(0.975)
     )
     if smallest * shrink <= max(limit, _target(comparison, by_estimate=by_estimate)):
         return False

@@ -21,6 +21,7 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.stats import holm_family, instability, intervals, run_labels, welch
@@ -106,7 +107,7 @@ class Rules:
     @property
     def strict(self) -> float:
         """Return α/(J·M), the level of the first step of Holm's procedure."""
-        return self.level / (self.looks * self.size)
+        return strict_level(self.looks, self.size, self.level)
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,11 @@ class Looks:
         return len(self.rounds)
 
     @property
+    def strict(self) -> float:
+        """The level of the first step of Holm's procedure."""
+        return strict_level(self.count, self.family, self.level)
+
+    @property
     def requirement(self) -> str:
         """The number of comparisons and of their rounds, as a sentence."""
         these = (
@@ -78,6 +83,11 @@ class Looks:
         family = max(1, family)
         needed = rounds_needed(self.count, family, level)
         return Looks(self.rounds, needed, self.rounds[-1] >= needed, family, level)
+
+
+def strict_level(looks: int, family: int, level: float) -> float:
+    """Return α/(J·M), the level of the first step of Holm's procedure at one of J looks."""
+    return level / (looks * family)
 
 
 def rounds_needed(looks: int, family: int, level: float, runs: int = 2) -> int:

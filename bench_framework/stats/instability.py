@@ -18,7 +18,7 @@ Floats = npt.NDArray[np.float64]
 
 FEWEST: Final = 24
 """With fewer rounds, the estimated ratio makes the test slightly liberal."""
-CONTRASTS: Final = 3
+PHASE_PAIRS: Final = 3
 """Number of pairs of phases that are compared."""
 LEVEL: Final = 0.01
 """Largest probability of a false change in any comparison of a family."""
@@ -60,4 +60,4 @@ def _compare(score: Floats, spread: Floats, split: int) -> PhaseTest:
     weights = np.where(np.arange(len(score)) < split, 1 - share, -share)
     weighted = np.ascontiguousarray(score * weights[:, None])
     p = min(run_labels.tail(weighted, larger=larger) for larger in (False, True))
-    return PhaseTest(min(1.0, 2 * CONTRASTS * p), split)
+    return PhaseTest(min(1.0, 2 * PHASE_PAIRS * p), split)

@@ -6,6 +6,7 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.console import Console
+from bench_framework.registry import registry
 from bench_framework.text.numbers import fixed, format_size
 from bench_framework.units import counted, parse_duration
 
@@ -21,8 +22,9 @@ def clean(
         list[str] | None,
         Argument(
             metavar="KIND",
-            help="One or more of builds, binaries, data, tools, scratch, records, fleet; default: all but "
-            "records and fleet.",
+            help="Kinds of items. Default: builds, binaries, data, tools, scratch. Only if named: "
+            + ", ".join(("records", *registry().targets("cache folder")))
+            + ".",
         ),
     ] = None,
     older: Annotated[
@@ -37,8 +39,7 @@ def clean(
 
     Removal waits for the builds and measurements of other processes. The kind
     scratch contains the temporary folders and unfinished records of killed
-    processes. The kind fleet contains what clients sent to this host, and their
-    unfinished records.
+    processes.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import list_items, remove_items

@@ -227,7 +227,6 @@ def _detectable(
             continue
         half = (log(interval.hi) - log(interval.lo)) / 2  # of the 95 % interval
         at_last = half * math.sqrt(c.rounds / max(1, rounds))
-        strict = looks.level / (looks.count * looks.family)
-        mde = expm1(minimum_detectable_effect(at_last, strict, policy.epsilon_of(c.metric)))
+        mde = expm1(minimum_detectable_effect(at_last, looks.strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
     return {metric: worst[metric] for metric in policy.metrics if metric in worst}

@@ -100,7 +100,7 @@ def test_an_unstable_comparison_has_both_phases_and_no_verdict(study: type[Study
     assert c.mirrored().phases == c.phases.inverse
 
 
-def test_the_summary_says_first_that_a_ratio_changed(study: type[Study]) -> None:
+def test_the_summary_names_a_ratio_that_changed(study: type[Study]) -> None:
     example = study(arms=("a", "b", "c"), rounds=ROUNDS)
     judged = example.judge(example.blocks(draw))
     summary = [claim for claim in judged.claims if claim.kind == "summary"]

@@ -630,7 +630,7 @@ def test_the_reference_lists_every_section_and_every_verdict() -> None:
         encoding="utf-8"
     )
     for kind in SECTIONS:
-        assert f"| {kind.code} | {kind.title}" in text
+        assert f"| {kind.code} | `{kind.anchor}` | {kind.title}" in text
     for verdict, words in WORDS.items():
         memory = word(verdict, "peak_rss")
         assert f"| {words.glyph} | `{words.ascii}` | {words.time} | {memory} |" in text
