@@ -233,6 +233,7 @@ def statistics(session: nox.Session) -> None:
         "recorded_families",
         "rounds_to_decision",
         "coverage",
+        "few_rounds",
         "time_to_decision",
         "sessions",
         "history",

@@ -29,7 +29,7 @@ from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, progress_of
+from bench_framework.workflow.run_progress import Work, limit_text, progress_of
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
@@ -316,9 +316,7 @@ class LineDisplay:
         several = len(plan.inputs) > 1
         match update:
             case progress.LimitKnown():
-                budget = plan.measure.budget_s
-                until = "" if budget is None else f" or {numbers.format_clock(budget)}"
-                self._line("limit", f"at most {units.counted(update.rounds, 'round')}{until}")
+                self._line("limit", limit_text(update, plan.measure.budget_s))
             case progress.RoundFinished():
                 self._seldom("run", work.text)
             case progress.BlockFinished() if seconds() - self._last >= HEARTBEAT_S:

@@ -21,7 +21,7 @@ from bench_framework.model.run import Block, Build, Event
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.errors import new_event
-from bench_framework.text.numbers import format_percent
+from bench_framework.text.numbers import format_clock, format_percent
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
 from bench_framework.units import counted
@@ -107,7 +107,11 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
 def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     """Return BX330 for every input whose A/A control differs; BX331 if there is no control."""
     if not any(plan.control_cell(item.id) for item in plan.inputs):
-        return [new_event("BX331")]
+        if plan.measure.by_t:
+            return []  # BX345 says it
+        if not plan.measure.control or plan.measure.budget_s is None:
+            return [new_event("BX331")]
+        return [new_event("BX331.no-time", budget=format_clock(plan.measure.budget_s))]
     tripped: dict[str, list[str]] = {}
     for f in floors:
         if f.tripped:
@@ -122,8 +126,12 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     ]
 
 
-def exploratory_events(looks: Looks) -> list[Event]:
-    """Return BX340 if the planned rounds cannot reach the level."""
+def few_rounds_events(plan: Plan, looks: Looks) -> list[Event]:
+    """Return BX345 if a t test takes the place of the label test, BX340 if no verdict is possible."""
+    if looks.by_t and plan.measure.budget_s is not None:
+        rounds, budget = counted(looks.rounds[-1], "round"), format_clock(plan.measure.budget_s)
+        alone = not any(plan.control_cell(item.id) for item in plan.inputs)
+        return [new_event("BX345", rounds=rounds, budget=budget, alone=alone)]
     if looks.decidable:
         return []
     return [

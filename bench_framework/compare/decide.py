@@ -29,13 +29,14 @@ EQUIVALENCE_LEVEL: Final = 0.05
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
 
-Statistic = Literal["typical", "median", "exact", "welch"]
+Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
 """The quantity that a ratio estimates.
 
 - ``typical``: the typical ratio over rounds, exp(θ).
 - ``median``: the ratio of two medians.
 - ``exact``: the ratio of two deterministic numbers.
 - ``welch``: the ratio of the means of imported runs.
+- ``paired-t``: the geometric mean of the ratios of few rounds.
 """
 
 

@@ -61,9 +61,8 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
     if cases:
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
         taken = max(len(pair.reached) for pair in pairs)
-        rules = Rules(
-            looks=max(rule.looks.count, taken, 1), size=max(1, rule.size), level=rule.level
-        )
+        looks, size = max(rule.looks.count, taken, 1), max(1, rule.size)
+        rules = Rules(looks, size, rule.level, rule.looks.by_t)
         groups = [[i] for i in cases] if rule.family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))

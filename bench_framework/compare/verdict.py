@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bench_framework.compare.decide import (
     Decision,
     Evidence,
+    Statistic,
     decide,
     equivalence_level,
     rounds_for_margin,
@@ -24,7 +25,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Phases, Verdict
-from bench_framework.stats import holm_family, instability, intervals, run_labels, welch
+from bench_framework.stats import holm_family, instability, intervals, paired_t, run_labels, welch
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p
 
@@ -98,11 +99,13 @@ class Rules:
         size: M, the planned number of comparisons in the family that share α.
         level: α, the family-wise error rate: the probability of one or more false verdicts if no
             pair differs.
+        by_t: true for paired t tests in place of label tests (`docs/method.md#few-rounds`).
     """
 
     looks: int
     size: int
     level: float
+    by_t: bool = False
 
     @property
     def strict(self) -> float:
@@ -126,15 +129,33 @@ class Case:
 
 def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
     """Judge the pairs of a family in order; each has a round and an interim analysis."""
+    if rules.by_t:
+        return _judge_few_rounds(cases, rules)
     p_values = [holm_family.adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     adjusted = holm_family.holm(p_values, size=rules.size, level=rules.level)
     return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))
 
 
+def _judge_few_rounds(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
+    """Judge pairs by paired t tests; a pair whose ratios have no spread has no verdict."""
+    contrasts = [paired_t.compare(case.pair.candidate, case.pair.reference) for case in cases]
+    drafts = [replace(case.draft, rounds=len(case.pair)) for case in cases]
+    known = [(d, c) for d, c in zip(drafts, contrasts, strict=True) if c is not None]
+    judged = iter(judge_by_t(known, size=rules.size, level=rules.level, statistic="paired-t"))
+    return tuple(
+        next(judged) if contrast is not None else replace(draft, reason=TOO_FEW)
+        for draft, contrast in zip(drafts, contrasts, strict=True)
+    )
+
+
 def judge_by_t(
-    cases: Sequence[tuple[Comparison, welch.Contrast]], *, size: int, level: float
+    cases: Sequence[tuple[Comparison, welch.Contrast]],
+    *,
+    size: int,
+    level: float,
+    statistic: Statistic = "welch",
 ) -> list[Comparison]:
-    """Judge a family of pairs that were not measured in the same rounds, by their t statistics.
+    """Judge a family of pairs by their t statistics, by default of runs that were not interleaved.
 
     The family has `size` comparisons (M) and the error rate `level` (α).
     """
@@ -144,7 +165,7 @@ def judge_by_t(
         evidence = Evidence(
             result.rejected,
             contrast.interval(1 - level / result.divisor),
-            "welch",
+            statistic,
             partial(contrast.interval, equivalence_level(1)),
         )
         judged = decide(evidence, draft.thresholds).on(draft)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, dataclass_transform
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
+    from bench_framework.model.looks import RoundLimit
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Block, Build, Event, Look
 
@@ -97,7 +98,9 @@ class RoundStarted(Update):
 class LimitKnown(Update):
     """The warm-up is over, and the limit of rounds per input is known."""
 
-    rounds: int
+    limit: RoundLimit
+    round_s: float | None = None
+    """Duration of a round of all inputs in seconds, if the budget is too small for the usual limit."""
 
 
 class BlockStarted(Update):

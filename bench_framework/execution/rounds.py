@@ -6,13 +6,14 @@ nothing. See docs/method.md#schedule.
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
+from bench_framework.execution.budget import Budget
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -20,7 +21,7 @@ from bench_framework.execution.schedule import InputProgress, Looker, drop_pendi
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
-from bench_framework.model.looks import Looks, decidable, limit_of_rounds, looks_of
+from bench_framework.model.looks import Looks, RoundLimit, decidable, looks_of
 from bench_framework.model.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from bench_framework.model.run import Block, Event, Look
@@ -35,14 +36,18 @@ def measure(
     looker: Looker,
     decides: Callable[[Plan], bool] = decidable,
     enough: Reason | None = None,
+    *,
+    few_rounds: bool = False,
 ) -> None:
     """Measure the plan of a record. A record with earlier rounds is resumed.
 
     `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
     of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
     of `model.looks.limit_of_rounds`. `enough` is the reason why one round of each input is enough.
+    With `few_rounds`, a budget that is too small for the label test gets a short measurement.
 
     Raises:
+        UsageError: BX123, the budget is too small for any comparison.
         Interrupted: a stop was requested; the record can be continued.
         MachineError: the launcher was killed.
     """
@@ -53,7 +58,9 @@ def measure(
     with BlockRunner(session.launcher, hyperfine, record) as runner:
         began = seconds() - contents.elapsed_s
         try:
-            Measuring(record, session, runner, looker, decides, began, guard, enough).run()
+            Measuring(
+                record, session, runner, looker, decides, began, guard, enough, few_rounds
+            ).run()
         finally:
             runner.sync()
             record.sync()
@@ -73,6 +80,7 @@ class Measuring:
     guard: folders.Guard
     enough: Reason | None = None
     """Reason why one round of each input is enough, or empty."""
+    few_rounds: bool = False
 
     @property
     def plan(self) -> Plan:
@@ -97,32 +105,32 @@ class Measuring:
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[InputProgress]) -> None:
-        for number in range(1, self._warmup_rounds + 1):
+        limit, number, budget = None, 0, self._budget
+        while limit is None and number < self._warmup_rounds:
+            number += 1
             for state in states:
                 if state.warmups < number and not state.rounds and not state.stopped:
                     self._round(state, number, warmup=True)
+            limit = budget.short_limit(states, self.elapsed_s) if budget else None
         for state in states:
             self._set_repeats(state)
-        if self.plan.measure.by_budget:
-            rounds = limit_of_rounds(self.plan, self._affordable_rounds(states), self.decides)
-            self.record.append(lines.Limit(rounds))
-        self._notify(progress.LimitKnown(self.plan.measure.rounds_max))
+        round_s = budget.round_s(states) if budget is not None and limit is not None else None
+        if budget is not None:
+            limit = limit or budget.limit(states, self.elapsed_s)
+            self.record.append(lines.Limit(**asdict(limit)))
+            for state in states:
+                planned = {cell.id for cell in self.plan.cells_of(state.input.id)}
+                state.targets = {k: target for k, target in state.targets.items() if k in planned}
+        limit = limit or RoundLimit(self.plan.measure.rounds_max)
+        self._notify(progress.LimitKnown(limit, round_s))
 
-    def _affordable_rounds(self, states: Sequence[InputProgress]) -> float:
-        """Return how many rounds of all inputs fit into the rest of the budget.
-
-        It depends on no measured round, so the number of interim analyses is fixed in advance. It
-        is infinite if no cell or only the reference cell was warmed up.
-        """
-        budget = self.plan.measure.budget_s
-        timed = [(s, cell_id) for s in states if not s.stopped for cell_id in s.targets]
-        if budget is None or not all(cell_id in state.warmup_s for state, cell_id in timed):
-            return math.inf
-        round_s = sum(
-            state.warmup_s[cell_id] + (self._runs(state, cell_id) - 1) * _fastest(state, cell_id)
-            for state, cell_id in timed
-        )
-        return max(0.0, budget - self.elapsed_s) / round_s if round_s else math.inf
+    @property
+    def _budget(self) -> Budget | None:
+        """The budget of a plan whose limit of rounds is not known yet."""
+        measure = self.plan.measure
+        seconds = math.inf if measure.budget_s is None else measure.budget_s
+        few = self.few_rounds and not self.enough
+        return Budget(self.plan, seconds, self.decides, few) if measure.by_budget else None
 
     def _measure(self, states: list[InputProgress]) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
@@ -174,7 +182,10 @@ class Measuring:
             state.stopped = True
             return
         self._notify(progress.RoundStarted(state.input.id, number, warmup))
+        budget = self._budget if warmup else None
         for position, cell_id in enumerate(order):
+            if budget is not None and budget.control_waits(state, cell_id):
+                continue
             self.session.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
             if state.stopped:
@@ -207,7 +218,7 @@ class Measuring:
         self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
     ) -> None:
         target = state.targets[cell_id]
-        began, runs = seconds(), 1 if warmup else self._runs(state, cell_id)
+        began, runs = seconds(), 1 if warmup else schedule.runs_of(self.plan, state, cell_id)
         seq = len(self.record.contents.blocks)
         block = Block(seq, number, position, cell_id, warmup, "ok", utc_now())
         self._notify(progress.BlockStarted())
@@ -222,11 +233,6 @@ class Measuring:
         if warmup:
             state.warmup_s[cell_id] = seconds() - began
         self._notify(progress.BlockFinished(block))
-
-    def _runs(self, state: InputProgress, cell_id: str) -> int:
-        # Only the first run of a block is cold or follows `prepare`.
-        cold = any(cell.cache == "cold" for cell in self.plan.cells_of(state.input.id))
-        return 1 if cold or state.targets[cell_id].prepare else state.repeats.get(cell_id, 1)
 
     def _drop_failed(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         """Drop the cells that failed too often or did other work."""
@@ -259,10 +265,7 @@ class Measuring:
         """Set the runs per block from the warm-up once; a resumed record keeps its value."""
         if state.repeats:
             return
-        walls = [
-            [b.wall for b in blocks if b.warmup and b.status == "ok" and b.wall]
-            for blocks in state.blocks.values()
-        ]
+        walls = map(state.warmup_walls, state.blocks)
         state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
         self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
@@ -319,8 +322,3 @@ class Measuring:
 
     def _notify(self, update: progress.Update) -> None:
         self.session.observer.notify(update)
-
-
-def _fastest(state: InputProgress, cell_id: str) -> float:
-    """Return the time of the fastest warm-up run of a cell in seconds; 0 if none succeeded."""
-    return min((b.wall for b in state.blocks.get(cell_id, ()) if b.warmup and b.wall), default=0.0)

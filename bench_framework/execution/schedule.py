@@ -68,6 +68,11 @@ class InputProgress:
         blocks = self.blocks.get(cell_id, ())
         return next((b.answer for b in blocks if b.status == "ok" and b.answer), None)
 
+    def warmup_walls(self, cell_id: str) -> list[float]:
+        """Return the times of the warm-up runs of a cell that succeeded, in seconds."""
+        blocks = self.blocks.get(cell_id, ())
+        return [b.wall for b in blocks if b.warmup and b.status == "ok" and b.wall]
+
     def new_event(self, event: Event) -> list[Event]:
         """Return the event, unless its cell already has one with this code."""
         key = (event.cell_id or "", event.code)
@@ -103,6 +108,17 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     if middle <= 0:
         return MOST_REPEATS
     return min(MOST_REPEATS, max(1, math.ceil(SHORTEST_BLOCK_S / middle)))
+
+
+def runs_of(plan: Plan, state: InputProgress, cell_id: str) -> int:
+    """Return the runs per block of a cell: K, or 1 where only the first run is cold or follows `prepare`.
+
+    K is that of the warm-up so far if it is not set yet.
+    """
+    cold = any(cell.cache == "cold" for cell in plan.cells_of(state.input.id))
+    if cold or state.targets[cell_id].prepare:
+        return 1
+    return state.repeats.get(cell_id) or repeats_of(map(state.warmup_walls, state.blocks))
 
 
 def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:

@@ -64,7 +64,7 @@ class Comparison:
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
     """The reported ratio and confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
-    statistic: Literal["typical", "median", "exact", "welch"] | None = None
+    statistic: Literal["typical", "median", "exact", "welch", "paired-t"] | None = None
     """Statistic of `shown`. ``welch`` is used for imported figures."""
     unadjusted: Interval | None = None
     """The same ratio with its interval at 95 %, not adjusted. Forecasts use it, and no page prints it."""

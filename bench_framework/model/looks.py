@@ -22,6 +22,8 @@ GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 ALLOWANCE: Final = 1.2
 """Factor between the rounds that a budget allows by the warm-up and the limit of rounds: rounds
 become shorter when configurations leave."""
+FEWEST_FOR_T: Final = 3
+"""Rounds below which the standard error of a paired t test is too uncertain for a useful interval."""
 RACE_STEP: Final = 1.25
 """Factor between the looks of a race. A dropped cell is measured until the next look, and one more
 look costs less than these runs (docs/method.md#race)."""
@@ -38,6 +40,8 @@ class Looks:
             it is measured, and every verdict is inconclusive.
         family: M, the number of comparisons that share the level.
         level: the family-wise α.
+        by_t: true if a paired t test of all rounds takes the place of the label test
+            (docs/method.md#few-rounds).
     """
 
     rounds: tuple[int, ...]
@@ -45,6 +49,7 @@ class Looks:
     decidable: bool
     family: int
     level: float
+    by_t: bool = False
 
     @property
     def count(self) -> int:
@@ -69,7 +74,7 @@ class Looks:
 
         Nothing is decided in a record that is exploratory.
         """
-        if not self.decidable:
+        if not self.decidable or self.by_t:
             return self.needed
         return rounds_needed(self.count, self.family, self.level, runs)
 
@@ -81,6 +86,8 @@ class Looks:
         A family below 1 counts as 1.
         """
         family = max(1, family)
+        if self.by_t:
+            return replace(self, family=family, level=level)
         needed = rounds_needed(self.count, family, level)
         return Looks(self.rounds, needed, self.rounds[-1] >= needed, family, level)
 
@@ -231,6 +238,8 @@ def looks_of(plan: Plan) -> Looks:
     """Return the looks of a plan."""
     measure, family, level = plan.measure, comparisons_planned(plan), plan.judge.level
     first, last, single = measure.rounds_min, measure.rounds_max, measure.until == "rounds"
+    if measure.by_t:
+        return Looks((last,), FEWEST_FOR_T, last >= FEWEST_FOR_T, max(1, family), level, by_t=True)
     if measure.strategy == "race" and not single:
         # K(K − 1)/2, the pairs of the input with most variants (docs/method.md#best-group).
         most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
@@ -244,15 +253,45 @@ def decidable(plan: Plan) -> bool:
     return looks_of(plan).decidable
 
 
-def limited(plan: Plan, rounds: int) -> Plan:
+@dataclass(frozen=True, slots=True)
+class RoundLimit:
+    """The limit of rounds that a budget allows, and what follows if they are few.
+
+    Attributes:
+        by_t: see `MeasurePolicy.by_t`.
+        control: false if the A/A control is not measured.
+    """
+
+    rounds: int
+    by_t: bool = False
+    control: bool = True
+
+    @property
+    def short(self) -> bool:
+        """True if the budget is too small for the usual measurement: one warm-up round, one look."""
+        return self.by_t or not self.control
+
+
+def limited(plan: Plan, limit: RoundLimit) -> Plan:
     """Return a plan with a known limit of rounds."""
-    return replace(plan, measure=replace(plan.measure, rounds_max=rounds, by_budget=False))
+    measure = replace(plan.measure, rounds_max=limit.rounds, by_budget=False, by_t=limit.by_t)
+    if limit.short:
+        warmup = min(1, measure.warmup_rounds)
+        measure = replace(measure, rounds_min=limit.rounds, warmup_rounds=warmup)
+    if limit.control:
+        return replace(plan, measure=measure)
+    cells = tuple(cell for cell in plan.cells if cell.role is not Role.CONTROL)
+    return replace(plan, measure=measure, cells=cells)
 
 
 def changed_keys(before: Plan, after: Plan) -> list[str]:
     """Return keys of a scenario that differ; `before` may have a limit of rounds, see `limited`."""
     if after.measure.by_budget and not before.measure.by_budget:
-        after = limited(after, before.measure.rounds_max)
+        measure = before.measure
+        control = any(cell.role is Role.CONTROL for cell in before.cells)
+        control = control or not after.measure.control
+        limit = RoundLimit(measure.rounds_max, measure.by_t, control)
+        after = limited(after, limit)
     keys = [
         *(
             f"measure.{name.partition('_')[0]}"
@@ -286,6 +325,6 @@ def limit_of_rounds(
     measure = plan.measure
     step = next((n for n in GRID if n >= affordable * ALLOWANCE), measure.rounds_max)
     limit = min(max(step, measure.rounds_min), measure.rounds_max)
-    while limit < measure.rounds_max and not decides(limited(plan, limit)):
+    while limit < measure.rounds_max and not decides(limited(plan, RoundLimit(limit))):
         limit += 1
     return limit

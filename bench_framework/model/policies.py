@@ -69,6 +69,9 @@ class MeasurePolicy:
     by_budget: bool = False
     """True if the budget alone limits the rounds. `rounds_max` is then an upper bound, which
     `model.looks.limited` replaces after the warm-up (docs/method.md#limit-of-rounds)."""
+    by_t: bool = False
+    """True if the budget allows fewer rounds than the label test needs, so that comparisons are judged
+    by a paired t test. `model.looks.limited` sets it after the first warm-up round."""
     until: Literal["conclusive", "rounds", "precision"] = "conclusive"
     precision: float | None = None
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""

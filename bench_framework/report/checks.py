@@ -36,6 +36,8 @@ CHECKED: Final = frozenset(
     (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
 )
 """Codes of all warnings that a check states."""
+FEW_ROUNDS: Final = "BX345"
+"""The warning about the test that gave the verdicts, so it is the first one."""
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
@@ -65,7 +67,9 @@ def doubts(data: ReportData) -> list[str]:
     floors = noise_floors(data)
     known = (c for c in checks(data) if c not in floors) if data.blocks else ()
     lines = [f"{c.label}: {c.figure}" for c in known if c.mark in {"warn", "fail"}]
-    return [*lines, *(e.message for e in data.warnings if e.code not in CHECKED)]
+    others = [event for event in data.warnings if event.code not in CHECKED]
+    first = [event.message for event in others if event.code == FEW_ROUNDS]
+    return [*first, *lines, *(e.message for e in others if e.code != FEW_ROUNDS)]
 
 
 def _caches(data: ReportData) -> tuple[Check, ...]:

@@ -10,6 +10,7 @@ from typing import Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
+from bench_framework.model.looks import RoundLimit
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.kinds import Figures
@@ -96,7 +97,7 @@ class Contents:
     inputs: tuple[PreparedInput, ...] = ()
     repeats: dict[str, dict[str, int]] = field(default_factory=dict)
     """Number of runs per block, by input id and cell id."""
-    rounds_max: int | None = None
+    limit: RoundLimit | None = None
     """Limit of rounds that follows from the budget; `None` if the plan has one."""
     blocks: list[Block] = field(default_factory=list)
     rounds: dict[str, int] = field(default_factory=dict)
@@ -229,7 +230,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.Repeats():
             contents.repeats[line.input_id] = dict(line.runs)
         case lines.Limit():
-            contents.rounds_max = line.rounds
+            contents.limit = line
         case lines.Looked():
             _take_look(contents, line.look)
         case lines.Dropped():

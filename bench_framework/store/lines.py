@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_framework.masking import masked
+from bench_framework.model.looks import RoundLimit
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
@@ -49,10 +50,9 @@ class Repeats:
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class Limit(RoundLimit):
     """The limit of rounds of a plan without one, fixed after the warm-up from the budget."""
 
-    rounds: int
     kind: Literal["limit"] = "limit"
 
 

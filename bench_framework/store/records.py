@@ -41,7 +41,7 @@ class Record:
 
     def __init__(self, path: Path, plan: Plan, contents: journal.Contents) -> None:
         self.path = path.absolute()
-        self.plan = plan if (limit := contents.rounds_max) is None else limited(plan, limit)
+        self.plan = plan if contents.limit is None else limited(plan, contents.limit)
         self.contents = contents
         self._writer: journal.JournalWriter | None = None
         self._open_round = len(contents.blocks)
@@ -140,7 +140,7 @@ class Record:
         self._append_raw(line)
         self._open_round = journal.take(self.contents, line, self._open_round)
         if isinstance(line, lines.Limit):
-            self.plan = limited(self.plan, line.rounds)
+            self.plan = limited(self.plan, line)
 
     def note(self, event: Event) -> bool:
         """Append an event unless the record contains it. Return True if it is new."""

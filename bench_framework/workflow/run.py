@@ -308,7 +308,10 @@ def _measure(record: Record, prepared: Prepared, given: StopRule | None, session
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    rounds.measure(record, session, prepared.hyperfine, looker, decides, enough)
+    few = not gated and given is None and plan.measure.until == "conclusive"
+    few = few and plan.measure.strategy == "fixed"
+    hyperfine = prepared.hyperfine
+    rounds.measure(record, session, hyperfine, looker, decides, enough, few_rounds=few)
     plan, contents = record.plan, record.contents
     observe_cells(plan, record, session)
     if not gated:

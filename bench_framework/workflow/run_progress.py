@@ -13,7 +13,7 @@ from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Look
-from bench_framework.text.numbers import format_clock
+from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.units import counted
 
 
@@ -67,7 +67,7 @@ class Work:
                 for block in update.blocks:
                     self._add(block)
             case progress.LimitKnown():
-                self.plan = limited(self.plan, update.rounds)
+                self.plan = limited(self.plan, update.limit)
             case progress.RoundStarted():
                 self.input_id, self.round = update.input_id, update.round
                 self.warmup = update.warmup
@@ -179,3 +179,14 @@ class Work:
         left = elapsed_s / finished * (self.rounds_total - self.rounds_done)
         budget = self.plan.measure.budget_s
         return left if budget is None else min(left, max(0.0, budget - self.measured_s))
+
+
+def limit_text(update: progress.LimitKnown, budget_s: float | None) -> str:
+    """Return the limit of rounds as a line, and what a budget that is too small for more has changed."""
+    limit, rounds = update.limit, counted(update.limit.rounds, "round")
+    if update.round_s is None:
+        return f"at most {rounds}" + ("" if budget_s is None else f" or {format_clock(budget_s)}")
+    test = ["judged by a t test"] if limit.by_t else []
+    control = [] if limit.control else ["without A/A control"]
+    few = ", ".join([*test, *control, "one warm-up round"])
+    return f"{rounds} of {format_duration(update.round_s)} fit into the budget: {few}"

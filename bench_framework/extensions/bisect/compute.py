@@ -25,7 +25,7 @@ from bench_framework.extensions.bisect.model import (
     Step,
 )
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import decidable, limited
+from bench_framework.model.looks import RoundLimit, decidable, limited
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
@@ -263,7 +263,7 @@ def scheduled(plan: Plan, step: Step) -> Plan:
     seed = measure.seed + step.attempt - 1
     plan = replace(plan, measure=replace(measure, rounds_max=most, budget_s=budget, seed=seed))
     while not decidable(plan):
-        plan = limited(plan, plan.measure.rounds_max + 1)
+        plan = limited(plan, RoundLimit(plan.measure.rounds_max + 1))
     return plan
 
 

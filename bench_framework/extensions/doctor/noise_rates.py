@@ -75,7 +75,7 @@ def judge_looks(
 
 def rules_of(looks: Looks) -> Rules:
     """Return the rules of a family that has a separate schedule."""
-    return Rules(looks.count, looks.family, looks.level)
+    return Rules(looks.count, looks.family, looks.level, looks.by_t)
 
 
 def cases_at(

@@ -352,7 +352,7 @@ def confidence(view: SummaryView) -> Claim:
     control: Literal["failed", "passed", "too few rounds", "none"] = "none"
     if any(f.tripped for f in floors):
         control = "failed"
-    elif floors:
+    elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):
         control = "passed" if most is not None else "too few rounds"
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
     several, outputs = len(view.plan.inputs) > 1, None

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.execution.machine.host import free_bytes
-from bench_framework.model.looks import Looks, limit_of_rounds, limited, looks_of
+from bench_framework.model.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan import BuildSpec, Dataset, Plan
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates
@@ -92,7 +92,7 @@ def forecast_scenario(
         if budget is not None:
             affordable = max(0.0, budget / per_round - warmup)
         if plan.measure.by_budget:
-            plan = limited(plan, limit_of_rounds(plan, affordable))
+            plan = limited(plan, RoundLimit(limit_of_rounds(plan, affordable)))
     looks, rounds, resolution = looks_of(plan), None, Resolution()
     if not plan.measure.by_budget:  # otherwise the warm-up decides
         rounds = math.ceil(min(affordable, plan.measure.rounds_max))

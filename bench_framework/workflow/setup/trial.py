@@ -24,7 +24,14 @@ from bench_framework.execution.process import Finished, scratch_folder
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
-from bench_framework.model.looks import ALLOWANCE, decidable, limit_of_rounds, limited, looks_of
+from bench_framework.model.looks import (
+    ALLOWANCE,
+    RoundLimit,
+    decidable,
+    limit_of_rounds,
+    limited,
+    looks_of,
+)
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
@@ -160,7 +167,7 @@ class Trials:
         if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
         if plan.measure.by_budget:
-            plan = limited(plan, limit_of_rounds(plan, budget / self.round_s))
+            plan = limited(plan, RoundLimit(limit_of_rounds(plan, budget / self.round_s)))
         return looks_of(plan).rounds[0] + plan.measure.warmup_rounds if decidable(plan) else None
 
     def save(self, env: Mapping[str, str]) -> None:

@@ -139,6 +139,8 @@ class Laboratory:
         looker: schedule.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
         enough: Reason | None = None,
+        *,
+        few_rounds: bool = False,
     ) -> Record:
         """Measure a plan to its end, or resume a record."""
         record = record or self.create(plan)
@@ -151,7 +153,7 @@ class Laboratory:
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
             session = Session(self.launcher, self.env, self.observer, self.stop)
-            rounds.measure(record, session, self.tool, looker, enough=enough)
+            rounds.measure(record, session, self.tool, looker, enough=enough, few_rounds=few_rounds)
         return record
 
 

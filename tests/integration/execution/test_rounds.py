@@ -399,8 +399,10 @@ def test_the_budget_limits_the_rounds_of_a_plan_without_a_number(
     """24 s remain after the warm-up, 12 rounds of 2 s. The limit is the next step of the grid."""
     BlockClock(fake, monkeypatch)
     record = fake.measure(plan_of(ARMS, measure=BY_BUDGET))
-    assert record.contents.rounds_max == record.plan.measure.rounds_max == 18
-    assert [u.rounds for u in fake.observer.updates if isinstance(u, progress.LimitKnown)] == [18]
+    assert record.contents.limit.rounds == record.plan.measure.rounds_max == 18
+    assert [
+        u.limit.rounds for u in fake.observer.updates if isinstance(u, progress.LimitKnown)
+    ] == [18]
     assert set(record.contents.rounds.values()) == {12}
     assert (record.contents.looks[-1].round, record.contents.looks[-1].stopped) == (12, True)
     again = Record.open(record.path)
@@ -443,13 +445,13 @@ def test_repeated_runs_and_dropped_cells_are_part_of_the_limit(
         clock.now, record = 0.0, fake.create(plan)
         with pytest.raises(Interrupted):
             fake.measure(plan, record)
-        limits.append(record.contents.rounds_max)
+        limits.append(record.contents.limit.rounds)
     assert limits == [27, 40, 40]
 
 
 def test_without_warm_up_rounds_the_limit_is_the_largest(fake: Any, plan_of: MakePlan) -> None:
     policy = replace(BY_BUDGET, warmup_rounds=0, budget_s=0.0)  # one round at most
-    assert fake.measure(plan_of(ARMS, measure=policy)).contents.rounds_max == 1000
+    assert fake.measure(plan_of(ARMS, measure=policy)).contents.limit.rounds == 1000
 
 
 def test_a_resumed_record_keeps_its_limit(

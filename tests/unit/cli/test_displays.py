@@ -10,6 +10,7 @@ from bench_framework.cli import display
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.execution import progress
+from bench_framework.model.looks import RoundLimit
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow import run_progress
@@ -130,7 +131,7 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
     for update in a_round(plan, 1, warmup=True):
         work.take(update)
     assert work.state == "1 round"
-    work.take(progress.LimitKnown(60))
+    work.take(progress.LimitKnown(RoundLimit(60)))
     assert work.state == "1/61 rounds"
     for update in a_round(plan, 25):  # 25 s of 100 s
         work.take(update)

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model.looks import limit_of_rounds, limited, rounds_needed, schedule
+from bench_framework.model.looks import (
+    RoundLimit,
+    limit_of_rounds,
+    limited,
+    rounds_needed,
+    schedule,
+)
 from bench_framework.workflow.run_options import plan_scenario
 
 SCENARIO = """\
@@ -113,4 +119,4 @@ def test_another_rule_can_need_more_rounds(tmp_path: Path) -> None:
     plan = plan_scenario(str(path))
     assert limit_of_rounds(plan, 1.0, lambda p: p.measure.rounds_max > 20) == 21
     assert limit_of_rounds(plan, 1.0, lambda _: False) == 1000
-    assert limited(plan, 21).measure.by_budget is False
+    assert limited(plan, RoundLimit(21)).measure.by_budget is False

@@ -25,7 +25,7 @@ from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, St
 from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
-from bench_framework.model.looks import limited
+from bench_framework.model.looks import RoundLimit, limited
 from bench_framework.model.revisions import Commit
 
 COMMITS = 65
@@ -92,7 +92,7 @@ def measured(
         arms = dict(zip(compute.SIDES, (step.candidate, step.lo, step.hi), strict=True))
         rule = compute.SideRule(search.find, nearer=git)
     plan = replays.plan_of([*arms], control=True, seed=step.attempt)
-    plan = limited(plan, min(source.rounds, ROUNDS * 2 ** (step.attempt - 1)))
+    plan = limited(plan, RoundLimit(min(source.rounds, ROUNDS * 2 ** (step.attempt - 1))))
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",), level=step.level))
     wall, cpu = source.shuffled(rng, plan.measure.rounds_max)
     first = next(iter(arms))

@@ -1,0 +1,126 @@
+"""The limit of rounds that a time budget allows, by the times of the warm-up.
+
+It depends on no measured round, so that the number of interim analyses is fixed in advance. See
+`docs/method.md#limit-of-rounds` and `docs/method.md#few-rounds`.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bench_framework.errors import UsageError
+from bench_framework.execution import schedule
+from bench_framework.execution.schedule import InputProgress
+from bench_framework.model.looks import (
+    FEWEST_FOR_T,
+    RoundLimit,
+    decidable,
+    limit_of_rounds,
+    limited,
+)
+from bench_framework.model.plan import Plan
+from bench_framework.text.numbers import format_clock, format_duration
+
+MAY_BE_COLD: Final = 1.25
+"""A first run of the baseline that is so many times longer than the others may have read files from the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The time budget of a plan, in seconds.
+
+    Attributes:
+        decides: that of `model.looks.limit_of_rounds`.
+        short: true if a budget that is too small for the label test gets a short measurement.
+    """
+
+    plan: Plan
+    seconds: float
+    decides: Callable[[Plan], bool] = decidable
+    short: bool = False
+
+    def limit(self, states: Sequence[InputProgress], elapsed_s: float) -> RoundLimit:
+        """Return the limit after the warm-up; that of the plan if no cell or only the baseline was run."""
+        timed = [state for state in states if not state.stopped]
+        known = all(state.targets.keys() <= state.warmup_s.keys() for state in timed)
+        round_s = self.round_s(timed) if known else 0.0
+        affordable = max(0.0, self.seconds - elapsed_s) / round_s if round_s else math.inf
+        return RoundLimit(limit_of_rounds(self.plan, affordable, self.decides))
+
+    def short_limit(self, states: Sequence[InputProgress], elapsed_s: float) -> RoundLimit | None:
+        """Return the limit of a budget that is too small for the usual measurement.
+
+        It is called after each warm-up round. The A/A control is left out if it was not warmed up. If
+        the label test has enough rounds then, it decides, otherwise a paired t test. The result is
+        `None` if the budget is large enough, or if that is not known.
+
+        Raises `UsageError` (BX123): the budget allows fewer rounds than a t test needs.
+        """
+        timed = [state for state in states if not state.stopped]
+        if not self.short or not timed or not all(state.warmup_s for state in timed):
+            return None
+        warmups = min(state.warmups for state in timed)
+        to_come = max(0, self.plan.measure.warmup_rounds - warmups)
+        if to_come and any(_may_be_cold(state) for state in timed):
+            return None
+        left, usual_s = self.seconds - elapsed_s, self.round_s(timed, control=True)
+        if left / usual_s - to_come > self.fewest_rounds(RoundLimit(0)) - 1:
+            return None
+        control = all(state.targets.keys() <= state.warmup_s.keys() for state in timed)
+        round_s = self.round_s(timed)
+        rounds = math.floor(left / round_s + 0.5)
+        if not control and rounds >= self.fewest_rounds(RoundLimit(0, control=False)):
+            return RoundLimit(rounds, control=False)
+        if rounds >= FEWEST_FOR_T:
+            return RoundLimit(rounds, by_t=True, control=control)
+        raise UsageError(
+            "BX123.after-warm-up",
+            budget=format_clock(self.seconds),
+            duration=format_duration(round_s),
+            least=FEWEST_FOR_T,
+            enough=math.ceil(elapsed_s + FEWEST_FOR_T * round_s),
+        )
+
+    def control_waits(self, state: InputProgress, cell_id: str) -> bool:
+        """Return whether a cell is the A/A control and left out of the first warm-up round.
+
+        It is left out if the budget may be too small for it, as the first run of the baseline shows.
+        """
+        plan, control = self.plan, self.plan.control_cell(state.input.id)
+        if not self.short or control is None or cell_id != control.id:
+            return False
+        if plan.measure.warmup_rounds <= 1 or state.warmups:
+            return False
+        round_s = len(plan.cells) * state.warmup_s.get(state.reference_id, 0.0)
+        return round_s * self.fewest_rounds(RoundLimit(0)) > self.seconds
+
+    def fewest_rounds(self, limit: RoundLimit) -> int:
+        """Return the smallest limit of rounds with which the plan can decide."""
+        most = self.plan.measure.rounds_max
+        tried = (replace(limit, rounds=rounds) for rounds in range(1, most))
+        return next((t.rounds for t in tried if self.decides(limited(self.plan, t))), most)
+
+    def round_s(self, states: Sequence[InputProgress], *, control: bool = False) -> float:
+        """Return the duration of a round, by the warm-up.
+
+        With `control`, an A/A control that was not warmed up takes as long as the baseline.
+        """
+        total = 0.0
+        for state in states:
+            seconds = {c: self._block_s(state, c) for c in state.targets if c in state.warmup_s}
+            total += sum(seconds.values())
+            if control and state.targets.keys() > seconds.keys():
+                total += seconds.get(state.reference_id, 0.0)
+        return total
+
+    def _block_s(self, state: InputProgress, cell_id: str) -> float:
+        fastest = min(state.warmup_walls(cell_id), default=0.0)
+        again = schedule.runs_of(self.plan, state, cell_id) - 1
+        return state.warmup_s[cell_id] + again * fastest
+
+
+def _may_be_cold(state: InputProgress) -> bool:
+    others = [s for cell_id, s in state.warmup_s.items() if cell_id != state.reference_id]
+    first = state.warmup_s.get(state.reference_id, 0.0)
+    return bool(others) and first > MAY_BE_COLD * max(others)

@@ -1,0 +1,124 @@
+"""Budgets that are too small for the usual number of rounds, with the fake hyperfine."""
+
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import Interrupted, UsageError
+from bench_framework.execution import progress
+from bench_framework.execution import rounds as loop
+from bench_framework.model.looks import RoundLimit
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.store.records import Record
+from tests.integration.execution.conftest import MakePlan
+
+ARMS = {"a": ["run-a"], "b": ["run-b"]}
+
+
+class RunClock:
+    """A clock on which the runs of each cell take a number of seconds, and nothing else takes time."""
+
+    def __init__(self, fake: Any, monkeypatch: pytest.MonkeyPatch, *blocks: float) -> None:
+        self.now, self.blocks, self.rest = 0.0, blocks, list(blocks)
+        monkeypatch.setattr(loop, "seconds", lambda: self.now)
+        fake.observer.react = self.react
+
+    def react(self, update: progress.Update) -> None:
+        """Let time pass: the given seconds for the first blocks, and the last of them for all others."""
+        if isinstance(update, progress.BlockStarted):
+            self.now += self.rest.pop(0) if len(self.rest) > 1 else self.rest[0]
+
+
+def budget(seconds: float) -> MeasurePolicy:
+    return MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=seconds)
+
+
+def test_long_commands_have_few_rounds_without_a_control(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One warm-up round and 4 rounds of 6 s end at the budget of 30 s."""
+    RunClock(fake, monkeypatch, 3.0)
+    record = fake.measure(plan_of(ARMS, measure=budget(30.0)), few_rounds=True)
+    assert record.contents.limit is not None
+    assert (record.contents.limit.rounds, record.contents.limit.by_t) == (4, True)
+    assert not record.contents.limit.control
+    assert set(record.contents.rounds.values()) == {4}
+    assert set(record.contents.warmups.values()) == {1}
+    assert len(record.contents.blocks) == 10
+    assert len(record.plan.cells) == 2
+    [known] = [u for u in fake.observer.updates if isinstance(u, progress.LimitKnown)]
+    assert known.round_s == 6.0
+
+
+def test_shorter_commands_keep_the_label_test_without_a_control(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunClock(fake, monkeypatch, 1.5)
+    record = fake.measure(plan_of(ARMS, measure=budget(30.0)), few_rounds=True)
+    assert record.contents.limit is not None
+    assert (record.contents.limit.rounds, record.contents.limit.by_t) == (9, False)
+    assert not record.contents.limit.control
+
+
+def test_a_budget_that_is_large_enough_changes_nothing(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunClock(fake, monkeypatch, 0.5)
+    record = fake.measure(plan_of(ARMS, measure=budget(28.0)), few_rounds=True)
+    assert record.contents.limit is not None
+    assert (record.contents.limit.by_t, record.contents.limit.control) == (False, True)
+    assert set(record.contents.warmups.values()) == {2}
+    assert len(record.plan.cells) == 3
+
+
+def test_a_first_run_that_may_have_read_the_disk_is_no_reason_for_few_rounds(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second warm-up round shows that the programs take 0.1 s."""
+    RunClock(fake, monkeypatch, 6.0, 0.1)
+    record = fake.measure(plan_of(ARMS, measure=budget(30.0)), few_rounds=True)
+    assert record.contents.limit is not None
+    assert (record.contents.limit.by_t, record.contents.limit.control) == (False, True)
+    assert record.contents.limit.rounds >= 60
+
+
+def test_a_budget_for_fewer_than_three_rounds_is_refused(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunClock(fake, monkeypatch, 10.0)
+    with pytest.raises(UsageError) as refused:
+        fake.measure(plan_of(ARMS, measure=budget(30.0)), few_rounds=True)
+    assert refused.value.code == "BX123"
+    assert "80s" in (refused.value.fix or "")
+
+
+def test_a_resumed_record_keeps_its_few_rounds(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_of(ARMS, measure=budget(30.0))
+    clock, record = RunClock(fake, monkeypatch, 3.0), fake.create(plan)
+
+    def react(update: progress.Update) -> None:
+        clock.react(update)
+        if isinstance(update, progress.RoundFinished) and not update.warmup:
+            fake.stop.request()
+
+    fake.observer.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record, few_rounds=True)
+    fake.observer.react = clock.react
+    again = fake.measure(plan, Record.open(record.path), few_rounds=True)
+    assert again.contents.limit == record.contents.limit
+    assert isinstance(again.contents.limit, RoundLimit)
+    assert set(again.contents.rounds.values()) == {4}
+
+
+def test_without_few_rounds_a_small_budget_ends_the_measurement(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate decides by the label test only."""
+    RunClock(fake, monkeypatch, 3.0)
+    record = fake.measure(plan_of(ARMS, measure=budget(30.0)))
+    assert record.contents.limit is not None
+    assert not record.contents.limit.by_t
+    assert len(record.plan.cells) == 3

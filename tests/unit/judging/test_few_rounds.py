@@ -1,0 +1,85 @@
+"""Records with fewer rounds than the label test needs: a paired t test."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bench_framework.compare.verdict import TOO_FEW
+from bench_framework.model.looks import RoundLimit, limited, looks_of
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.verdict import Verdict
+from bench_framework.stats import paired_t
+from tests.unit.judging.conftest import Study, timing
+
+BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=30.0)
+
+
+def few(study: type[Study], rounds: int) -> Study:
+    """Return a study of a plan whose budget allows a few rounds."""
+    limit = limited(study(measure=BUDGET).plan, RoundLimit(rounds, by_t=True, control=False))
+    return study(rounds=rounds, control=False, measure=limit.measure)
+
+
+def test_the_mean_log_ratio_has_the_interval_of_a_paired_t_test() -> None:
+    rng = np.random.default_rng(5)
+    a, b = np.exp(rng.normal(0, 0.02, (2, 4)))
+    contrast = paired_t.compare(b.tolist(), a.tolist())
+    assert contrast is not None
+    expected = stats.ttest_rel(np.log(b), np.log(a))
+    assert contrast.p == pytest.approx(expected.pvalue, rel=1e-9)
+    interval, bounds = contrast.interval(0.95), np.exp(expected.confidence_interval(0.95))
+    assert (interval.lo, interval.hi) == pytest.approx(tuple(bounds), rel=1e-9)
+
+
+@pytest.mark.parametrize("ratios", [[1.1, 1.2], [1.25, 1.25, 1.25]])
+def test_two_rounds_or_equal_ratios_have_no_interval(ratios: list[float]) -> None:
+    assert paired_t.compare(ratios, [1.0] * len(ratios)) is None
+
+
+def test_four_rounds_of_quiet_programs_have_a_verdict(study: type[Study]) -> None:
+    slower = few(study, 4)
+    judged = slower.judge(slower.blocks(timing({"b": 1.03}, spread=0.001)))
+    comparison = slower.comparison(judged, "b")
+    assert (comparison.verdict, comparison.statistic) == (Verdict.WORSE, "paired-t")
+    assert comparison.rounds == 4
+    assert judged.status != "exploratory"
+    assert {e.code for e in judged.events} >= {"BX345"}
+    assert "BX340" not in {e.code for e in judged.events}
+
+
+def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict(study: type[Study]) -> None:
+    noisy = few(study, 4)
+    comparison = noisy.comparison(noisy.judge(noisy.blocks(timing({}, spread=0.1))), "b")
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.shown is not None
+    assert comparison.shown.bounded
+    assert comparison.shown.lo < 1 < comparison.shown.hi
+
+
+def test_two_rounds_have_no_verdict(study: type[Study]) -> None:
+    """The programs became slower after the warm-up, so that the budget ended after two rounds."""
+    plan = few(study, 4)
+    stopped = replace(plan, rounds=2)
+    comparison = stopped.comparison(stopped.judge(stopped.blocks(timing({"b": 2.0}))), "b")
+    assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, TOO_FEW)
+
+
+def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control(study: type[Study]) -> None:
+    def has_control(plan: Plan) -> bool:
+        return any(cell.role is Role.CONTROL for cell in plan.cells)
+
+    plan = study(measure=BUDGET).plan
+    lean = limited(plan, RoundLimit(8, control=False))
+    assert (looks_of(lean).rounds, looks_of(lean).by_t, looks_of(lean).decidable) == (
+        (8,),
+        False,
+        True,
+    )
+    assert lean.measure.warmup_rounds == 1
+    assert has_control(plan)
+    assert not has_control(lean)
+    few_rounds = looks_of(limited(plan, RoundLimit(4, by_t=True)))
+    assert (few_rounds.rounds, few_rounds.by_t, few_rounds.decidable) == ((4,), True, True)
