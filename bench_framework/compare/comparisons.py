@@ -110,8 +110,9 @@ def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
     for cell in plan.cells_of(input_id):
         if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
             values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
-            pair = sampling.pair(*values).until(stage.reached[-1] if stage.reached else 0)
+            pair = sampling.pair(*values)
             cell_pairs = interim_analysis.pairs_of(stage, [(cell, baseline, PEAK_RSS)])
+            pair = pair.until(cell_pairs[0].until)
             rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
             c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
             if len(pair):

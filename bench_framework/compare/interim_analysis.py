@@ -15,13 +15,14 @@ from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import MetricPair, Stage, runs_of
 from bench_framework.model import looks as looks_model
+from bench_framework.model import race
 from bench_framework.model.judgement import BestGroup, Comparison, Family
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
-from bench_framework.model.run import Block, Build
+from bench_framework.model.run import Block, Build, Look
 from bench_framework.model.verdict import Verdict
 
 
@@ -54,17 +55,18 @@ def look(
     round_: int,
     *,
     builds: Mapping[str, Build] | None = None,
+    taken: Iterable[Look] = (),
     open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None,
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
 
     `index` is that of this interim analysis in the schedule, from 0, and `round_` the last complete
-    round. Earlier interim analyses are at the planned rounds. `open_of` returns the comparisons
-    that need further rounds, by default `stopping.open_pairs`.
+    round. Earlier interim analyses are at the planned rounds; `taken` has their results. `open_of`
+    returns the comparisons that need further rounds, by default `stopping.open_pairs`.
     """
     looks = looks_of(plan)
     at = (input_id, index, round_)
-    stage = stage_at(plan, plan.judge, looks, blocks, *at, builds=builds or {})
+    stage = stage_at(plan, plan.judge, looks, blocks, *at, builds=builds or {}, taken=taken)
     # Further rounds cannot decide deterministic metrics.
     planned = {
         family: [pair for pair in pairs if not is_exact(pair[2])]
@@ -100,12 +102,14 @@ def stage_at(
     round_: int,
     *,
     builds: Mapping[str, Build],
+    taken: Iterable[Look],
 ) -> Stage:
     """Return the stage of an input at an interim analysis; see `look` for the arguments."""
     cells = {cell.id for cell in plan.cells_of(input_id)}
     of_input = [block for block in blocks if block.cell_id in cells]
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    return Stage(plan, policy, runs_of(plan, of_input, builds), looks, reached, index)
+    runs = runs_of(plan, of_input, builds)
+    return Stage(plan, policy, runs, looks, reached, index, race.finished(plan, taken))
 
 
 def finished(
@@ -168,7 +172,10 @@ def pairs_of(stage: Stage, pairs: Iterable[MetricPair]) -> list[CellPair]:
         copied = reference == stage.plan.baseline_cell(reference.input_id) and cell != control
         control_id = control.id if control is not None and copied else ""
         ids = (cell.id, reference.id)
-        cell_pairs.append(CellPair(*ids, metric, stage.reached, stage.last_look, control_id))
+        until = stage.reached[-1] if stage.reached else 0
+        final = min(stage.finished.get(id_, until) for id_ in ids)
+        reached = tuple(n for n in stage.reached if n <= final)
+        cell_pairs.append(CellPair(*ids, metric, reached, until, stage.last_look, control_id))
     return cell_pairs
 
 

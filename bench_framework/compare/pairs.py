@@ -19,7 +19,9 @@ class CellPair:
     """Two cells of an input to compare on one metric.
 
     Attributes:
-        reached: the rounds after which the interim analyses of the input took place.
+        reached: the rounds after which interim analyses tested the pair: those of the input, until one
+            of the cells was finished.
+        until: the last round whose values count, that of the last interim analysis of the input.
         last_look: index of the last one, from 0.
         control_id: the A/A control of the reference, measured in the same rounds; empty without one.
     """
@@ -28,6 +30,7 @@ class CellPair:
     ref_cell_id: str
     metric: Metric
     reached: tuple[int, ...]
+    until: int
     last_look: int
     control_id: str = ""
 
@@ -85,7 +88,7 @@ def _case(runs: Runs, pair: CellPair, rule: JudgeRule) -> Case | None:
     whole = sampling.pair(
         *(runs.samples[cell_id].values(pair.metric) for cell_id in cells),
         higher=pair.metric in runs.higher,
-    ).until(pair.reached[-1])
+    ).until(pair.until)
     if not len(whole):
         return None
     evidence = examine_looks(whole, pair.reached, rule.looks.needed_with(whole.runs))

@@ -1,7 +1,7 @@
 """Data of a record, and of one input at an interim analysis."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare import samples as sampling
@@ -10,6 +10,7 @@ from bench_framework.model.judgement import CellState
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.race import finished
 from bench_framework.model.run import Block, Build, Look
 
 
@@ -49,7 +50,8 @@ class Stage:
     """Everything that is needed to judge the cells of one input by a policy.
 
     `looks` is the schedule of interim analyses, with their number J and the family size M. They took
-    place after the rounds `reached`, the last one with the index `last_look`, from 0.
+    place after the rounds `reached`, the last one with the index `last_look`, from 0. `finished` are the
+    cells that were finished before, see `model.race.finished`.
     """
 
     plan: Plan
@@ -58,6 +60,7 @@ class Stage:
     looks: Looks
     reached: tuple[int, ...]
     last_look: int
+    finished: Mapping[str, int] = field(default_factory=dict)
 
 
 def stage_of(
@@ -77,6 +80,7 @@ def stage_of(
         looks,
         tuple(sorted({look.round for look in input_looks})),
         max((look.index for look in input_looks), default=0),
+        finished(plan, taken),
     )
 
 

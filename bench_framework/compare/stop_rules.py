@@ -37,7 +37,7 @@ class Analysis:
     def report(self) -> LookOutcome:
         """Return the verdicts of the report after this round, and whether they are conclusive."""
         at = (self.input_id, self.index, self.round)
-        return look(self.plan, self.blocks, *at, builds=self.builds)
+        return look(self.plan, self.blocks, *at, builds=self.builds, taken=self.taken)
 
 
 class StopRule(Protocol):

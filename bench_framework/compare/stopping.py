@@ -67,9 +67,9 @@ def still_measured(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comp
 
 
 def unmeasured_cells(stage: Stage) -> set[str]:
-    """Return the cells that were not measured in the last round."""
+    """Return the cells that were not measured in the last round, and those that were finished before."""
     now = stage.reached[-1]
-    return {
+    return stage.finished.keys() | {
         cell_id
         for cell_id, sample in stage.runs.samples.items()
         if now not in sample.runs and now not in sample.void

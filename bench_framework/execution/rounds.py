@@ -153,12 +153,15 @@ class Measuring:
 
     def _prepare_input(self, item: Input) -> InputProgress | None:
         contents, targets = self.record.contents, {}
+        fixed = self.plan.measure.strategy == "fixed"
+        finished = {c for c, line in contents.dropped.items() if fixed and line.state == "idle"}
         builds = {build.id: build for build in contents.builds}
         prepared = next((given for given in contents.inputs if given.input_id == item.id), None)
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
             build = builds.get(self.plan.variant(cell.variant_id).build_id)
-            if cell.id in contents.dropped or build is None or not build.ok:
+            gone = cell.id in contents.dropped and cell.id not in finished
+            if gone or build is None or not build.ok:
                 continue
             try:
                 targets[cell.id] = target_of(cell, build, prepared, self.session.env, tuning)
@@ -169,7 +172,7 @@ class Measuring:
         baseline = self.plan.baseline_cell(item.id)
         reference = baseline.id if baseline and baseline.id in targets else next(iter(targets))
         state = InputProgress(item, targets, reference)
-        state.resume(contents, {cell.id for cell in self.plan.cells_of(item.id)})
+        state.resume(contents, {cell.id for cell in self.plan.cells_of(item.id)}, finished)
         if state.rounds or state.warmups:
             # The earlier process may have died before it dropped the failed cells of this round.
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
@@ -205,6 +208,8 @@ class Measuring:
         if warmup and self.plan.measure.warmup_rounds == 0:
             return [state.reference_id]
         seed, cells = self.plan.measure.seed, state.targets
+        if not (warmup or race.includes_finished(seed, state.input.id, number)):
+            cells = {key: target for key, target in cells.items() if key not in state.finished}
         order = schedule.order_of(seed, state.input.id, number, cells, warmup=warmup)
         if warmup and number == 1 and state.reference_id in state.targets:
             # Warm-up rounds are in no statistic, so the reference cell may come first, and then
@@ -254,8 +259,12 @@ class Measuring:
         active = sum(cell.id in state.targets for cell in cells)
         return active > 1 or not any(cell.id in failed for cell in cells)
 
-    def _drop(self, state: InputProgress, line: lines.Dropped) -> None:
-        del state.targets[line.cell_id]
+    def _drop(self, state: InputProgress, line: lines.Dropped, *, finished: bool = False) -> None:
+        """Drop a cell, or if it is `finished`, measure it in fewer rounds from here on."""
+        if finished:
+            state.finished.add(line.cell_id)
+        else:
+            del state.targets[line.cell_id]
         self.record.append(line)
         self._notify(progress.CellDropped(line.cell_id, line.round, line.reason, raced=line.left))
         if not state.targets:
@@ -298,7 +307,7 @@ class Measuring:
             for cell_id in [c for c in look.dropped if c in other.targets]:
                 kind = leaving[cell_id]
                 line = schedule.dropped_line(cell_id, other.input.id, other.rounds, kind)
-                self._drop(other, line)
+                self._drop(other, line, finished=self.plan.measure.strategy == "fixed")
         self.record.sync()
         self._notify(progress.LookTaken(look))
 
@@ -308,7 +317,7 @@ class Measuring:
             cell_id
             for state in states
             if not (state.stopped or (look.stopped and state.input.id == look.input_id))
-            for cell_id in state.targets
+            for cell_id in state.targets.keys() - state.finished
         }
         looks = [*self.record.contents.looks, look]
         return race.leaving(self.plan, looks, measured, self._failed())

@@ -37,6 +37,8 @@ class InputProgress:
     """Active cells by id; a dropped cell is removed."""
     reference_id: str
     """Cell that gives the reference answer: the baseline, or else the first."""
+    finished: set[str] = field(default_factory=set)
+    """Cells of `targets` that were finished, see `model.race.finished`."""
     warmups: int = 0
     rounds: int = 0
     stopped: bool = False
@@ -50,7 +52,9 @@ class InputProgress:
     noted: set[tuple[str, str]] = field(default_factory=set)
     """Cell id and code of the events so far."""
 
-    def resume(self, contents: Contents, cell_ids: Collection[str]) -> None:
+    def resume(
+        self, contents: Contents, cell_ids: Collection[str], finished: Collection[str]
+    ) -> None:
         """Restore the progress from the journal of a record."""
         here = self.input.id
         self.warmups = contents.warmups.get(here, 0)
@@ -60,6 +64,7 @@ class InputProgress:
         for block in contents.blocks:
             if block.cell_id in cell_ids and block.status != "skipped":
                 self.blocks.setdefault(block.cell_id, []).append(block)
+        self.finished = set(finished).intersection(self.targets)
         self.reference = self.first_answer(self.reference_id)
         self.noted = {(event.cell_id or "", event.code) for event in contents.events}
 
@@ -134,9 +139,9 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
 
 REASONS: Final[Mapping[str, str]] = {
     "raced": "significantly worse than another variant",
-    "idle": "the remaining rounds cannot change its verdicts",
+    "idle": "final: the remaining rounds cannot change its verdicts",
 }
-"""Why a cell leaves, as users read it."""
+"""Why a cell leaves a race or is finished, as users read it."""
 
 
 class Decision(NamedTuple):

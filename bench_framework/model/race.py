@@ -4,13 +4,16 @@ See docs/method.md#race and docs/method.md#finished-configurations. It depends o
 of the looks, so that a resumed record makes the same decisions.
 """
 
+import random
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Look
 
+EVERY: Final = 4
+"""A finished cell is measured in one of so many rounds."""
 DropReason = Literal["raced", "idle"]
 """Reason for dropping a cell. ``raced``: significantly worse than another variant. ``idle``: not
 worse, and no comparison that needs more rounds; with ``strategy: fixed``, the latter alone."""
@@ -51,6 +54,25 @@ def leaving(
         elif all(look is not None and (c in look.trailing or c in look.idle) for c, look in places):
             reasons[cell.id] = "idle"
     return reasons
+
+
+def finished(plan: Plan, looks: Iterable[Look]) -> dict[str, int]:
+    """Return cell id → round after which a cell was finished; empty for a race, which drops its cells.
+
+    A finished cell is measured in every fourth round from then on. Its tests use the looks until then.
+    """
+    if plan.measure.strategy != "fixed":
+        return {}
+    return {cell_id: look.round for look in looks for cell_id in look.dropped}
+
+
+def includes_finished(seed: int, input_id: str, number: int) -> bool:
+    """Return whether the finished cells of an input are measured in a round: all of them in the same ones.
+
+    The rounds depend on the seed alone, so that no result decides which rounds a cell has.
+    """
+    first = random.Random(f"{seed}/{input_id}/finished").randrange(EVERY)  # noqa: S311 -- reproducible
+    return number % EVERY == first
 
 
 def may_leave(plan: Plan, cell: Cell) -> bool:

@@ -7,6 +7,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.race import EVERY
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
@@ -212,12 +213,12 @@ def size_note(comparison: Comparison) -> str:
 
 
 def _ended_early(data: ReportData, cell: PlanCell) -> bool:
-    """Return whether a cell has fewer rounds than its reference, and so medians of fewer rounds."""
+    """Return whether a cell was not measured to the end, and so has medians of an earlier time."""
     comparison = data.comparison(cell.id, data.metric)
     if comparison is None or data.state(cell.id).state in REFUSED or stopped(data, cell.id):
         return False
-    baseline = data.summary(comparison.ref_cell_id, data.metric)
-    return 0 < comparison.rounds < (baseline.n_rounds if baseline else 0)
+    last = [data.last_round(id_) for id_ in (cell.id, comparison.ref_cell_id)]
+    return comparison.rounds > 0 and last[0] + EVERY <= last[1]
 
 
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:

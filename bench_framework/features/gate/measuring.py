@@ -72,6 +72,7 @@ class GateRule:
             at.index,
             at.round,
             builds=at.builds,
+            taken=at.taken,
         )
         # Every candidate is judged, also the one that a race would drop.
         pairs = question.timed_pairs(at.input_id)

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from bench_framework.execution.progress import CellDropped
+from bench_framework.errors import Interrupted
+from bench_framework.execution.progress import CellDropped, RoundFinished, Update
 from bench_framework.execution.schedule import Decision
+from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
@@ -71,7 +73,7 @@ def test_the_fixed_strategy_drops_no_cell(fake: Any, plan_of: MakePlan) -> None:
     assert record.contents.dropped == {}
 
 
-def test_a_finished_cell_of_the_fixed_strategy_leaves_its_input_only(
+def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(
     fake: Any, plan_of: MakePlan
 ) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=replace(racing(), strategy="fixed"))
@@ -84,10 +86,47 @@ def test_a_finished_cell_of_the_fixed_strategy_leaves_its_input_only(
 
     record = fake.measure(plan, looker=look)
     counts = rounds_of(record)
-    assert counts.pop(("x", "c")) == looks_of(plan).rounds[0] < 20
+    first = looks_of(plan).rounds[0]
+    later = [n for n in range(first + 1, 21) if race.includes_finished(plan.measure.seed, x, n)]
+    assert counts.pop(("x", "c")) == first + len(later)
+    assert len(later) == 2
     assert set(counts.values()) == {20}
     [line] = record.contents.dropped.values()
-    assert (line.state, line.reason) == ("idle", "the remaining rounds cannot change its verdicts")
+    assert (line.state, line.round) == ("idle", first)
+
+
+def test_a_resumed_record_keeps_its_finished_cells(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
+    name = next(c.id for c in plan.cells if c.label == "c")
+
+    def look(_: str, index: int, __: int) -> Decision:
+        return Decision(stop=False, idle=() if index else (name,))
+
+    def react(update: Update) -> None:
+        if isinstance(update, RoundFinished) and update.round == 14 and not update.warmup:
+            fake.stop.request()
+
+    record = fake.create(plan)
+    fake.observer.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record, looker=look)
+    fake.observer.react = None
+    whole = fake.measure(plan, Record.open(record.path), looker=look)
+    assert rounds_of(whole)[("all", "c")] == 12 + 2
+
+
+def test_a_finished_cell_that_fails_is_dropped(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed", rounds_max=40))
+    name = next(c.id for c in plan.cells if c.label == "c")
+
+    def look(_: str, index: int, __: int) -> Decision:
+        if not index:
+            fake.script({"match": "run-c", "exit_code": 1}, {"match": "run-"})
+        return Decision(stop=False, idle=() if index else (name,))
+
+    record = fake.measure(plan, looker=look)
+    assert record.contents.dropped[name].state == "failed"
+    assert name not in {b.cell_id for b in record.contents.blocks if b.round > 26}
 
 
 def test_the_baseline_the_control_and_further_references_stay(fake: Any, plan_of: MakePlan) -> None:

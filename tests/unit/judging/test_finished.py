@@ -95,15 +95,20 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
     plan, every = example.plan, example.blocks(wall)
     here, taken, left = plan.inputs[0].id, list[Look](), dict[str, int]()
     for index, number in enumerate(looks_of(plan).rounds):
-        blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
-        outcome = look(plan, blocks, here, index, number)
-        taken.append(
-            Look(here, index, number, outcome.stop, idle=(outcome.settled or ()) if leave else ())
-        )
+        blocks = [
+            b
+            for b in every
+            if b.round <= left.get(b.cell_id, number)
+            or (b.round <= number and race.includes_finished(plan.measure.seed, here, b.round))
+        ]
+        outcome = look(plan, blocks, here, index, number, taken=taken)
+        now = Look(here, index, number, outcome.stop, idle=(outcome.settled or ()) if leave else ())
+        measured = [cell.id for cell in plan.cells if cell.id not in left]
+        finished = () if outcome.stop else race.leaving(plan, [*taken, now], measured, ())
+        taken.append(replace(now, dropped=tuple(finished)))
         if outcome.stop:
             break
-        measured = [cell.id for cell in plan.cells if cell.id not in left]
-        left |= dict.fromkeys(race.leaving(plan, taken, measured, ()), number)
+        left |= dict.fromkeys(finished, number)
     judged = judge(plan, blocks, {}, (), taken)
     return {c.cell_id: c.verdict for c in judged.comparisons if c.metric == "wall"}, len(blocks)
 
@@ -115,7 +120,7 @@ def test_leaving_changes_no_verdict_and_saves_runs(study: type[Study], seed: int
     expected, whole = replayed(example, wall, leave=False)
     verdicts, runs = replayed(example, wall, leave=True)
     assert verdicts == expected
-    assert runs < 0.8 * whole
+    assert runs < 0.9 * whole
 
 
 def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) -> None:

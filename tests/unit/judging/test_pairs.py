@@ -20,7 +20,9 @@ def measured(study: type[Study]) -> tuple[Runs, CellPair, JudgeRule]:
     runs = runs_of(plan, example.blocks(timing({"b": 0.05}, 0.004)), {})
     baseline = plan.baseline_cell(plan.inputs[0].id)
     assert baseline is not None
-    pair = CellPair(example.cell("b").id, baseline.id, "wall", looks.rounds, looks.count - 1)
+    pair = CellPair(
+        example.cell("b").id, baseline.id, "wall", looks.rounds, looks.rounds[-1], looks.count - 1
+    )
     return runs, pair, JudgeRule("headline", {"wall": Thresholds(0.02, 0.01)}, 0.05, looks, 1)
 
 

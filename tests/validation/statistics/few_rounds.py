@@ -30,11 +30,11 @@ MOST = 1.15
 def false_verdicts(rng: np.random.Generator, equal: Floats, rounds: int) -> float:
     """Return the share of windows with a verdict of a difference; `equal` has the shape (rounds, 2)."""
     looks = Looks((rounds,), 3, decidable=True, family=1, level=LEVEL, by_t=True)
-    found = 0
+    count = 0
     for start in rng.integers(0, len(equal) - rounds + 1, REPLAYS):
         window = rng.permuted(equal[start : start + rounds], axis=1)
-        found += judge_looks([(window[:, 0], window[:, 1])], looks)[0].verdict.decided
-    return found / REPLAYS
+        count += judge_looks([(window[:, 0], window[:, 1])], looks)[0].verdict.decided
+    return count / REPLAYS
 
 
 def coverage(slower: Floats, reference: Floats, rounds: int) -> float:

@@ -20,7 +20,7 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import GatePolicy
-from bench_framework.model.race import leaving
+from bench_framework.model.race import finished, includes_finished, leaving
 from bench_framework.model.run import Block, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
@@ -116,7 +116,7 @@ def look_of(input_id: str, index: int, number: int, outcome: LookOutcome) -> Loo
 def measured(plan: Plan, times: Times, rule: StopRule = REPORT) -> tuple[list[Block], list[Look]]:
     """Return the blocks and looks of a record, as `execution.rounds` measures it.
 
-    Cells that have no open comparison leave, and an input stops early.
+    Cells that have no open comparison have every fourth round from then on, and an input stops early.
     """
     looks, blocks, taken = looks_of(plan), list[Block](), list[Look]()
     for item in plan.inputs:
@@ -126,14 +126,16 @@ def measured(plan: Plan, times: Times, rule: StopRule = REPORT) -> tuple[list[Bl
                 block
                 for block in blocks_of(plan, times, item.id, number)
                 if block.round <= left.get(block.cell_id, number)
+                or includes_finished(plan.measure.seed, item.id, block.round)
             ]
             outcome = rule.look(Analysis(plan, input_blocks, item.id, index, number, {}, taken))
             now = look_of(item.id, index, number, outcome)
-            taken.append(now)
+            cells = [cell.id for cell in plan.cells_of(item.id) if cell.id not in left]
+            gone = () if outcome.stop else tuple(leaving(plan, [*taken, now], cells, ()))
+            taken.append(replace(now, dropped=gone))
             if outcome.stop:
                 break
-            cells = [cell.id for cell in plan.cells_of(item.id) if cell.id not in left]
-            left |= dict.fromkeys(leaving(plan, taken, cells, ()), number)
+            left |= dict.fromkeys(gone, number)
         blocks += input_blocks
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 
@@ -149,25 +151,32 @@ def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
     blocks, taken = measured(plan, times)
     dropped = {
         cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle", "")
-        for cell_id, number in {block.cell_id: block.round for block in blocks}.items()
-        if number < taken[-1].round
+        for cell_id, number in finished(plan, taken).items()
     }
     contents = Contents(
         lines.Header(1, "", plan.name, "", "", "", ""), blocks=blocks, looks=taken, dropped=dropped
     )
     for again in measuring.reopening_looks(plan, contents):
-        taken[-1], left, rounds = again, {*again.dropped}, looks_of(plan).rounds
+        dropped_ids = (tuple(c for c in look.dropped if c in again.dropped) for look in taken[:-1])
+        earlier = [replace(o, dropped=ids) for o, ids in zip(taken[:-1], dropped_ids, strict=True)]
+        taken, left, rounds = [*earlier, again], {*again.dropped}, looks_of(plan).rounds
         while not taken[-1].stopped:
             index, item = taken[-1].index + 1, again.input_id
             blocks += [
                 block
                 for block in blocks_of(plan, times, item, rounds[index])
-                if block.round > taken[-1].round and block.cell_id not in left
+                if block.round > taken[-1].round
+                and (
+                    block.cell_id not in left
+                    or includes_finished(plan.measure.seed, item, block.round)
+                )
             ]
             outcome = GateRule().look(Analysis(plan, blocks, item, index, rounds[index], {}, taken))
             now = look_of(item, index, rounds[index], outcome)
-            taken.append(now)
-            left |= leaving(plan, taken, [cell.id for cell in plan.cells], ()).keys()
+            cells = [cell.id for cell in plan.cells if cell.id not in left]
+            gone = () if now.stopped else tuple(leaving(plan, [*taken, now], cells, ()))
+            taken.append(replace(now, dropped=gone))
+            left |= {*gone}
     return [replace(block, seq=place) for place, block in enumerate(blocks)], taken
 
 

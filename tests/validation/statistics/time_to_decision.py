@@ -81,11 +81,13 @@ def name_of(plan: Plan, cell_id: str) -> str:
 
 
 def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) -> list[Block]:
-    """Return the blocks up to round `upto`; cells of `left` stop after their round."""
+    """Return the blocks up to round `upto`; cells of `left` have every fourth after their round."""
     blocks: list[Block] = []
     for number, times in enumerate(window[:upto], 1):
         for position, cell in enumerate(plan.cells):
-            if number <= left.get(cell.id, upto):
+            if number <= left.get(cell.id, upto) or race.includes_finished(
+                plan.measure.seed, cell.input_id, number
+            ):
                 wall, cpu = times[name_of(plan, cell.id)]
                 blocks.append(
                     Block(
@@ -131,7 +133,7 @@ def replayed(
         if spent := budget is not None and len(blocks) >= budget:
             number = blocks[budget - 1].round
             index, blocks = looks.count - 1, [b for b in blocks if b.round <= number]
-        outcome = look(plan, blocks, item.id, index, number)
+        outcome = look(plan, blocks, item.id, index, number, taken=taken)
         entry = Look(
             item.id,
             index,
