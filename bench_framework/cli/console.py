@@ -207,6 +207,17 @@ def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     )
 
 
+def table_lines(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Return the lines of a table. With `right`, all but the first column are aligned to the right."""
+    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for name, *cells in rows:
+        pairs = zip(cells, widths, strict=True)
+        padded = (cell.rjust(width) if right else cell.ljust(width) for cell, width in pairs)
+        lines.append("  ".join((name.ljust(first), *padded)).rstrip())
+    return lines
+
+
 def fold_diagnostic(text: str, width: int | None) -> str:
     """Wrap the sentences of a diagnostic; `None` as width leaves the text unchanged.
 

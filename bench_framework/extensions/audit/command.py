@@ -40,8 +40,7 @@ def audit(
     The reason is printed. The raw data of the report are optional: with them,
     each difference is tested.
     """
-    from bench_framework.extensions.audit.report import as_json, as_text
-    from bench_framework.extensions.audit.workflow import audit_files, write_audit
+    from bench_framework.extensions.audit.report import as_json, as_text, audit_files, write_audit
 
     console: Console = context.obj
     files = [*(data or ()), *(more or ())]

@@ -1,24 +1,29 @@
-"""The audit of a page as Markdown, as text for a terminal, and as JSON."""
+"""The audit of a page with its data, and its form as Markdown, as text for a terminal, and as JSON."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import EXIT_DONE, EXIT_WORSE
+from bench_framework.errors import EXIT_DONE, EXIT_WORSE, MachineError, UsageError
 from bench_framework.extensions.audit.compute import LEVEL, Finding, content_words, statement
 from bench_framework.extensions.audit.page import Figure, Page, Quantity, read_page
 from bench_framework.extensions.audit.rules import STATUSES, audit_page
+from bench_framework.foreign import read_input
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.sessions import Series, Session
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible, wrap
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
+from bench_framework.store import sessions as reader
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted
 
+MOST_BYTES: Final = 1024 * 1024
+"""Largest page that is audited. The longest report of an example has 40 kB."""
 _KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
 _NEAR: Final = 0.1
 """The relative difference up to which one of several figures with a name is that of a command."""
@@ -105,6 +110,27 @@ class Audit:
         return f"{counted(len(self.statements), 'statement')}: {parts}" if parts else NOTHING
 
 
+def audit_files(page: Path, data: Sequence[Path]) -> Audit:
+    """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
+    try:
+        source = read_input(page, MOST_BYTES).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError("BX456.not-utf-8", page=page) from error
+    except ValueError as error:
+        raise UsageError("BX456.not-usable", page=page, fault=error) from error
+    if "\0" in source:
+        raise UsageError("BX456.binary", page=page)
+    try:
+        sessions = [
+            reader.read_session(reader.read_bytes(path), path.name, number)
+            for number, path in enumerate(data, 1)
+        ]
+    except UsageError as error:
+        error.amend("BX456.not-audited")
+        raise
+    return audit(source, page.name, sessions)
+
+
 def audit(source: str, page: str, sessions: Sequence[Session] = ()) -> Audit:
     """Audit a page."""
     content = read_page(source)
@@ -150,3 +176,11 @@ def as_text(result: Audit, width: int) -> str:
             lines.append(f"{s.line:>5}  {first}")
             lines += (" " * 7 + line for line in rest)
     return "\n".join(lines) + "\n"
+
+
+def write_audit(result: Audit, path: Path) -> None:
+    """Write an audit as Markdown. Raises `MachineError` (BX235): the file cannot be written."""
+    try:
+        path.write_text(as_markdown(result), encoding="utf-8")
+    except OSError as error:
+        raise MachineError("BX235.audit", path=path, strerror=error.strerror or error) from error

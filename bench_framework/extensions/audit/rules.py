@@ -158,7 +158,6 @@ class _Auditor:
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
     def _superlative(self, text: Text, word: str) -> Finding:
-        """Check a superlative by the figures of its table."""
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
         first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []

@@ -6,12 +6,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Option
 
-from bench_framework.cli.arguments import (
-    Only,
-    Overrides,
-    ScenarioFile,
-    command_line,
-)
+from bench_framework.cli.arguments import Only, Overrides, ScenarioFile, command_line
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
 

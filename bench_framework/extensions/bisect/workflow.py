@@ -57,7 +57,6 @@ class _Built:
     observer: progress.Observer
 
     def notify(self, update: progress.Update) -> None:
-        """Pass an update on, but not the plan and the unchanged builds again."""
         if not isinstance(update, progress.PlanReady | progress.BuildFinished):
             self.observer.notify(update)
 
@@ -71,6 +70,10 @@ class Search:
 
     With `fixed_ends`, another program chooses the commits, also those of merged branches, and each is
     compared with the ends of the whole range.
+
+    Raises:
+        ScenarioError, UsageError: BX110, the scenario has no revisions; BX125, the ends are no range.
+        BuildError: an end does not exist.
     """
 
     def __init__(
@@ -84,12 +87,6 @@ class Search:
         *,
         fixed_ends: bool = False,
     ) -> None:
-        """Plan the search, and read the steps of an earlier one.
-
-        Raises:
-            ScenarioError, UsageError: BX110, the scenario has no revisions; BX125, the ends are no range.
-            BuildError: an end does not exist.
-        """
         plan = _planned(name, options, metric, budget)
         commits, self._here, machine = _commits(plan, options, fixed_ends=fixed_ends)
         judge, cells = plan.judge, [cell.id for cell in plan.cells]
@@ -279,7 +276,6 @@ class Search:
     def _measure(
         self, plan: Plan, context: RunContext, observer: progress.Observer
     ) -> tuple[str, Judgement]:
-        """Measure a plan. Return the name and the judgement of its record."""
         given = self._options
         options = RunOptions(given.results, fresh=given.fresh, profile=False)
         outcome = run_plan_anew(plan, self._text, options, observer, context)

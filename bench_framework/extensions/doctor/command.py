@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer import Option
 
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console, table_lines, wrap
 from bench_framework.errors import UsageError
 from bench_framework.text.numbers import format_clock, format_percent
 from bench_framework.units import counted, parse_duration
@@ -75,10 +75,10 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *wrap(independence, width, INDENT, INDENT),
         "",
         *wrap(FLOOR, width),
-        *_table([("program", "metric", "median", "worst"), *floors]),
+        *_indented([("program", "metric", "median", "worst"), *floors]),
         "",
         *wrap(INJECTED.format(level=level), width),
-        *_table([RATES, *map(_rates, summary.detection_rates)]),
+        *_indented([RATES, *map(_rates, summary.detection_rates)]),
         "",
         *wrap(_noise_conclusion(summary), width),
     ]
@@ -89,7 +89,6 @@ RATES: Final = ("program", "more", "detected", "at least", "wall", "size", "CPU"
 
 
 def _rates(effect: DetectionRate) -> tuple[str, ...]:
-    """Return the row of an injected slowdown, with the columns `RATES`."""
     cells = [effect.program, f"+{format_percent(effect.effect)}", _counts(effect.either)]
     cells.append(_share(effect.either.lower, up=False))
     for metric in ("wall", "cpu"):
@@ -133,12 +132,8 @@ def _floor(value: float | None) -> str:
     return "unbounded" if value is None else format_percent(value, decimals=1)
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
-    """Return the lines of a table: first column left-aligned, others right-aligned."""
-    first, *widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for name, *cells in rows:
-        aligned = [cell.rjust(width) for cell, width in zip(cells, widths, strict=True)]
-        yield INDENT + "  ".join((name.ljust(first), *aligned)).rstrip()
+def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    return (INDENT + line for line in table_lines(rows, right=True))
 
 
 EXAMPLES = """

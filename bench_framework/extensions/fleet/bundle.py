@@ -134,7 +134,6 @@ def unpack(bundle: Bundle, root: Path) -> None:
 
 
 def _require_inside(bundle: Bundle) -> None:
-    """Check the paths and links of a bundle. Raises `MachineError` (BX264)."""
     links = {name: entry.link for name, entry in bundle.files.items() if entry.link}
     files = bundle.files.keys() - links.keys()
     for name in (*bundle.files, *bundle.folders):

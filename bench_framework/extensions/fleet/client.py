@@ -17,8 +17,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.bundle import Package, package
-from bench_framework.extensions.fleet.dask_import import load_cluster
 from bench_framework.extensions.fleet.host_run import HostOutcome, HostRun
+from bench_framework.extensions.fleet.hosts import load_cluster
 from bench_framework.extensions.fleet.job import Job
 from bench_framework.extensions.fleet.programs import Programs, Target, build_programs
 from bench_framework.extensions.fleet.selection import Place, shares

@@ -135,7 +135,7 @@ class Running:
         """Request that the run stops, without waiting: the network of its host can be interrupted now."""
         request = functools.partial(self._client.run, on_error="ignore", wait=False)
         loop: Any = self._client.loop
-        loop.add_callback(request, _request_stop, self._token, workers=[self._place.address])
+        loop.add_callback(request, jobs.request_stop, self._token, workers=[self._place.address])
 
     def cancel(self) -> None:
         """Withdraw the run, which its worker has not started, or whose worker is gone."""
@@ -278,11 +278,6 @@ def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster
             raise selection.unreachable(address, selection.causes(error), key) from error
         opened.callback(client.close, timeout=CONNECT_S)
         yield Cluster(client, address)
-
-
-async def _request_stop(token: str) -> None:
-    """Request a stop in a worker. Without waiting, Dask calls coroutines only."""
-    jobs.request_stop(token)
 
 
 def measure(job: bytes, topic: str) -> Result:

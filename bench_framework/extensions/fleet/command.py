@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.arguments import Insecure
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console, table_lines, wrap
 from bench_framework.text.numbers import fixed, format_clock, format_size
 
 if TYPE_CHECKING:
@@ -113,17 +113,19 @@ def _row(host: HostStatus) -> tuple[str, ...]:
     return host.host, state, progress, load, free, host.kind[:_SHORT_DIGEST]
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table of at most `_WIDTH` columns."""
     longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
     widths = [min(pair) for pair in zip(longest, _WIDEST, strict=True)]
     widths[1] -= max(0, sum(widths) + 2 * (len(widths) - 1) - _WIDTH)
-    for row in rows:
-        cells = [
-            f"{text if len(text) <= width else f'{text[: width - 1]}…':<{width}}"
-            for text, width in zip(row, widths, strict=True)
+    short = [
+        [
+            text if len(text) <= w else f"{text[: w - 1]}…"
+            for text, w in zip(row, widths, strict=True)
         ]
-        yield "  ".join(cells).rstrip()
+        for row in rows
+    ]
+    return table_lines(short)
 
 
 def _groups(hosts: Sequence[HostStatus]) -> Iterator[str]:

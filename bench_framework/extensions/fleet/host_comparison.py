@@ -4,11 +4,12 @@ Every host has compared the candidates with its own baseline. Verdicts are those
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
 """
 
+import math
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from bench_framework.extensions.fleet.random_effects import random_effects
 from bench_framework.features.results import NOT_MEASURED
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import Fingerprint, fingerprint
@@ -18,7 +19,8 @@ from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.main_table import plain_interval
-from bench_framework.stats.portable_math import expm1, log
+from bench_framework.stats.portable_math import expm1, find_root, log
+from bench_framework.stats.welch import Contrast
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import percent, show_ratio
 from bench_framework.text.reasons import phrase
@@ -30,6 +32,8 @@ FEWEST: Final = 3
 Agreement = Literal["agrees", "depends", "inconclusive"]
 LEVEL: Final = 0.95
 NORMAL_95: Final = 1.959964
+PRECISION: Final = 1e-14
+"""Absolute precision of the variance between the hosts, on the log scale."""
 _INTERNAL: Final = frozenset({"control", "best", "bridge"})
 """Families of comparisons that describe a record, and not a candidate."""
 
@@ -194,7 +198,12 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
 
 def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
     first = next(c for _, c in rows if c is not None)
-    results = tuple(_result(host.name, c) for host, c in rows)
+    results = tuple(
+        HostResult(host.name, None, reason=phrase(NOT_MEASURED))
+        if c is None
+        else HostResult(host.name, c.verdict, plain_interval(c), phrase(c.reason))
+        for host, c in rows
+    )
     candidate, reference = (
         plan.variant(plan.cell(cell_id).variant_id).label
         for cell_id in (first.cell_id, first.ref_cell_id)
@@ -202,13 +211,6 @@ def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
     of_pair = (candidate, reference, label, first.metric, first.thresholds.margin, first.direction)
     draft = HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
     return replace(draft, text=say(draft))
-
-
-def _result(host: str, c: Comparison | None) -> HostResult:
-    if c is None:
-        return HostResult(host, None, None, phrase(NOT_MEASURED))
-    interval, notes = plain_interval(c), [phrase(c.reason)]
-    return HostResult(host, c.verdict, interval, "; ".join(filter(None, notes)))
 
 
 def _agreement(results: Sequence[HostResult]) -> Agreement:
@@ -232,3 +234,40 @@ def _kinds(rows: Rows) -> Iterator[KindSummary]:
             names, estimates, errors = zip(*members, strict=True)
             mean, between = random_effects(estimates, errors)
             yield KindSummary(kind, names, mean.interval(LEVEL), expm1(between))
+
+
+def random_effects(estimates: Sequence[float], errors: Sequence[float]) -> tuple[Contrast, float]:
+    """Return the mean of an effect that varies between sources, such as hosts, from one estimate of each.
+
+    It has its standard error, and the standard deviation between the sources is next to it.
+
+    There are at least two estimates, and their standard errors are above zero. `docs/method.md#several-hosts`
+    gives the formulas.
+
+    Sources: R. C. Paule and J. Mandel, "Consensus values and weighting factors", Journal of Research of
+    the National Bureau of Standards 87 (1982), for the variance between the sources; J. IntHout,
+    J. P. A. Ioannidis and G. F. Borm, "The Hartung-Knapp-Sidik-Jonkman method for random effects
+    meta-analysis is straightforward and considerably outperforms the standard DerSimonian-Laird
+    method", BMC Medical Research Methodology 14:25 (2014), for the interval.
+    """
+    freedom = len(estimates) - 1
+
+    def weighted(between: float) -> tuple[float, float, float]:
+        # Mean, sum of the weights and weighted sum of squares.
+        weights = [1 / (error * error + between) for error in errors]
+        total = math.fsum(weights)
+        pairs = list(zip(weights, estimates, strict=True))
+        mean = math.fsum(weight * value for weight, value in pairs) / total
+        return mean, total, math.fsum(weight * (value - mean) ** 2 for weight, value in pairs)
+
+    def excess(between: float) -> float:
+        return weighted(between)[2] - freedom
+
+    between = 0.0
+    if excess(0.0) > 0:
+        # The sum of squares is at most freedom · variance ÷ between, so the root is not above it.
+        between = find_root(excess, 0.0, statistics.variance(estimates), PRECISION)
+    mean, total, squares = weighted(between)
+    # Estimates that agree better than their errors by chance must not make the interval narrower.
+    error = math.sqrt(max(1.0, squares / freedom) / total)
+    return Contrast(mean, error, float(freedom), len(estimates)), math.sqrt(between)

@@ -1,17 +1,17 @@
-"""Hosts of a fleet: the worker of this host, and the state of all hosts of a scheduler."""
+"""Hosts of a fleet: the worker of this host, the state of all hosts, and the import of Dask, which is optional."""
 
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
-from bench_framework.extensions.fleet.dask_import import load_cluster
 from bench_framework.extensions.fleet.programs import Target
 from bench_framework.extensions.fleet.selection import Place
 from bench_framework.model.machine import fingerprint
@@ -77,6 +77,18 @@ def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
             "rust": rust[1] if len(rust) > 1 else None,
         },
     }
+
+
+def load_cluster(words: str) -> ModuleType:
+    """Return the module that uses Dask. Raises `UsageError` (BX132): the package is not installed."""
+    try:
+        from bench_framework.extensions.fleet import cluster
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("bench_framework"):
+            raise
+        details = (("missing", str(error.name)),)
+        raise UsageError("BX132", details=details, words=words) from error
+    return cluster
 
 
 def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:

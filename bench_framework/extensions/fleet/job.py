@@ -113,7 +113,6 @@ class _Stream:
         self._work: Work | None = None
 
     def notify(self, update: progress.Update) -> None:
-        """Write the update."""
         if isinstance(update, progress.PlanReady):
             self._work = Work(update.plan)
         if self._work is not None:
@@ -189,8 +188,11 @@ def _write_archive(folder: Path, results: Path, path: Path) -> None:
     baselines.write_archive(path, baseline, results)
 
 
-def request_stop(token: str) -> None:
-    """Request that a run stops, as Ctrl-C does: the second time, its current command is killed."""
+async def request_stop(token: str) -> None:
+    """Request that a run stops, as Ctrl-C does: the second time, its current command is killed.
+
+    Without waiting, Dask calls coroutines only.
+    """
     if token in _stops:
         _stops[token] += 1
 
@@ -282,7 +284,6 @@ class _Relay:
     stops: int = 0
 
     def poll(self) -> None:
-        """Pass on what is new."""
         self.pass_on()
         process = self.launcher.running if self.launcher is not None else None
         # The child handles signals once it has created the file.

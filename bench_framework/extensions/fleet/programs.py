@@ -157,7 +157,6 @@ class _Builder(cargo.Builder):
     native: list[BuildSpec] = field(kw_only=True)
 
     def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:
-        """Run cargo, see `Builder.compile`."""
         build = cargo.Builder.compile(self, spec, place, crate, units)
         if build.ok:
             source = (lockfile_of(crate) or crate / "Cargo.toml").parent

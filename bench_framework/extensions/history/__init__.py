@@ -8,5 +8,5 @@ def register(registry: Registry) -> None:
     registry.command("Inspect", "site", f"{__name__}.site_command:site")
     registry.command("CI", "history", f"{__name__}.command:history")
     registry.command("CI", "baseline", f"{__name__}.baseline_command")
-    registry.chart("history", f"{__name__}.chart:draw")
+    registry.chart("history", f"{__name__}.page:draw")
     registry.notebook("history", f"{__name__}.notebook:history")

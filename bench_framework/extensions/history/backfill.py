@@ -19,12 +19,7 @@ from bench_framework.store import wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import (
-    BUILTIN,
-    RunOptions,
-    find_scenario,
-    plan_run,
-)
+from bench_framework.workflow.run_options import BUILTIN, RunOptions, find_scenario, plan_run
 
 SHORT = 12
 
@@ -54,9 +49,11 @@ def measure_commits(
         BuildError: BX225, a revision does not exist.
         MachineError: this machine cannot measure. Earlier records are kept.
     """
-    file = _file_of(options.results, scenario)
-    plan = plan_run(file, options)
-    text = find_scenario(file).read_text(encoding="utf-8")
+    if scenario is None or not scenario.endswith((".yaml", ".yml")):
+        with Record.open(newest_record(options.results, scenario)) as record:
+            scenario = record.plan.scenario_path
+    plan = plan_run(scenario, options)
+    text = find_scenario(scenario).read_text(encoding="utf-8")
     commits = _commits(plan, span)[::-every]
     done = _measured(options.results, plan)
     failed, measured = [], 0
@@ -84,13 +81,6 @@ def measure_commits(
     return Backfill(measured, len(commits) - len(todo), tuple(failed), code)
 
 
-def _file_of(results: Path, scenario: str | None) -> str:
-    if scenario is not None and scenario.endswith((".yaml", ".yml")):
-        return scenario
-    with Record.open(newest_record(results, scenario)) as record:
-        return record.plan.scenario_path
-
-
 def _commits(plan: Plan, span: str) -> list[str]:
     """Return the commits of a range, oldest first."""
     first, dots, last = span.partition("..")
@@ -107,7 +97,6 @@ def _commits(plan: Plan, span: str) -> list[str]:
 
 
 def _built(plan: Plan) -> list[BuildSpec]:
-    """Return the builds that are made at each commit."""
     crates = (spec for spec in plan.builds if (spec.git or spec.crate) and spec.crate != BUILTIN)
     return [spec for spec in crates if not spec.revision]
 

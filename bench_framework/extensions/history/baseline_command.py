@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.arguments import RecordName
-from bench_framework.cli.console import Console
+from bench_framework.cli.console import Console, table_lines
 
 if TYPE_CHECKING:
     from bench_framework.errors import RecordError
@@ -89,13 +89,12 @@ def list_(
     if not listed:
         console.say(f"there are no baselines to list in {console.results}")
         return
-    head = ("baseline", "record", "machine", "saved")
-    rows = [(b.label, b.record, b.machine.digest, b.saved_at[:10]) for b in listed]
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    faults = ("", *(b.fault(console.results) for b in listed))
-    for row, fault in zip((head, *rows), faults, strict=True):
-        cells = (f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-        console.emit("  ".join((*cells, fault and f"the record {fault}")).rstrip())
+    rows = [("baseline", "record", "machine", "saved", "")]
+    for b in listed:
+        fault = b.fault(console.results)
+        text = fault and f"the record {fault}"
+        rows.append((b.label, b.record, b.machine.digest, b.saved_at[:10], text))
+    console.emit("\n".join(table_lines(rows)))
 
 
 def show(context: typer.Context, name: Name) -> None:

@@ -54,7 +54,7 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
         )
     digest = manifest.digest_of(manifest.read_manifest(folder))
     version, at = baselines.SCHEMA_VERSION, utc_now()
-    baseline = baselines.Baseline(version, name, scenario, opened.id, digest, machine, at)
+    baseline = Baseline(version, name, scenario, opened.id, digest, machine, at)
     before = _replaced(results, baseline, force=force)
     baselines.write(results, baseline)
     return Saved(baseline, before)

@@ -7,11 +7,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import (
-    Only,
-    Overrides,
-    command_line,
-)
+from bench_framework.cli.arguments import Only, Overrides, command_line
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
 from bench_framework.model.metrics import WALL

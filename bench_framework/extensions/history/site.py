@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -97,7 +97,8 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
         raise UsageError("BX101.no-finished-record-under", results=results)
     gone = [name for name in old if name not in records]
     changed = {name.partition("/")[0] for name in (*new, *gone)}
-    scenarios = _by_scenario(records)
+    order = sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id)))
+    scenarios = {name: [*group] for name, group in groupby(order, key=lambda r: r.scenario)}
     stale = [
         name
         for name in scenarios
@@ -213,11 +214,6 @@ def _entry(folder: Path) -> SiteRecord:
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError("BX411.history-entry-damaged", error=error) from error
-
-
-def _by_scenario(records: Mapping[str, SiteRecord]) -> dict[str, list[SiteRecord]]:
-    order = sorted(records.values(), key=lambda r: (r.scenario, *layout.order_key(r.id)))
-    return {name: [*group] for name, group in groupby(order, key=lambda r: r.scenario)}
 
 
 def _histories(results: Path, records: list[SiteRecord]) -> list[History]:

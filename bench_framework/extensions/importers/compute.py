@@ -102,7 +102,6 @@ def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
 
 
 def _limits(plan: Plan, commands: Commands) -> Iterator[Claim]:
-    """Yield the contents of each file and its limits."""
     for item in plan.inputs:
         cells = tuple(cell.id for cell in plan.cells_of(item.id))
         if cells:
@@ -148,8 +147,6 @@ def judge_imported(plan: Plan, imported: Imported) -> Judgement:
 
 
 class _SessionJudge:
-    """Judge of the commands of one session."""
-
     def __init__(self, plan: Plan, commands: Commands, input_id: str) -> None:
         self._policy, self._commands, self._input_id = plan.judge, commands, input_id
         self._cells = plan.cells_of(input_id)
@@ -235,8 +232,10 @@ class _SessionJudge:
                 ours, theirs = known[cell.id].values, known[baseline.id].values
                 pair = sampling.Pair(tuple(range(min(len(ours), len(theirs)))), ours, theirs)
                 level, size = self._policy.level, len(others)
-                judged = medians.compare_medians(draft, pair, level=level, size=size)
-                draft = replace(judged, reason=_of_runs(judged.reason), rounds=ONCE)
+                draft = medians.compare_medians(draft, pair, level=level, size=size)
+                if (reason := draft.reason) is not None:
+                    reason = replace(reason, code=_OF_RUNS.get(reason.code, reason.code))
+                draft = replace(draft, reason=reason, rounds=ONCE)
             comparisons.append(draft)
         return comparisons
 
@@ -250,10 +249,6 @@ _OF_RUNS: Final = {
     ReasonCode.TOO_FEW_FOR_COMPARISONS: ReasonCode.TOO_FEW_RUNS_FOR_COMPARISONS,
 }
 """Commands of a session were measured in runs, not in rounds."""
-
-
-def _of_runs(reason: Reason | None) -> Reason | None:
-    return reason and replace(reason, code=_OF_RUNS.get(reason.code, reason.code))
 
 
 def _open(draft: Comparison) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.meta_analysis import combine_effects
 
-from bench_framework.extensions.fleet.random_effects import random_effects
+from bench_framework.extensions.fleet.host_comparison import random_effects
 
 VACCINATED = [
     *[(4, 123), (6, 306), (3, 231), (62, 13598), (33, 5069), (180, 1541), (8, 2545), (505, 88391)],
