@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class Stop:
-    """The stop request of the user. `level` 0: none; 1: after the current block; 2: at once."""
+    """The stop request of the user. `level` 0: none; 1: after the current block; 2: at once.
+
+    `killed` ends the message after the run was killed.
+    """
 
     def __init__(
         self,
@@ -24,7 +27,6 @@ class Stop:
         observer: Observer | None = None,
         killed: str = "its result is discarded",
     ) -> None:
-        """Create the request. `killed` ends the message after the run was killed."""
         self.level = 0
         self._launcher = launcher
         self._observer = observer or SilentObserver()

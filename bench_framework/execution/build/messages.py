@@ -38,28 +38,23 @@ class Messages:
     """Files of the libraries of each package, by its name."""
 
 
-def read_messages(file: Path, name: str) -> Messages:
+def read_messages(file: Path, binary: str) -> Messages:
     """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
     lines = file.read_bytes().splitlines() if file.is_file() else []
     artifacts = [message for line in lines if (message := _artifact(line)) is not None]
-    binaries = [m for m in artifacts if m.get("executable") and m["target"]["name"] == name]
+    binaries = [m for m in artifacts if m.get("executable") and m["target"]["name"] == binary]
     if not binaries:
         return Messages()
     packages = {message["package_id"] for message in artifacts} - {binaries[-1]["package_id"]}
     fresh = all(message.get("fresh") for message in artifacts)
     files: dict[str, tuple[str, ...]] = {}
     for message in artifacts:
-        package = package_of(message["package_id"])
+        # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
+        place, _, name = message["package_id"].rpartition("#")
+        package = name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
         if built := message.get("filenames"):
             files[package] = (*files.get(package, ()), *built)
     return Messages(binaries[-1]["executable"], fresh, len(packages), files)
-
-
-def package_of(package_id: str) -> str:
-    """Return the name of a package from its id."""
-    # ``registry+https://…#libc@0.2.1``, or ``path+file:///…/tally#0.1.0`` for a folder ``tally``.
-    place, _, name = package_id.rpartition("#")
-    return name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
 
 
 def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:

@@ -99,7 +99,10 @@ def folder_of(git: Git, cache: Path, crate: Path) -> BuildFolder:
     if lock is None or top is None or alone.path.is_dir():
         return alone
     try:
-        words = [_repository(cache, Path(top)), *_configuration(crate, Path(top))]
+        # A repository and its checkouts in the cache share a name.
+        checked_out = Path(top).parent.parent == (cache / "revisions").resolve()
+        name = Path(top).parent.name if checked_out else key_of(str(Path(top)))
+        words = [name, *_configuration(crate, Path(top))]
         return BuildFolder(folders / key_of("\0".join(words)), source, local_packages(lock))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return alone  # cargo reports files that it cannot read
@@ -121,12 +124,6 @@ def local_packages(lock: Path) -> frozenset[str]:
         if more <= local:
             return frozenset(local)
         local |= more
-
-
-def _repository(cache: Path, top: Path) -> str:
-    """Return a name that a repository and its checkouts in the cache share."""
-    checked_out = top.parent.parent == (cache / "revisions").resolve()
-    return top.parent.name if checked_out else key_of(str(top))
 
 
 def _configuration(crate: Path, top: Path) -> Iterator[str]:

@@ -141,8 +141,11 @@ def derive(
             revisions.clone(git, root, part, commit)
         for path in changed:
             _copy(path, part / path.relative_to(root))
-        for patch in spec.patches:
-            _apply(git, Path(patch), part)
+        for file in map(Path, spec.patches):
+            try:
+                git.run("-C", str(part), "apply", "--whitespace=nowarn", str(file))
+            except MeasureError as error:
+                raise BuildError("BX243", details=error.details, patch=file) from error
         toolchain = {"RUSTUP_TOOLCHAIN": spec.toolchain} if spec.toolchain else {}
         quiet = {**env, "CARGO_TERM_COLOR": "never", **toolchain}
         below = lock.resolve().parent.relative_to(root) if lock else inner
@@ -186,13 +189,6 @@ def _copy(source: Path, target: Path) -> None:
     if os.path.lexists(source):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _apply(git: revisions.Git, patch: Path, folder: Path) -> None:
-    try:
-        git.run("-C", str(folder), "apply", "--whitespace=nowarn", str(patch))
-    except MeasureError as error:
-        raise BuildError("BX243", details=error.details, patch=patch) from error
 
 
 def _select(

@@ -111,6 +111,9 @@ class CountingRuns:
             self._add(Event(error.code, error.message, effect=error.effect, help=error.fix))
             return
         for number, target in enumerate(targets, start=1):
+            blocks = self.record.contents.blocks
+            timed = [b for b in blocks if b.cell_id == target.cell.id and b.receipts]
+            actual_modes = timed[-1].receipts[-1].effective if timed else {}
             done = self._done(target, "instructions")
             for run in range(len(done) + 1, policy.runs + 1):
                 if any(earlier.status != "ok" for earlier in done):
@@ -120,9 +123,8 @@ class CountingRuns:
                 step = progress.Counting(what, number, len(targets), run, policy.runs)
                 self.session.observer.notify(step)
                 expected = expected_answer(self.record, target.cell.id)
-                ran = self._actual_modes(target)
                 observation = instructions.count(
-                    self._runner, target, expected, used, policy, run, ran
+                    self._runner, target, expected, used, policy, run, actual_modes
                 )
                 self._append(observation)
                 done.append(observation)
@@ -139,12 +141,6 @@ class CountingRuns:
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations
         return [o for o in observations if o.cell_id == target.cell.id and o.kind == kind]
-
-    def _actual_modes(self, target: Target) -> Mapping[str, str]:
-        """Return the actual modes of the cell's last timed run."""
-        blocks = self.record.contents.blocks
-        answered = [b for b in blocks if b.cell_id == target.cell.id and b.receipts]
-        return answered[-1].receipts[-1].effective if answered else {}
 
     def _append(self, observation: Observation) -> None:
         self.record.append(lines.Counted(observation))
@@ -192,10 +188,12 @@ _PROC: Final = Path("/proc")
 
 
 class PeakMemory:
-    """Memory of the largest process of a command, at the moment when it was largest."""
+    """Memory of the largest process of a command, at the moment when it was largest.
+
+    `inherited` bytes are reported as ``ru_maxrss`` of a smaller command.
+    """
 
     def __init__(self, inherited: int = 0) -> None:
-        """Start empty. `inherited` bytes are reported as ``ru_maxrss`` of a smaller command."""
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}
         self._pids: list[int] = []

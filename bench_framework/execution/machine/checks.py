@@ -309,7 +309,7 @@ def counters(machine: Machine) -> Check:
 
 
 def _syscall(number: int, *arguments: object) -> int:
-    """Return the result of a system call, or the negated errno."""
+    # The negated errno stands for an error, as in the kernel.
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     result = int(libc.syscall(ctypes.c_long(number), *arguments))

@@ -97,13 +97,9 @@ class MachineLock:
 
     def _owners(self) -> list[str]:
         lines = os.pread(self._fd, _OWNER_LENGTH, 0).decode(errors="replace").splitlines()
-        return [line for line in lines if _is_alive(line)]
-
-
-def _is_alive(owner: str) -> bool:
-    """Return False if the process of an owner's line has ended, for example by a kill."""
-    process = _PROCESS.search(owner)
-    return process is not None and Path("/proc", process[1]).exists()
+        owners = ((line, _PROCESS.search(line)) for line in lines)
+        # A process may have ended without removing its line, for example by a kill.
+        return [line for line, owner in owners if owner and Path("/proc", owner[1]).exists()]
 
 
 def lock_path() -> Path:

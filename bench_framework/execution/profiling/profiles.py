@@ -132,8 +132,6 @@ def profile(
 
 @dataclass(slots=True)
 class _CellProfiler:
-    """The profiled runs of one cell."""
-
     record: Record
     inputs: Mapping[str, PreparedInput]
     policy: ProfilePolicy
