@@ -332,7 +332,6 @@ class LineDisplay:
                 self._line("stop", f"{where}{after}, {phrase(look.reason)}{work.advice(look)}")
 
     def _preparation(self, update: progress.Update) -> None:
-        """Print a line for tools, builds, inputs and counting."""
         match update:
             case progress.ToolInstall() if update.elapsed_s == 0:
                 tool = f"{update.tool} {update.version}"

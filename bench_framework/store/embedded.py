@@ -75,8 +75,11 @@ def packed_frame(frame: Frame) -> str:
 
 
 def runs_link(source: Source) -> str:
-    """Return the compressed columns of ``runs.csv`` as a data URL for a download."""
-    return DOWNLOAD + _packed(_by_column(tables.runs_text(source)).encode())
+    """Return the compressed columns of ``runs.csv``, sorted by configuration, as a data URL for a download."""
+    header, *rows = csv.reader(io.StringIO(tables.runs_text(source), newline=""))
+    cell = header.index("cell_id")
+    columns = zip(header, *sorted(rows, key=lambda row: row[cell]), strict=True)
+    return DOWNLOAD + _packed(_csv(columns).encode())
 
 
 def is_embedded(page: str) -> bool:
@@ -118,13 +121,6 @@ def read(page: str) -> Embedded:
         sessions=1,
     )
     return Embedded(frame, contents, scenario_text)
-
-
-def _by_column(text: str) -> str:
-    """Return the columns of ``runs.csv`` as lines, with the runs sorted by configuration."""
-    header, *rows = csv.reader(io.StringIO(text, newline=""))
-    cell = header.index("cell_id")
-    return _csv(zip(header, *sorted(rows, key=lambda row: row[cell]), strict=True))
 
 
 def _by_row(text: str) -> str:

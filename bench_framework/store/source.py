@@ -101,12 +101,10 @@ def _binary(spec: BuildSpec | None, build: Build | None) -> dict[str, Any]:
         "rustflags": ";".join(flags),
         "target_cpu": next((f.split("target-cpu=")[1] for f in flags if "target-cpu=" in f), None),
         "worker": _name_version(description),
-        "allocator": _allocator(build) or _name_version(description.get("allocator")),
+        "allocator": f"{build.preload}, preloaded"
+        if build is not None and build.preload
+        else _name_version(description.get("allocator")),
     }
-
-
-def _allocator(build: Build | None) -> str | None:
-    return f"{build.preload}, preloaded" if build is not None and build.preload else None
 
 
 def _name_version(description: Any) -> str | None:

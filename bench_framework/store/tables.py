@@ -223,7 +223,11 @@ def record_tables(source: Source) -> dict[str, Table]:
         for event in (*contents.events, *(judgement.events if judgement else ()))
     )
     if contents.figures:
-        runs = Table(listed("identity", "cell", "runs-of-figures"), _runs_of_figures(source))
+        of_figures = (
+            {"source": source, "at": source.cells[run.cell_id], **run._asdict()}
+            for run in contents.figures.runs()
+        )
+        runs = Table(listed("identity", "cell", "runs-of-figures"), of_figures)
     else:
         runs = Table(run_columns(source), run_rows(source))
     tables = {
@@ -242,11 +246,6 @@ def record_tables(source: Source) -> dict[str, Table]:
             steps = contribution_rows(source)
             tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
     return tables
-
-
-def _runs_of_figures(source: Source) -> Iterator[dict[str, Any]]:
-    for run in source.contents.figures.runs() if source.contents.figures else ():
-        yield {"source": source, "at": source.cells[run.cell_id], **run._asdict()}
 
 
 def write_tables(folder: Path, source: Source) -> list[str]:

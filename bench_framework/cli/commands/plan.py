@@ -117,7 +117,6 @@ def _builds(forecast: Forecast) -> str:
 
 
 def _trained(plan: Plan) -> str:
-    """Return the training of builds with PGO; empty without one."""
     commands = [
         _filled(s.train) or "the commands of all configurations" for s in plan.builds if s.pgo
     ]
@@ -125,7 +124,6 @@ def _trained(plan: Plan) -> str:
 
 
 def _preloads(plan: Plan) -> str:
-    """Return the preloaded allocators; empty without one."""
     names = dict.fromkeys(Path(spec.preload).name for spec in plan.builds if spec.preload)
     return f"{', '.join(names)}, into the unchanged program by LD_PRELOAD" if names else ""
 
@@ -144,7 +142,6 @@ def _data(forecast: Forecast) -> str:
 
 
 def _cold(plan: Plan) -> str:
-    """Return how cold caches are measured; empty if no configuration requests one."""
     cold = sum(cell.cache == "cold" for cell in plan.cells)
     if not cold:
         return ""
@@ -156,7 +153,6 @@ def _cold(plan: Plan) -> str:
 
 
 def _pinned(plan: Plan) -> str:
-    """Return the number of configurations by list of CPUs; empty if none is pinned."""
     by_cpus = Counter(cell.cpus for cell in plan.cells if cell.cpus)
     parts = [f"{cpus} for {counted(count, 'configuration')}" for cpus, count in by_cpus.items()]
     free = len(plan.cells) - by_cpus.total()
@@ -189,10 +185,11 @@ def _comparisons(forecast: Forecast) -> str:
     looks, plan = forecast.looks, forecast.plan
     if len(plan.variants) == 1:
         return "nothing: there is only one variant"
+    rounds = looks.rounds if forecast.rounds is not None else (*looks.rounds[:EXAMPLE_LOOKS], "…")
     text = (
         f"{counted(looks.family, 'comparison')} ({' and '.join(plan.judge.metrics)}) at a family-wise error"
         f" rate of {format_percent(looks.level)}, margin {format_percent(plan.judge.margin)}; "
-        f"interim analyses after {_looks(forecast)} rounds"
+        f"interim analyses after {', '.join(map(str, rounds))} rounds"
     )
     if plan.further_baselines:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
@@ -204,12 +201,6 @@ def _comparisons(forecast: Forecast) -> str:
     if not plan.measure.control:
         text += ". The A/A control is switched off"
     return text
-
-
-def _looks(forecast: Forecast) -> str:
-    rounds = forecast.looks.rounds
-    known = rounds if forecast.rounds is not None else (*rounds[:EXAMPLE_LOOKS], "…")
-    return ", ".join(map(str, known))
 
 
 def _race(forecast: Forecast) -> str:

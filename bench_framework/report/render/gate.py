@@ -124,6 +124,7 @@ def page_of(
     )
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
+    to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
     answer, accepted = _answer(plan, gating), len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         answer += f", with {counted(accepted, 'accepted change')} for the worse"
@@ -139,7 +140,10 @@ def page_of(
         how,
         gating.remarks,
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
-        tuple(_acceptance_line(plan, pair) for pair in gating.in_state("worse")),
+        tuple(
+            json.dumps(acceptance(plan, pair) | to_fill_in, ensure_ascii=False)
+            for pair in gating.in_state("worse")
+        ),
     )
 
 
@@ -173,13 +177,7 @@ def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     return {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
 
 
-def _acceptance_line(plan: Plan, pair: GatedPair) -> str:
-    entry = acceptance(plan, pair) | {"reason": "…", "until": "YYYY-MM-DD"}
-    return json.dumps(entry, ensure_ascii=False)
-
-
 def _quoted(value: str) -> str:
-    """Return a value quoted for a selection."""
     if not re.search(r"[\s,|'\"]", value):
         return value
     return f'"{value}"' if "'" in value else f"'{value}'"

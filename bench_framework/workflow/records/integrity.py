@@ -250,7 +250,10 @@ def _around_difference(one: str, other: str) -> tuple[str, str]:
 
 def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -> list[str]:
     """Return the saved claims that do not follow from the runs, and those that follow and are missing."""
-    before, after = ({_content(c): c for c in claims} for claims in (saved, again.claims))
+    # The number of a claim is left out, because it shifts where another claim is added.
+    before, after = (
+        {repr(replace(c, id="")): c for c in claims} for claims in (saved, again.claims)
+    )
     wrong = [claim for content, claim in before.items() if content not in after]
     missing = [claim for content, claim in after.items() if content not in before]
     return [
@@ -260,10 +263,4 @@ def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -
 
 
 def _source_of(claim: Claim, source: str) -> str:
-    """Return where the figures of a claim come from."""
     return "its profile" if claim.kind.startswith("profile") else source
-
-
-def _content(claim: Claim) -> str:
-    """Return all of a claim except its number, which shifts where another claim is added."""
-    return repr(replace(claim, id=""))

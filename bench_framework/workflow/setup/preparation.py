@@ -62,62 +62,52 @@ def prepare(
         Interrupted: the user stopped it.
     """
     with _build_lock(plan, session):
-        return _prepare(plan, options, session, earlier, given)
+        launcher, env, careful = session.launcher, session.env, session.interruptible
+        tool = hyperfine.find(launcher, env, careful)
+        event: Event | None = None
+        builds = _all_programs(plan, session, earlier=earlier, given=given)
+        descriptions = {build.id: build.describe for build in builds if build.describe}
+        able = leave_out(plan, descriptions)
+        if able is not plan:
+            for hole in able.holes[len(plan.holes) :]:
+                values = " ".join(value for _, value in hole.values)
+                session.observer.notify(Message(f"left out: {values} ({hole.reason})"))
+            session.observer.notify(PlanReady(able))
+            build_ids = {spec.id for spec in able.builds} | {PROGRAM}
+            builds = tuple(build for build in builds if build.id in build_ids)
+            plan = able
+        require_known(plan.judge.metrics, plan.metrics, builds)
+        inputs = _inputs(plan, session)
+        builds = _proved(plan, builds, inputs, session, tool)
+        if plan.program is not None:
+            mine = plan.variant(plan.baseline_id).build_id
+            first = next(build for build in builds if build.id == mine)
+            by_id = {item.input_id: item for item in inputs}
+            copied, event = binaries.add_control(plan, first, by_id, launcher, env)
+            builds = tuple(copied if build is first else build for build in builds)
+        if plan.instructions is not None and not plan.instructions.optional:
+            instructions.counter(plan.instructions, launcher, env)
+        session.stop.check()
+        facts = host.facts(
+            launcher,
+            hyperfine=tool.name,
+            results=options.results,
+            data=datasets.data_dir(plan.data_dir, env),
+            env=env,
+            builds=plan.program is None,
+        )
+        noted = (
+            *([event] if event else []),
+            *build_events(plan, builds),
+            *variable_events(plan, facts.variables),
+            *limits(plan, descriptions),
+        )
+        return Prepared(plan, builds, inputs, tool, facts, noted)
 
 
 def _build_lock(plan: Plan, session: Session) -> MachineLock:
     """Return the lock of the machine that lets other processes build, but not measure."""
     return MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True)
-
-
-def _prepare(
-    plan: Plan,
-    options: RunOptions,
-    session: Session,
-    earlier: Sequence[Build],
-    given: Sequence[Build],
-) -> Prepared:
-    launcher, env, careful = session.launcher, session.env, session.interruptible
-    tool = hyperfine.find(launcher, env, careful)
-    event: Event | None = None
-    builds = _all_programs(plan, session, earlier=earlier, given=given)
-    descriptions = {build.id: build.describe for build in builds if build.describe}
-    able = leave_out(plan, descriptions)
-    if able is not plan:
-        for hole in able.holes[len(plan.holes) :]:
-            values = " ".join(value for _, value in hole.values)
-            session.observer.notify(Message(f"left out: {values} ({hole.reason})"))
-        session.observer.notify(PlanReady(able))
-        build_ids = {spec.id for spec in able.builds} | {PROGRAM}
-        builds = tuple(build for build in builds if build.id in build_ids)
-        plan = able
-    require_known(plan.judge.metrics, plan.metrics, builds)
-    inputs = _inputs(plan, session)
-    builds = _proved(plan, builds, inputs, session, tool)
-    if plan.program is not None:
-        mine = plan.variant(plan.baseline_id).build_id
-        first = next(build for build in builds if build.id == mine)
-        by_id = {item.input_id: item for item in inputs}
-        copied, event = binaries.add_control(plan, first, by_id, launcher, env)
-        builds = tuple(copied if build is first else build for build in builds)
-    if plan.instructions is not None and not plan.instructions.optional:
-        instructions.counter(plan.instructions, launcher, env)
-    session.stop.check()
-    facts = host.facts(
-        launcher,
-        hyperfine=tool.name,
-        results=options.results,
-        data=datasets.data_dir(plan.data_dir, env),
-        env=env,
-        builds=plan.program is None,
-    )
-    noted = (
-        *([event] if event else []),
-        *build_events(plan, builds),
-        *variable_events(plan, facts.variables),
-        *limits(plan, descriptions),
-    )
-    return Prepared(plan, builds, inputs, tool, facts, noted)
 
 
 @contextmanager
