@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import BuildError
+from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Launcher
@@ -38,7 +39,6 @@ _FLAGS_PACKAGE: Final = {
     "build.rs": 'fn main() { println!("cargo:rustc-env=FLAGS={}", '
     f'std::env::var("{_FLAGS}").unwrap_or_default()); }}\n',
 }
-EXECUTABLE: Final = 0o755
 WRAPPERS: Final = ("RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER")
 _SCCACHE: Final = """#!/bin/sh
 home=${CARGO_HOME:-$HOME/.cargo}

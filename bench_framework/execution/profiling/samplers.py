@@ -305,18 +305,14 @@ def read_costs(lines: Iterable[str], samples: Samples) -> None:
         elif line.startswith("calls="):
             of_callee = True
         elif cost := _COST.fullmatch(line):
-            if not of_callee and now["fn"]:
-                _add(samples, now, (cost["costs"] or "").split(), column)
+            costs = (cost["costs"] or "").split()
+            count = int(costs[column]) if column < len(costs) else 0
+            if count and now["fn"] and not of_callee:
+                name = plain_name(_RECURSION.sub("", now["fn"]))
+                name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
+                samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
+                samples.events[_CALLGRIND_EVENT] += count
             of_callee = False
-
-
-def _add(samples: Samples, now: dict[str, str], costs: list[str], column: int) -> None:
-    count = int(costs[column]) if column < len(costs) else 0
-    if count:
-        name = plain_name(_RECURSION.sub("", now["fn"]))
-        name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
-        samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
-        samples.events[_CALLGRIND_EVENT] += count
 
 
 def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:

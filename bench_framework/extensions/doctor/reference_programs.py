@@ -55,43 +55,46 @@ def create_programs(
     Raises:
         MachineError: BX239, a program is missing or fails; BX235, the files cannot be written.
     """
-    return (_factor(launcher, env, check), _count(launcher, env, folder, check))
 
+    def seconds(*argv: str) -> float:
+        # The shortest time of a few runs, an estimate to size the work.
+        times = []
+        for _ in range(TRIALS):
+            check()
+            done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
+            if not done.ok:
+                raise MachineError(
+                    "BX239.reference-failed", argv=argv[0], how=done.how, argument=argv[1]
+                )
+            times.append(done.seconds)
+        return max(min(times), 1e-4)
 
-def _factor(
-    launcher: Launcher, env: Mapping[str, str], check: Callable[[], None]
-) -> ReferenceProgram:
-    path = _find("factor", env)
-    taken = _seconds(launcher, env, (path, *([NUMBER] * UNITS)), check)
-    times = max(1, min(MOST_NUMBERS // (2 * UNITS), round(TARGET_S / taken)))
-    count = times * UNITS
-    return ReferenceProgram(
-        "factor",
-        path,
-        f"computes: {count} numbers to factor",
-        (NUMBER,) * count,
-        {effect: (NUMBER,) * (count + round(effect * count)) for effect in EFFECTS},
-    )
-
-
-def _count(
-    launcher: Launcher, env: Mapping[str, str], folder: Path, check: Callable[[], None]
-) -> ReferenceProgram:
-    path = _find("wc", env)
+    factor, wc = _find("factor", env), _find("wc", env)
+    taken = seconds(factor, *([NUMBER] * UNITS))
+    count = UNITS * max(1, min(MOST_NUMBERS // (2 * UNITS), round(TARGET_S / taken)))
     plain = _write_lines(folder / "lines.txt", FILE_BYTES)
     more = {
         e: _write_lines(folder / f"more-{round(e * UNITS)}.txt", round(e * FILE_BYTES))
         for e in EFFECTS
     }
-    taken = _seconds(launcher, env, (path, "-l", plain), check)
+    taken = seconds(wc, "-l", plain)
     passes = max(1, min(MOST_PASSES, round(TARGET_S / taken)))
     words = ("-l", *([plain] * passes))
-    return ReferenceProgram(
-        "wc -l",
-        path,
-        f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
-        words,
-        {effect: (*words, *([extra] * passes)) for effect, extra in more.items()},
+    return (
+        ReferenceProgram(
+            "factor",
+            factor,
+            f"computes: {count} numbers to factor",
+            (NUMBER,) * count,
+            {effect: (NUMBER,) * (count + round(effect * count)) for effect in EFFECTS},
+        ),
+        ReferenceProgram(
+            "wc -l",
+            wc,
+            f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
+            words,
+            {effect: (*words, *([extra] * passes)) for effect, extra in more.items()},
+        ),
     )
 
 
@@ -108,19 +111,3 @@ def _write_lines(path: Path, size: int) -> str:
     except OSError as error:
         raise MachineError("BX235.file", path=path, strerror=error.strerror) from error
     return str(path)
-
-
-def _seconds(
-    launcher: Launcher, env: Mapping[str, str], argv: tuple[str, ...], check: Callable[[], None]
-) -> float:
-    """Return the shortest time of a few runs, an estimate to size the work."""
-    times = []
-    for _ in range(TRIALS):
-        check()
-        done = launcher.run(Command(argv, {**env, **ENVIRONMENT}, timeout_s=60.0))
-        if not done.ok:
-            raise MachineError(
-                "BX239.reference-failed", argv=argv[0], how=done.how, argument=argv[1]
-            )
-        times.append(done.seconds)
-    return max(min(times), 1e-4)
