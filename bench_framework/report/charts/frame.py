@@ -4,9 +4,11 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
+from rich.cells import cell_len
+
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts import Axes, Palette, Scale
-from bench_framework.report.render.widths import cut_distinct, cut_middle, visible, width_of
+from bench_framework.report.render.widths import cut_distinct, cut_middle, visible
 from bench_framework.text.numbers import shortest, show_size, significant, time_unit
 from bench_framework.units import THIN_SPACE
 
@@ -34,7 +36,7 @@ def drawn_width(figure: Figure) -> float:
 
 def text_room(texts: Iterable[str]) -> float:
     """Return the width of a column of texts in units."""
-    return 12 + UNITS_PER_COLUMN * max(map(width_of, texts), default=0)
+    return 12 + UNITS_PER_COLUMN * max(map(cell_len, texts), default=0)
 
 
 def calm(
@@ -67,7 +69,7 @@ def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
 
 def label_room(labels: Sequence[str], most: int, *, wider: float = 1.0) -> float:
     """Return the width of a column of labels in units, for labels of at most `most` columns."""
-    columns = min(most, max((width_of(label) for label in labels), default=1))
+    columns = min(most, max((cell_len(label) for label in labels), default=1))
     return 14 + columns * UNITS_PER_COLUMN * wider
 
 

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from rich.cells import cell_len
+
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.report.render.widths import width_of
 from bench_framework.text.numbers import format_duration, show_size
 
 HEIGHT: Final = 330.0
@@ -179,7 +180,7 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
     for point in labelled:
         x, y = ax.transData.transform((point.x, point.y))
         text = frame.short(point.label, MOST_LABEL)
-        wide = width_of(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
+        wide = cell_len(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
         for dx, dy, ha in OFFSETS:
             begin = x + dx - wide * {"left": 0, "right": 1, "center": 0.5}[ha]
             box = (begin, y + dy - 7, begin + wide, y + dy + 7)

@@ -3,9 +3,10 @@
 import math
 from typing import Final
 
+from rich.cells import cell_len
+
 from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.charts import SERIES, Axes, Palette, frame
-from bench_framework.report.render.widths import width_of
 
 BOTTOM: Final = 46.0
 TALL: Final = 246.0
@@ -60,7 +61,21 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     right.set_ylim(low, high)
     ticks = frame.nice_sizes(low, high, 6, family)
     right.set_yticks(ticks, [frame.size_label(t, family) for t in ticks])
-    _labels(right, series, rates, labels, colours, narrow=figure.narrow)
+    # The names are at the height of the last throughput, moved so that they do not overlap.
+    heights = [right.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
+    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, TALL - LABEL_ROOM)
+    names = frame.shorts(labels, 13 if figure.narrow else 27)
+    muted, style = colours["muted"], {"transform": right.transAxes}
+    for name, place in zip(labels, places, strict=True):
+        colour, _ = _style(name, labels, colours)
+        exponents = " · ".join(p.text for p in series[name] if p.text)
+        y = place / TALL
+        frame.words(right, (1.04, y), names[name], colour, va="bottom", **style)
+        if exponents and not figure.narrow:
+            frame.words(right, (1.04, y), f"exponents {exponents}", muted, va="top", **style)
+    if rest := len(series) - len(labels):
+        text = f"+{rest} more, in the table"
+        frame.words(right, (1.04, 1.02), text, muted, va="bottom", **style)
 
 
 def labelled(series: dict[str, list[Point]]) -> list[str]:
@@ -80,7 +95,7 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     scale = PANEL / max(1.0, math.log2(order[-1] / order[0]))
     ticks: list[float] = []
     for size in order:
-        room = frame.UNITS_PER_COLUMN * max(width_of(frame.short(label_of[size], MOST_TICK)), 4) + 6
+        room = frame.UNITS_PER_COLUMN * max(cell_len(frame.short(label_of[size], MOST_TICK)), 4) + 6
         if not ticks or math.log2(size / ticks[-1]) * scale >= room:
             ticks.append(size)
     return ticks, [frame.short(label_of[size], MOST_TICK) for size in ticks]
@@ -101,29 +116,3 @@ def _line(
     for p in points if whiskers else []:
         if p.y_lo is not None and p.y_hi is not None:
             ax.plot([p.x, p.x], [p.y_lo, p.y_hi], color=colour, linewidth=1, zorder=2)
-
-
-def _labels(
-    ax: Axes,
-    series: dict[str, list[Point]],
-    rates: dict[str, list[float]],
-    labels: list[str],
-    colours: Palette,
-    *,
-    narrow: bool,
-) -> None:
-    """Draw names at the height of the last throughput, moved so that they do not overlap."""
-    heights = [ax.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
-    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, TALL - LABEL_ROOM)
-    names = frame.shorts(labels, 13 if narrow else 27)
-    muted, style = colours["muted"], {"transform": ax.transAxes}
-    for name, place in zip(labels, places, strict=True):
-        colour, _ = _style(name, labels, colours)
-        exponents = " · ".join(p.text for p in series[name] if p.text)
-        y = place / TALL
-        frame.words(ax, (1.04, y), names[name], colour, va="bottom", **style)
-        if exponents and not narrow:
-            frame.words(ax, (1.04, y), f"exponents {exponents}", muted, va="top", **style)
-    if rest := len(series) - len(labels):
-        text = f"+{rest} more, in the table"
-        frame.words(ax, (1.04, 1.02), text, muted, va="bottom", **style)

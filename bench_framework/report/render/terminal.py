@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
+from rich.cells import cell_len
+
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import (
     Block,
@@ -26,7 +28,6 @@ from bench_framework.report.render.widths import (
     decimal_width,
     pad,
     visible,
-    width_of,
     wrap,
 )
 from bench_framework.text.words import in_ascii
@@ -82,9 +83,9 @@ class _Page:
     def text(self, text: str, *, indent: str = "", bold: bool = False) -> None:
         """Append a wrapped paragraph."""
         joined = text if self.unicode else text.replace(THIN_SPACE, _JOINT)
-        for number, broken in enumerate(wrap(self.plain(joined), self.width - width_of(indent))):
+        for number, broken in enumerate(wrap(self.plain(joined), self.width - cell_len(indent))):
             line = broken.replace(_JOINT, " ")
-            lead = indent if number == 0 else " " * width_of(indent)
+            lead = indent if number == 0 else " " * cell_len(indent)
             self.lines.append(lead + (self.styled(line, _BOLD) if bold else line))
 
     def gap(self) -> None:
@@ -143,7 +144,7 @@ class _Page:
         self.gap()
         columns, rows, texts, shares = _fitting(table, self)
         title = ", ".join(filter(None, (table.columns[0].title, table.stub)))
-        first = max(shares[0], width_of(self.plain(title)))
+        first = max(shares[0], cell_len(self.plain(title)))
         room = self.width - 1 - sum(2 + share for share in shares[1:])
         shares[0] = max(min(first, room), min(first, LEAST_LABEL), 8)
         labels, legend = _labels(rows, shares[0], self)
@@ -205,7 +206,7 @@ def _fitting(
         rows = tuple(replace(r, cells=tuple(r.cells[n] for n in places)) for r in table.rows)
         texts = _aligned(columns, rows, page)
         shares = [
-            max([width_of(page.plain(c.title)) if n else 0, *(width_of(line[n]) for line in texts)])
+            max([cell_len(page.plain(c.title)) if n else 0, *(cell_len(line[n]) for line in texts)])
             for n, c in enumerate(columns)
         ]
         label = min(shares[0], max(LEAST_LABEL, page.width // 3))
@@ -232,9 +233,9 @@ def _labels(rows: tuple[Row, ...], width: int, page: _Page) -> tuple[list[str], 
     """Return labels, cut in the middle if too long, and lines with the full labels."""
     names = [page.plain(row.cells[0].text) for row in rows]
     cut = cut_distinct(names, width, page.mark)
-    legend = [f"{cut[name]} = {name}" for name in names if width_of(name) > width]
+    legend = [f"{cut[name]} = {name}" for name in names if cell_len(name) > width]
     labels = [
-        f"{name} (base)" if row.baseline and width_of(name) + 7 <= width else cut[name]
+        f"{name} (base)" if row.baseline and cell_len(name) + 7 <= width else cut[name]
         for row, name in zip(rows, names, strict=True)
     ]
     return labels, legend

@@ -28,11 +28,6 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
-def width_of(text: str) -> int:
-    """Return the number of columns of a text."""
-    return cell_len(text)
-
-
 def decimal_width(text: str) -> int:
     """Return the number of characters of a number from the decimal point on."""
     return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
@@ -40,7 +35,7 @@ def decimal_width(text: str) -> int:
 
 def pad(text: str, width: int, *, left: bool = True) -> str:
     """Return text padded with spaces to a width. Longer text is unchanged."""
-    space = " " * max(0, width - width_of(text))
+    space = " " * max(0, width - cell_len(text))
     return text + space if left else space + text
 
 
@@ -50,11 +45,11 @@ def cut_middle(text: str, width: int, mark: str = "…", *, head_width: int | No
     Only names are cut, never numbers. The caller prints the full name nearby. The beginning takes
     `head_width` columns, by default half of the width.
     """
-    if width_of(text) <= width:
+    if cell_len(text) <= width:
         return text
-    room = max(2, width - width_of(mark))
+    room = max(2, width - cell_len(mark))
     head = _first(text, (room + 1) // 2 if head_width is None else head_width)
-    return head + mark + _first(text[::-1], room - width_of(head))[::-1]
+    return head + mark + _first(text[::-1], room - cell_len(head))[::-1]
 
 
 def cut_distinct(names: Iterable[str], width: int, mark: str = "…") -> dict[str, str]:
@@ -64,7 +59,7 @@ def cut_distinct(names: Iterable[str], width: int, mark: str = "…") -> dict[st
     is nearest to the middle.
     """
     distinct = list(dict.fromkeys(names))
-    room = max(2, width - width_of(mark))
+    room = max(2, width - cell_len(mark))
     half = (room + 1) // 2
     plain = {name: cut_middle(name, width, mark) for name in distinct}
     if len(set(plain.values())) == len(distinct):
@@ -89,7 +84,7 @@ def _first(text: str, width: int) -> str:
     """Return the beginning of a text that fits. A name of any length costs only `width` steps."""
     taken = ""
     for character in text:
-        if width_of(taken + character) > width:
+        if cell_len(taken + character) > width:
             break
         taken += character
     return taken
@@ -101,7 +96,7 @@ def wrap(text: str, width: int) -> list[str]:
     line = ""
     for word in text.split(" "):
         candidate = f"{line} {word}" if line else word
-        if line and width_of(candidate) > width:
+        if line and cell_len(candidate) > width:
             lines.append(line.rstrip())
             line = word
         else:

@@ -260,11 +260,11 @@ def test_the_cost_of_cutting_does_not_grow_with_the_length(monkeypatch: pytest.M
     """A symbol of a measured program can have any length."""
     measured: list[int] = []
 
-    def width_of(text: str) -> int:
+    def cell_len(text: str) -> int:
         measured.append(len(text))
         return len(text)
 
-    monkeypatch.setattr(widths, "width_of", width_of)
+    monkeypatch.setattr(widths, "cell_len", cell_len)
     assert cut_middle("a" * 5000 + "z" * 5000, 11) == "aaaaa…zzzzz"
     assert sum(measured) < 2 * 10_000
 
