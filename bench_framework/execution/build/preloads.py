@@ -135,7 +135,18 @@ def prove(
     preload = build.preload
     assert preload is not None
     assert build.path is not None
-    _require_replaceable(build, target, preload, runner.launcher, env)
+    path = Path(build.path)
+    loader = symbols.loader_of(path)
+    if loader == "":
+        raise _refused("BX227.statically-linked", target, preload)
+    if loader is not None and "ld-musl" in loader:
+        raise _refused("BX227.musl", target, preload)
+    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+        raise _refused("BX227.setuid", target, preload)
+    known = symbols.defined(path, runner.launcher, env)
+    compiled_in = next((name for symbol, name in COMPILED_IN.items() if symbol in known), None)
+    if compiled_in is not None:
+        raise _refused("BX227.own-allocator", target, preload, allocator=compiled_in)
     with scratch_folder() as folder:
         report = Path(folder, "allocations")
         with writing(report):
@@ -146,8 +157,8 @@ def prove(
             "BENCHCTL_ALLOCATIONS": str(report),
             "BENCHCTL_ALLOCATOR": preload.path,
         }
-        if symbols.loader_of(Path(build.path)) is not None:  # no script, which is not its process
-            counted["BENCHCTL_PROGRAM"] = str(Path(build.path).resolve())
+        if loader is not None:  # no script, which is not its process
+            counted["BENCHCTL_PROGRAM"] = str(path.resolve())
         run = runner.run(replace(target, env=counted), None, runner.setup_timeout_s)
         count = int.from_bytes(report.read_bytes(), sys.byteorder)
     if not count:
@@ -182,24 +193,6 @@ def _least_peak(
             return int((parse(export.read_bytes())["peak_rss_bytes"] or 0) * PEAK_MARGIN)
         except (OSError, CellError) as error:
             raise MachineError("BX227.hyperfine", path=preload.path) from error
-
-
-def _require_replaceable(
-    build: Build, target: Target, preload: Preload, launcher: Launcher, env: Mapping[str, str]
-) -> None:
-    """Require that a program can get another allocator. Raises `MachineError` (BX227)."""
-    path = Path(str(build.path))
-    loader = symbols.loader_of(path)
-    if loader == "":
-        raise _refused("BX227.statically-linked", target, preload)
-    if loader is not None and "ld-musl" in loader:
-        raise _refused("BX227.musl", target, preload)
-    if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
-        raise _refused("BX227.setuid", target, preload)
-    known = symbols.defined(path, launcher, env)
-    name = next((text for symbol, text in COMPILED_IN.items() if symbol in known), None)
-    if name is not None:
-        raise _refused("BX227.own-allocator", target, preload, allocator=name)
 
 
 def _refused(key: str, target: Target, preload: Preload, /, **values: Any) -> MachineError:

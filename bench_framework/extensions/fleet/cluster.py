@@ -20,6 +20,7 @@ from typing import Any, Final
 import dask
 from distributed import Client, Future, Security, Worker, get_worker
 
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.extensions.fleet import job as jobs
 from bench_framework.extensions.fleet import selection
@@ -166,12 +167,15 @@ class Cluster:
             wait(_RETRY_S)
             waited += _RETRY_S
         if missing:
-            raise selection.unregistered(missing, self._address, policy, places)
+            names = ", ".join(sorted(map(str, places)))
+            details = (("requested", policy.text), ("hosts", names or "none"))
+            raise MachineError("BX261", details=details, missing=missing, address=self._address)
         usable = [place for place in places if place.versions == versions()]
         if policy.any or policy.labels or policy == HostPolicy():
             chosen, missing = selection.select(policy, usable)
         if others := [p for p in places if p not in usable and (missing or p in chosen)]:
-            raise selection.other_versions(versions(), others)
+            of_hosts = ((place.name, place.versions) for place in others)
+            raise MachineError("BX262", details=(("client", versions()), *of_hosts))
         return chosen
 
     def _places(self) -> list[Place]:
@@ -320,9 +324,8 @@ async def _serve(
     except (OSError, ValueError, RuntimeError) as error:
         cause = selection.causes(error)
         if "name taken" in cause:
-            raise selection.second_worker(
-                f"the scheduler {address} has a worker named {name}"
-            ) from error
+            taken = f"the scheduler {address} has a worker named {name}"
+            raise MachineError("BX265", cause=taken) from error
         raise selection.unreachable(address, cause, "BX260.worker-not-started") from error
     announce(stopped=False)
     ready(worker.address)
@@ -359,9 +362,9 @@ def _security(address: str, role: str) -> Security:
         names = ("tls_ca_file", f"tls_{role}_cert")
         if missing := [name for name in names if getattr(security, name) is None]:
             cause = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
-            raise selection.unusable_tls(cause)
+            raise UsageError("BX133.tls-not-usable", cause=cause)
         try:
             security.get_connection_args(role)
         except (OSError, ssl.SSLError, ValueError) as error:
-            raise selection.unusable_tls(str(error)) from error
+            raise UsageError("BX133.tls-not-usable", cause=str(error)) from error
     return security

@@ -152,7 +152,7 @@ def serve(
     folder = host.cache_root() / "fleet-worker"
 
     def busy() -> None:
-        raise selection.second_worker(f"another one uses {folder}")
+        raise MachineError("BX265", cause=f"another one uses {folder}")
 
     def ready(address_here: str) -> None:
         say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")

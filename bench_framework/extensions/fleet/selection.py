@@ -93,11 +93,6 @@ def is_local(address: str) -> bool:
         return name == "localhost"
 
 
-def unusable_tls(cause: str) -> UsageError:
-    """Return the error BX133: the TLS files of Dask's configuration cannot be used."""
-    return UsageError("BX133.tls-not-usable", cause=cause)
-
-
 def unreachable(address: str, cause: str, key: str) -> MachineError:
     """Return the error BX260 with the effect of `key`: there is no connection to the scheduler."""
     tls = any(word in cause.lower() for word in ("ssl", "certificate", "tls"))
@@ -121,11 +116,6 @@ def causes(error: BaseException | None) -> str:
 def lost(host: str, cause: str) -> MachineError:
     """Return the error BX263: a record did not arrive, and no other host measures in its place."""
     return MachineError("BX263.record-lost", details=(("host", host),), host=host, cause=cause)
-
-
-def second_worker(cause: str) -> MachineError:
-    """Return the error BX265: a machine can have one worker."""
-    return MachineError("BX265", cause=cause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,22 +191,6 @@ def suitable(
     same = [p for p in places if (p.kind, p.versions, p.silent) == (kind, versions, False)]
     others = [p for p in same if p.name not in used and labels <= p.labels]
     return sorted(others, key=lambda place: (place.runs, place.name))
-
-
-def unregistered(
-    missing: str, address: str, policy: HostPolicy, places: Sequence[Place]
-) -> MachineError:
-    """Return the error BX261: hosts are not registered at a scheduler."""
-    hosts = ", ".join(sorted(map(str, places)))
-    details = (("requested", policy.text), ("hosts", hosts or "none"))
-    return MachineError("BX261", details=details, missing=missing, address=address)
-
-
-def other_versions(versions: str, places: Sequence[Place]) -> MachineError:
-    """Return the error BX262: hosts have other versions than the client."""
-    return MachineError(
-        "BX262", details=(("client", versions), *((p.name, p.versions) for p in places))
-    )
 
 
 def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place], str]:
