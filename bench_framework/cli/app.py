@@ -38,7 +38,6 @@ benchctl compare @prev @last                 # compare the last two records
 benchctl gate bench/parse.yaml --base main   # fail CI on a regression
 `benchctl help exit-codes` describes the exit codes, and `benchctl help BC104` an error code.
 """
-"""Effect of an error that ends a command."""
 FLAGS = ("--verbose", "-v", "-vv", "--quiet", "-q", "--no-progress", "--json")
 VALUED = ("--color", "--dir")
 """Options that every command shares. They are accepted before and after the command."""

@@ -28,16 +28,11 @@ SCHEMA_VERSION: Final = 1
 MOST_BYTES: Final = 1 << 16
 MOST_LISTED: Final = 5
 RESERVED: Final = frozenset({"last", "prev"})
-UNKNOWN: Final = "BX116"
-"""Code: no baseline has this name, or it is not a valid name."""
 DAMAGED: Final = "BX411"
 """Code: the file of a baseline is damaged."""
-CHANGED: Final = "BX416"
-"""Code: the record of a baseline is missing or changed."""
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 ENTRY: Final = "baseline.json"
 """First file of an archive. All others are in ``SCENARIO/ID/``."""
-"""Code: an archive is not valid."""
 MOST_ARCHIVE_BYTES: Final = 4 << 30
 """Largest size of the files of an archive."""
 MOST_FILES: Final = 100_000

@@ -21,16 +21,6 @@ from bench_framework.store import harnesses
 from bench_framework.text.numbers import shortest
 from bench_framework.units import PER_SECOND
 
-UNREADABLE: Final = "BX450"
-"""Code: the file cannot be read."""
-UNKNOWN: Final = "BX451"
-"""Code: the file is neither JSON of a supported tool nor a supported table."""
-IMPOSSIBLE: Final = "BX452"
-"""Code: a value is not possible for a measurement."""
-NAMES: Final = "BX453"
-"""Code: labels are duplicated or missing."""
-UNITS: Final = "BX454"
-"""Code: a table has several units, or a unit that is not a unit of time."""
 LEAST_S, MOST_S = 1e-12, 1e9
 MOST_MEMORY: Final = 1e18
 MOST_RUNS: Final = 10**9

@@ -40,7 +40,6 @@ from bench_framework.workflow.run_options import (
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 NEVER = "never"
-"""Code: there is nothing to accept, or it is not known where to write it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,6 @@ from bench_framework.units import counted
 
 MOST_WORDS: Final = 96 << 10
 """Bytes of the names of several files: hyperfine takes a command as one argument of 128 KiB at most."""
-_RELATIVE: Final = "the path is relative to the scenario's folder"
 TIMEOUT_S: Final = 7200.0
 _LINES: Final = 5
 """Last lines of stderr in a message."""

@@ -1,7 +1,7 @@
 """Baselines: save, look up, compare, and move to another machine."""
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
@@ -11,8 +11,6 @@ from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
 from bench_framework.workflow.comparison import Compared, compare_records
 from bench_framework.workflow.pages import record_host
-
-NOTHING: Final = "nothing was saved"
 
 
 class Saved(NamedTuple):

@@ -27,7 +27,6 @@ _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
 """Path in the repository for each file in ``templates/ci``."""
 _GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
 _GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
-_FROM: Final = "--from https://github.com/OWNER/NAME@REVISION"
 
 
 class _Workflow(Template):
