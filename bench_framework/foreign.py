@@ -3,6 +3,7 @@
 import errno
 import glob
 import hashlib
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 IRREGULAR = "not a regular file"
+FIRST_LINES, LONGEST_LINE = 5, 200
+SHORT_STDERR = 2
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -68,6 +71,19 @@ def last_lines(lines: Sequence[str], most: int) -> Sequence[str]:
     panics = (number for number, line in enumerate(lines) if "panicked at" in line)
     start = min(next(panics, len(lines)), max(0, len(lines) - most))
     return lines[start : start + most]
+
+
+def first_lines(text: str) -> list[str]:
+    """Return the first lines of an stdout that are not empty, at most five, each cut after 200 characters."""
+    lines = itertools.islice(
+        (line.rstrip() for line in text.splitlines() if line.strip()), FIRST_LINES
+    )
+    return [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines]
+
+
+def is_short(lines: Sequence[str]) -> bool:
+    """Return whether an stderr may not explain a failure, because it has at most two lines with text."""
+    return sum(bool(line.strip()) for line in lines) <= SHORT_STDERR
 
 
 def in_one_line(text: str) -> str:

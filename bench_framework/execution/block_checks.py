@@ -8,22 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import MeasureError
 from bench_framework.execution import declared_metrics, schedule
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
+from bench_framework.execution.failures import failure_event, place_of, repeat
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
-from bench_framework.foreign import last_lines
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import SIGNAL_BASE, Answer, Block, Event
+from bench_framework.model.plan import Cell, Role
+from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import amended, new_event
 from bench_framework.text.numbers import format_percent
 
-STDERR_LINES: Final = 20
-SUCCEEDED_AGAIN: Final = "a second run succeeded"
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
 
@@ -56,9 +53,10 @@ class BlockChecks:
             return block, []
         again = None
         if not block.timed_out:  # a program that hangs would hang again
-            log = self.record.raw.log(f"{block.cell_id}.stderr")
-            again = rerun(self.reader, target, log)
-            block = replace(block, stderr_log=str(log.relative_to(self.record.path)))
+            again = repeat(self.reader, target, block, self.record.raw)
+            if again.stderr is not None:
+                path = str(again.stderr.path.relative_to(self.record.path))
+                block = replace(block, stderr_log=path)
         return block, state.new_event(failure_event(self.record.plan, target, block, again))
 
     def _failed_as_baseline(self, state: InputProgress, block: Block) -> bool:
@@ -191,89 +189,6 @@ class BlockChecks:
         return block, state.new_event(varying_answer_event(target.cell, event, difference))
 
 
-def rerun(reader: AnswerReader, target: Target, log: Path) -> tuple[str, str]:
-    """Run a failed command again: return the outcome and last lines of stderr; `log` has all."""
-    answers = log.with_suffix(".answers")  # without the file a worker would fail for another reason
-    try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        log.unlink(missing_ok=True)
-        finished = reader.launcher.run(target.command(answers, reader.timeout_s, stderr=str(log)))
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except MeasureError as error:
-        return error.line, ""
-    except OSError as error:
-        return f"its stderr could not be stored: {error.strerror}", ""
-    finally:
-        with contextlib.suppress(OSError):
-            answers.unlink(missing_ok=True)
-    how = SUCCEEDED_AGAIN if finished.exit_code in reader.policy.exit_codes else finished.how
-    return how, "\n".join(last_lines(lines, STDERR_LINES))
-
-
-def failure_event(plan: Plan, target: Target, block: Block, again: tuple[str, str] | None) -> Event:
-    """Return the event BX201: a cell's first failure, with the outcome of a second run."""
-    details = [("command", shlex.join(target.argv))]
-    if again is not None:
-        how, stderr = again
-        if stderr:
-            if stderr.count("\n") + 1 == STDERR_LINES:
-                stderr += f"   ({STDERR_LINES} lines; all in {block.stderr_log})"
-            details.append(("stderr", stderr))
-        bad_end = any(code not in plan.answer.exit_codes for code in block.exit_codes)
-        if how == SUCCEEDED_AGAIN and bad_end:
-            how += "; the cause may be a data race or files of the previous run"
-        # If it succeeded before too, the failure is in its answer and this detail says nothing.
-        if how != SUCCEEDED_AGAIN or not block.exit_codes or bad_end:
-            details.append(("second run", how))
-    return new_event(
-        "BX201",
-        "error",
-        block.cell_id,
-        block.round,
-        details=tuple(details),
-        label=target.cell.label,
-        place=_place(block),
-        reason=str(block.message),
-        baseline=target.cell.role is Role.BASELINE,
-        command=reproduction(plan, target.cell) if plan.scenario_path else "",
-        exit_status=_bad_exit_code(plan, block),
-    )
-
-
-def _bad_exit_code(plan: Plan, block: Block) -> int | None:
-    """Return the first exit code of a failed block that the scenario may accept, without signals."""
-    codes = (c for c in block.exit_codes if c not in plan.answer.exit_codes)
-    first = next(codes, None)
-    return first if first is not None and first < SIGNAL_BASE else None
-
-
-def _place(block: Block) -> str:
-    return f"{'warm-up ' if block.warmup else ''}round {block.round}"
-
-
-def reproduction(plan: Plan, cell: Cell) -> str:
-    """Return the shell command that measures a cell and its baseline again."""
-    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-    terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
-    if variant.experiment:
-        terms.insert(0, _term("experiment", variant.experiment))
-    only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
-    pairs = zip(plan.asked[::2], plan.asked[1::2], strict=False)
-    settings = [word for pair in pairs if pair[0] == "-S" for word in pair]
-    return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
-
-
-def _term(name: str, value: str) -> str:
-    """Return a condition of ``-k``; a value with both kinds of quotes becomes a pattern."""
-    if re.fullmatch(r"[\w.+-]+", value):
-        return f"{name}={value}"
-    for quote in "'\"":
-        if quote not in value:
-            return f"{name}={quote}{value}{quote}"
-    pattern = re.escape(value).replace("'", ".")
-    return f"{name}~'^{pattern}$'"
-
-
 def cache_event(target: Target, block: Block) -> Event | None:
     """Return the event BX341 or BX342 if the requested page cache was not confirmed, or `None`."""
     requested, actual = target.cell.cache, block.page_cache
@@ -287,7 +202,7 @@ def cache_event(target: Target, block: Block) -> Event | None:
         details=(("input", str(target.input_path)),),
         requested=requested,
         label=target.cell.label,
-        place=_place(block),
+        place=place_of(block),
         reason=actual.why,
     )
 

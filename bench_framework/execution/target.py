@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from bench_framework.errors import CellError, MachineError, MeasureError
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
-from bench_framework.foreign import in_one_line
+from bench_framework.foreign import first_lines, in_one_line
 from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
 from bench_framework.model.run import Build, Preload, PreparedInput
 
@@ -56,7 +56,7 @@ def run_setup(
         except MeasureError as error:
             return f"{what}: {error.message}"
         if not output.ok:
-            printed = in_one_line(output.stderr)
+            printed = in_one_line(output.stderr) or " / ".join(first_lines(output.stdout))
             return f"{what} ({argv[0]}): {output.finished.how} {printed}".rstrip()
     return None
 

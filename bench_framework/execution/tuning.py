@@ -9,7 +9,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.foreign import last_lines, parse_json, text_of
+from bench_framework.foreign import first_lines, is_short, last_lines, parse_json, text_of
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 
@@ -58,7 +58,7 @@ def tune(record: Record, session: Session) -> None:
     finished = session.launcher.run(command)
     session.stop.check()
     if finished.exit_code != 0:
-        raise _failed(target.argv, f"failed: {finished.how}", errors)
+        raise _failed(target.argv, f"failed: {finished.how}", errors, output)
     text = output.read_bytes()[: LARGEST_BYTES + 1]
     if len(text) > LARGEST_BYTES or not is_object(text):
         what = f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB"
@@ -88,8 +88,12 @@ def _whole(digits: str) -> int:
     return int(digits)
 
 
-def _failed(argv: tuple[str, ...], what: str, errors: Path | None = None) -> CellError:
+def _failed(
+    argv: tuple[str, ...], what: str, errors: Path | None = None, output: Path | None = None
+) -> CellError:
     lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(last_lines(lines, STDERR_LINES))),) if lines else ()
+    if output is not None and is_short(lines) and (first := first_lines(text_of(output))):
+        details = (*details, ("stdout", "\n".join(first)))
     details = (("command", " ".join(argv)), *details)
     return CellError("BX204", details=details, what=what)

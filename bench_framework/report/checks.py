@@ -13,6 +13,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.run import Block, Event
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
+from bench_framework.report.failed_runs import FAILED, event_text
 from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import fixed, format_percent, percent, percent_up, show_size
 from bench_framework.text.words import noun
@@ -36,8 +37,8 @@ CHECKED: Final = frozenset(
     (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
 )
 """Codes of all warnings that a check states."""
-FEW_ROUNDS: Final = "BX345"
-"""The warning about the test that gave the verdicts, so it is the first one."""
+FIRST: Final = frozenset((FAILED, "BX345"))
+"""Warnings that come first: failures, and the test that gave the verdicts."""
 
 
 def checks(data: ReportData) -> tuple[Check, ...]:
@@ -60,7 +61,7 @@ def checks(data: ReportData) -> tuple[Check, ...]:
 
 
 def doubts(data: ReportData) -> list[str]:
-    """Return a line for each warning of the data: checks that do not pass, and other events.
+    """Return a line for each warning of the data: failures, checks that do not pass, other events.
 
     The noise floor is not among them, because the page states it separately.
     """
@@ -68,8 +69,9 @@ def doubts(data: ReportData) -> list[str]:
     known = (c for c in checks(data) if c not in floors) if data.blocks else ()
     lines = [f"{c.label}: {c.figure}" for c in known if c.mark in {"warn", "fail"}]
     others = [event for event in data.warnings if event.code not in CHECKED]
-    first = [event.message for event in others if event.code == FEW_ROUNDS]
-    return [*first, *lines, *(e.message for e in others if e.code != FEW_ROUNDS)]
+    texts = [(event.code, event_text(data, event)) for event in others]
+    first = [text for code, text in texts if code in FIRST]
+    return [*first, *lines, *(text for code, text in texts if code not in FIRST)]
 
 
 def _caches(data: ReportData) -> tuple[Check, ...]:

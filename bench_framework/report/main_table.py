@@ -11,6 +11,7 @@ from bench_framework.model.race import EVERY
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.failed_runs import failures
 from bench_framework.report.headline_table import (
     REFUSED,
     by_variant,
@@ -105,13 +106,14 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
 
 
 def _remarks(data: ReportData, item: Input) -> Iterator[str]:
-    """Yield what explains rows that seem to contradict their verdicts or medians."""
+    """Yield what explains rows that seem to contradict their verdicts or medians, and some failures."""
     floor = data.floor(item.id, data.metric)
     if floor is not None and floor.fraction is not None and floor.fraction > data.margin:
         yield (
             f"Noise floor: {percent_up(floor.fraction)}, above the margin of "
             f"{format_percent(data.margin)}. Smaller differences can remain undetected."
         )
+    yield from failures(data, item)
     cells = data.measured(item.id)
     pairs = [c for cell in cells if (c := data.comparison(cell.id, data.metric)) is not None]
     for c in pairs:

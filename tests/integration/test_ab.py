@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
+from bench_framework.store.manifest import read_manifest
 from tests.integration import processes
 
 RULES = [
@@ -95,6 +96,54 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert "error[BX234]" in missing.stderr
     assert "a path relative to the current folder" in missing.stderr
     assert missing.stdout == ""
+
+
+FLAKY = """#!/bin/sh
+echo >>calls
+test $(($(wc -l <calls) % 3)) = 0 || exit 0
+echo "connection reset" >&2
+echo "\033[8mhidden" >&2
+exit 3
+"""
+
+
+def test_the_stderr_of_a_program_that_fails_sometimes_is_stored_and_shown(tmp_path: Path) -> None:
+    """The first two repetitions succeed, and the third one fails as the timed run did."""
+    rules = [{"match": "flaky", "wall_s": 0.05, "exit_code": 3, "fail_calls": [4]}, *RULES]
+    processes.fake_hyperfine(tmp_path, rules)
+    script(tmp_path / "flaky.sh", FLAKY)
+    done = benchctl(tmp_path, "ab", "echo -old", "./flaky.sh", "--answer", "none", code=3)
+    lines = [line.strip() for line in done.stderr.splitlines()]
+    start = next(n for n, line in enumerate(lines) if line.startswith("error[BX201]: ./flaky.sh"))
+    assert lines[start + 2] == "stderr      connection reset"
+    assert lines[start + 3] == r"\x1b[8mhidden"
+    assert lines[start + 4].startswith("repetitions 2 succeeded, then one failed (exit status 3)")
+    (record,) = find_records(tmp_path / "results")
+    (log,) = (record / "raw/logs").glob("*.stderr")
+    assert log.read_text() == "connection reset\n\x1b[8mhidden\n"
+    assert f"raw/logs/{log.name}" in read_manifest(record)
+    line = r"1 of 14 samples failed; stderr: “connection reset / \x1b[8mhidden”."
+    assert line in " ".join(done.stdout.split())
+    for page in ("report.md", "appendix.md"):
+        assert line.replace("\\", "") in (record / page).read_text().replace("\\", "")
+
+
+def test_an_exit_code_without_stderr_is_explained_by_stdout(tmp_path: Path) -> None:
+    rule = {"match": "quiet", "wall_s": 0.05, "exit_code": 4}
+    processes.fake_hyperfine(tmp_path, [rule, *RULES])
+    script(tmp_path / "quiet.sh", "#!/bin/sh\necho; seq 101 199; printf '%0300d' 7 >&2\nexit 4\n")
+    done = benchctl(tmp_path, "ab", "echo -old", "./quiet.sh", "--answer", "none", code=3)
+    numbers = " ".join(done.stderr.partition("stdout ")[2].split())
+    assert numbers.startswith("101 102 103 104 105 (5 of 99 lines; more in raw/logs/")
+    assert "repetitions" not in done.stderr
+    script(tmp_path / "quiet.sh", "#!/bin/sh\necho 101; seq 201 203 >&2\nexit 4\n")
+    done = benchctl(tmp_path, "ab", "echo -old", "./quiet.sh", "--answer", "none", code=3)
+    assert "stdout " not in done.stderr.partition("error[BX201]")[2]
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder: Path) -> None:

@@ -36,7 +36,7 @@ if sys.argv[1] == "build":
 PROGRAM = """
 case "$1" in
   --mode=fast) [ "$features" = fast ] || { echo "unknown mode fast" >&2; exit 2; } ;;
-  --mode=broken) echo "unknown mode broken" >&2; exit 2 ;;
+  --mode=broken) echo "usage: --mode=NAME"; echo "unknown mode broken" >&2; exit 2 ;;
   --mode=panic)
     printf '%s\\n' "thread 'main' panicked at src/main.rs:2:5:" "no words" "stack backtrace:" \\
       "   1: core::panicking::panic" "   2: prog::main" "note: Some details are omitted" >&2
@@ -125,6 +125,7 @@ def test_a_baseline_that_fails_is_refused_after_its_build(
     done = benchctl("run", "modes.yaml", mode="broken", base="broken", code=3)
     assert "failed in its trial run: exit status 2: unknown mode broken" in done.stderr
     assert done.stderr.count("error[BX205]") == 1
+    assert "   stdout   usage: --mode=NAME\n" in done.stderr
     assert "nothing else was built, and nothing was measured" in done.stderr
     assert builds(tmp_path) == [""]
     assert find_records(tmp_path / "results") == []

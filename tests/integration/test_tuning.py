@@ -26,7 +26,7 @@ fn main() {
                     ], "choice": {"block_bytes": 4096}, "effective": {"calls": "pwrite"}, "basis": "a trial each"}"#
                 ),
                 "text" => println!("no json"),
-                _ => { eprintln!("no disk to try"); process::exit(7) }
+                _ => { println!("tried {}", words[1]); eprintln!("no disk to try"); process::exit(7) }
             }
         }
         way => {
@@ -113,6 +113,7 @@ def test_its_failure_prevents_the_measurement(
     assert done.returncode == NOT_MEASURED
     assert message in done.stderr
     assert ("no disk to try" in done.stderr) is (kind == "broken")
+    assert ("stdout   tried broken\n" in done.stderr) is (kind == "broken")
     assert "Traceback" not in done.stderr
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
     assert '"kind":"block"' not in (record / "journal.jsonl").read_text(encoding="utf-8").replace(

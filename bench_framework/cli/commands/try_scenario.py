@@ -128,7 +128,7 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
 
 
 def _first_lines(word: str, text: Text) -> list[tuple[str, str]]:
-    lines = text.head.decode(errors="replace").splitlines()
+    lines = text.decoded.splitlines()
     first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
     head = lines[first : first + SHOWN_LINES]
     items = [(word if number == 0 else "", line) for number, line in enumerate(head)]

@@ -25,6 +25,7 @@ from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.checks import checks
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
+from bench_framework.report.failed_runs import event_text
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
 from bench_framework.report.table_cells import ADJUSTED_CI, verdict_cell
@@ -108,7 +109,7 @@ def _notes(data: ReportData) -> tuple[Sentence, ...]:
 
 def _event(data: ReportData, event: Event) -> Sentence:
     where = next((f" ({c.label})" for c in data.plan.cells if c.id == event.cell_id), "")
-    parts = [f"{event.severity} {event.code}{where}: {event.message}"]
+    parts = [f"{event.severity} {event.code}{where}: {event_text(data, event)}"]
     parts += [f"Effect: {event.effect}"] if event.effect else []
     parts += [f"Fix: {event.help}"] if event.help else []
     return Sentence(". ".join(part.rstrip(".") for part in parts) + ".")

@@ -24,6 +24,7 @@ from bench_framework.execution.process import Finished, scratch_folder
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
+from bench_framework.foreign import first_lines, is_short
 from bench_framework.model.looks import (
     ALLOWANCE,
     RoundLimit,
@@ -55,6 +56,11 @@ class Text:
     size_bytes: int | None = None
     lines: int = 0
 
+    @property
+    def decoded(self) -> str:
+        """Return the first bytes as a text."""
+        return self.head.decode(errors="replace")
+
     def read(self, path: Path) -> None:
         """Read a file; one that does not exist leaves the size unknown."""
         if path.is_file():
@@ -74,6 +80,7 @@ class Output:
     """Empty if the worker reports its answer itself, or the answer could not be read."""
     answer: Answer | None = None
     error: AnswerError | None = None
+    errors: Text = field(default_factory=Text)
     difference: LineDifference | None = None
     """First lines that differ from the first run of the baseline."""
 
@@ -212,6 +219,7 @@ def try_cells(
 
         def read(folder: Path, finished: Finished) -> None:
             output.printed.read(folder / "stdout")
+            output.errors.read(folder / "stderr")
             if finished.exit_code in plan.answer.exit_codes:
                 output.read(target, reader, folder, Path(texts))
 
@@ -317,12 +325,16 @@ def warnings(trials: Trials) -> list[Event]:
 
 
 def _failure(plan: Plan, trial: Trial) -> Event:
-    error = trial.output.error
+    output, error = trial.output, trial.output.error
+    details = [("command", shlex.join(trial.target.argv))]
+    if error is None and is_short(output.errors.decoded.splitlines()):
+        printed = first_lines(output.printed.decoded)
+        details += [("stdout", "\n".join(printed))] if printed else []
     return new_event(
         "BX205",
         "warning",
         trial.cell.id,
-        details=(("command", shlex.join(trial.target.argv)),),
+        details=tuple(details),
         label=trial.cell.label,
         input=plan.input(trial.cell.input_id).label if len(plan.inputs) > 1 else "",
         failure=trial.failure,

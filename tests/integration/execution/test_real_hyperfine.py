@@ -75,7 +75,9 @@ def test_a_failure_that_does_not_repeat_is_reported_as_such(
     flaky = f"test -e {tmp_path}/been && exit 0; touch {tmp_path}/been; exit 7"
     record = real.measure(plan_of({"a": [SH, "-c", flaky]}, control=False, measure=policy()))
     [event] = events_of(record, "BX201")
-    assert dict(event.details)["second run"].startswith("a second run succeeded; the cause may be")
+    assert dict(event.details)["repetitions"].startswith("all 20 succeeded, so its stderr is not")
+    assert record.contents.blocks[0].stderr_log is None
+    assert not [*(record.path / "raw/logs").glob("*.stderr")]
     assert [block.status for block in record.contents.blocks] == ["failed", "ok", "ok", "ok"]
 
 

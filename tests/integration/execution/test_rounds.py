@@ -582,7 +582,7 @@ def test_prepare_and_cleanup_run_before_and_after_every_block(
 
 
 def test_a_failed_prepare_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
-    cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk >&2; exit 5",)),)}
+    cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk; exit 5",)),)}
     record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(1)))
     assert {block.message for block in record.contents.blocks} == {
         "prepare (/bin/sh): exit status 5 no disk"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.execution.block_checks import reproduction
+from bench_framework.execution.failures import reproduction
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.scenario.selection import parse_selection

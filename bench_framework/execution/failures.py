@@ -1,0 +1,218 @@
+"""Failed runs: the repetition that shows their output, and the event that reports them.
+
+hyperfine sends stderr of a timed command to /dev/null, and a file in its place would change the times
+of programs that write to it. So a command that failed is repeated outside timing.
+"""
+
+import contextlib
+import re
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import MeasureError
+from bench_framework.execution.answers import AnswerReader
+from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.target import Target, run_setup
+from bench_framework.foreign import first_lines, is_short, last_lines, text_of
+from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.run import SIGNAL_BASE, Block, Event
+from bench_framework.store.layout import Raw
+from bench_framework.text.errors import new_event
+
+STDERR_LINES: Final = 20
+SUCCEEDED_AGAIN: Final = "a second run succeeded"
+MOST_REPETITIONS: Final = 20
+"""Most repetitions of a run that failed, until one fails again."""
+REPETITIONS_S: Final = 2.0
+"""Time in seconds after which no further repetition starts."""
+MOST_STDOUT: Final = 1 << 17
+"""Bytes that are stored of the stdout of a failed run: first and last ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """The file of an output of a repetition, and the lines of it that an event has."""
+
+    path: Path
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """The repetitions of a command that failed in a timed run.
+
+    Attributes:
+        how: outcome of the last one, such as ``exit status 3``, or `SUCCEEDED_AGAIN`.
+        succeeded: number of repetitions that succeeded.
+        stderr: that of the last one; `None` if it is not the stderr of a failure.
+        stdout: that of the last one, if it failed and printed something.
+    """
+
+    how: str
+    succeeded: int = 0
+    stderr: Printed | None = None
+    stdout: Printed | None = None
+
+
+def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repetition:
+    """Repeat the command of a failed block, and store the output of the first run that fails again.
+
+    A program that ended with an unexpected exit code may fail only sometimes. It is repeated until
+    it fails, at most `MOST_REPETITIONS` times, and not after `REPETITIONS_S`. Another failure, such
+    as an invalid answer, is repeated once.
+    """
+    bad_end = bool(_bad_exit_codes(block, reader.policy.exit_codes))
+    most = MOST_REPETITIONS if bad_end else 1
+    began, succeeded = seconds(), 0
+    errors, output = (raw.log(f"{block.cell_id}.{name}") for name in ("stderr", "stdout"))
+    for _ in range(most):
+        try:
+            how, failed = _run(reader, target, errors, output if bad_end else None)
+        except MeasureError as error:
+            return Repetition(error.line, succeeded)
+        except OSError as error:
+            return Repetition(f"its stderr could not be stored: {error.strerror}", succeeded)
+        if failed:
+            stdout = _first_of(output) if bad_end else None
+            return Repetition(how, succeeded, _last_of(errors), stdout)
+        succeeded += 1
+        if seconds() - began > REPETITIONS_S:
+            break
+    if bad_end:
+        for path in (errors, output):
+            path.unlink(missing_ok=True)  # the output of a run that succeeded explains no failure
+        return Repetition(SUCCEEDED_AGAIN, succeeded)
+    return Repetition(SUCCEEDED_AGAIN, succeeded, _last_of(errors))
+
+
+def _run(
+    reader: AnswerReader, target: Target, errors: Path, output: Path | None
+) -> tuple[str, bool]:
+    """Prepare, run and clean up once. Return the outcome, and whether it is a failure."""
+    answers = errors.with_suffix(".answers")  # without it a worker would fail for another reason
+    errors.parent.mkdir(parents=True, exist_ok=True)
+    for path in filter(None, (errors, output)):
+        path.unlink(missing_ok=True)
+    if failed := run_setup(reader.launcher, target, "prepare", reader.timeout_s):
+        return failed, True
+    try:
+        finished = reader.launcher.run(
+            target.command(
+                answers,
+                reader.timeout_s,
+                stderr=str(errors),
+                stdout=str(output) if output is not None else None,
+                most_stdout=MOST_STDOUT,
+            )
+        )
+    finally:
+        with contextlib.suppress(OSError):
+            answers.unlink(missing_ok=True)
+        run_setup(reader.launcher, target, "cleanup", reader.timeout_s)
+    return finished.how, finished.exit_code not in reader.policy.exit_codes
+
+
+def _last_of(path: Path) -> Printed:
+    return Printed(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
+
+
+def _first_of(path: Path) -> Printed | None:
+    """Return an stdout; `None` if nothing was printed, and its empty file is removed."""
+    if lines := first_lines(text_of(path)):
+        return Printed(path, lines)
+    path.unlink(missing_ok=True)
+    return None
+
+
+def failure_event(plan: Plan, target: Target, block: Block, again: Repetition | None) -> Event:
+    """Return the event BX201: a cell's first failure, with the outcome of its repetition."""
+    allowed = plan.answer.exit_codes
+    codes = _bad_exit_codes(block, allowed)
+    details = [("command", shlex.join(target.argv))]
+    if again is not None:
+        details += _output_details(again)
+        details += _outcome_details(again, bad_end=bool(codes), ended=bool(block.exit_codes))
+    first = codes[0] if codes else None
+    return new_event(
+        "BX201",
+        "error",
+        block.cell_id,
+        block.round,
+        details=tuple(details),
+        label=target.cell.label,
+        place=place_of(block),
+        reason=str(block.message),
+        baseline=target.cell.role is Role.BASELINE,
+        command=reproduction(plan, target.cell) if plan.scenario_path else "",
+        exit_status=first if first is not None and first < SIGNAL_BASE else None,
+    )
+
+
+def _output_details(again: Repetition) -> Iterator[tuple[str, str]]:
+    """Yield the last lines of stderr. If it is short, yield also the first ones of stdout."""
+    errors, output = again.stderr, again.stdout
+    if errors is not None and errors.lines:
+        text = "\n".join(errors.lines)
+        if len(errors.lines) == STDERR_LINES:
+            text += f"   ({STDERR_LINES} lines; all in {_place_in_record(errors.path)})"
+        yield "stderr", text
+    if output is not None and is_short(errors.lines if errors else ()):
+        text = "\n".join(output.lines)
+        total = sum(bool(line.strip()) for line in text_of(output.path).splitlines())
+        if total > len(output.lines):
+            place = _place_in_record(output.path)
+            text += f"   ({len(output.lines)} of {total} lines; more in {place})"
+        yield "stdout", text
+
+
+def _place_in_record(path: Path) -> str:
+    return "/".join(path.parts[-3:])  # raw/logs/NAME
+
+
+def _outcome_details(again: Repetition, *, bad_end: bool, ended: bool) -> Iterator[tuple[str, str]]:
+    cause = "the cause may be a data race or files of the previous run"
+    if again.how != SUCCEEDED_AGAIN:
+        runs = f"{again.succeeded} succeeded, then one failed ({again.how}); {cause}"
+        yield ("repetitions", runs) if again.succeeded else ("second run", again.how)
+    elif bad_end:
+        runs = f"all {again.succeeded} succeeded, so its stderr is not known; {cause}"
+        once = f"{SUCCEEDED_AGAIN}; {cause}"
+        yield ("repetitions", runs) if again.succeeded > 1 else ("second run", once)
+    elif not ended:
+        # If it succeeded before too, the failure is in its answer and this detail says nothing.
+        yield "second run", SUCCEEDED_AGAIN
+
+
+def _bad_exit_codes(block: Block, allowed: Sequence[int]) -> list[int | None]:
+    return [code for code in block.exit_codes if code not in allowed]
+
+
+def place_of(block: Block) -> str:
+    """Return the round of a block in words: ``round 3`` or ``warm-up round 1``."""
+    return f"{'warm-up ' if block.warmup else ''}round {block.round}"
+
+
+def reproduction(plan: Plan, cell: Cell) -> str:
+    """Return the shell command that measures a cell and its baseline again."""
+    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
+    terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
+    if variant.experiment:
+        terms.insert(0, _term("experiment", variant.experiment))
+    only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
+    pairs = zip(plan.asked[::2], plan.asked[1::2], strict=False)
+    settings = [word for pair in pairs if pair[0] == "-S" for word in pair]
+    return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
+
+
+def _term(name: str, value: str) -> str:
+    """Return a condition of ``-k``; a value with both kinds of quotes becomes a pattern."""
+    if re.fullmatch(r"[\w.+-]+", value):
+        return f"{name}={value}"
+    for quote in "'\"":
+        if quote not in value:
+            return f"{name}={quote}{value}{quote}"
+    pattern = re.escape(value).replace("'", ".")
+    return f"{name}~'^{pattern}$'"
