@@ -1,11 +1,13 @@
-"""Search for records by name, without reading their contents."""
+"""Search for records by name. Of their contents, only the plan of the newest ones is read."""
 
 import contextlib
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import UsageError
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.registry import Target, registry
 from bench_framework.store import layout
 
@@ -47,10 +49,51 @@ def find_records(
     return sorted(records, key=lambda path: (*layout.order_key(path.name), path.parent.name))
 
 
+def find_steps(root: Path) -> list[Path]:
+    """Return the folders of all records that are steps of a search, such as a bisection, oldest first.
+
+    They are one folder deeper (``bisect/NAME/ID``), so that `find_records` does not take them for
+    records of a scenario.
+    """
+    folders = [f for f in root.glob("*/*/*") if layout.is_record_id(f.name) and is_record(f)]
+    return sorted(folders, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+
+
+def is_step(folder: Path) -> bool:
+    """Return whether a folder is that of a record of `find_steps`, in any folder of records."""
+    return "/" in _plan_of(folder).get("name", "")
+
+
+def confirmed_by(folder: Path) -> str:
+    """Return the id of the record that a gate confirmed by this one; empty for other records."""
+    return _plan_of(folder).get("confirms", "")
+
+
+def _plan_of(folder: Path) -> dict[str, str]:
+    """Return the fields of a plan that are texts; none if it cannot be read."""
+    try:
+        plan = parse_json(read_regular(folder / layout.PLAN))
+    except (OSError, ValueError):
+        return {}
+    texts = plan.items() if isinstance(plan, dict) else ()
+    return {str(name): text for name, text in texts if isinstance(text, str)}
+
+
+def _newest(records: list[Path], back: int = 1) -> Path | None:
+    """Return the newest record, or the one before it with `back` 2; `None` if there are fewer.
+
+    A confirmation of a gate measures a part of another record again, and is returned only if
+    there is no other record.
+    """
+    whole = (folder for folder in reversed(records) if not confirmed_by(folder))
+    newest = [*islice(whole, back)] or records[::-1][:back]
+    return newest[-1] if len(newest) == back else None
+
+
 def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None = None) -> Path:
     """Return the folder of a measured record. Records without rounds are skipped.
 
-    `say` prints a message about a skipped record.
+    `say` prints a message about a skipped record without rounds.
 
     Raises `UsageError` (BX101): no record was found.
     """
@@ -82,8 +125,8 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     if text in NEWEST:
         records = find_records(root, without_rounds=without_rounds)
         back = 1 if text == "@last" else 2
-        if len(records) >= back:
-            return records[-back]
+        if (newest := _newest(records, back)) is not None:
+            return newest
         raise UsageError(
             "BX101.too-few-records",
             text=text,
@@ -96,8 +139,9 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
             folder = path.parent if path.is_file() else path
             if is_record(folder):
                 return folder
-        if of_scenario := find_records(root, text, without_rounds=without_rounds):
-            return of_scenario[-1]
+        of_scenario = _newest(find_records(root, text, without_rounds=without_rounds))
+        if of_scenario is not None:
+            return of_scenario
     if "@" in text and "/" not in text:
         from bench_framework.store import baselines  # noqa: PLC0415 -- reads files of records
 
@@ -105,6 +149,6 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     known = [
         f"{path.parent.name}/{path.name}" for path in find_records(root, without_rounds=True)[-5:]
     ]
-    newest = f"; the newest are: {', '.join(reversed(known))}" if known else ""
+    others = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
-    raise UsageError("BX101.no-record", problem=problem, newest=newest)
+    raise UsageError("BX101.no-record", problem=problem, newest=others)

@@ -143,6 +143,11 @@ def is_draft(folder: Path) -> bool:
     return folder.name.startswith(".") and folder.name.endswith(".part")
 
 
+def is_draft_of_record(folder: Path) -> bool:
+    """Return whether a folder has a name of `draft_of` for the folder of a record."""
+    return is_draft(folder) and is_record_id(folder.name[1:].removesuffix(".part"))
+
+
 def part_of(path: Path) -> Path:
     """Return the name under which this process writes a file or folder of the cache.
 

@@ -13,7 +13,7 @@ from bench_framework.execution.process import left_scratch_folders
 from bench_framework.execution.progress import Observer
 from bench_framework.registry import registry
 from bench_framework.store import baselines, finding
-from bench_framework.store.layout import draft_of, is_draft
+from bench_framework.store.layout import draft_of, is_draft, is_draft_of_record
 from bench_framework.units import counted
 
 _OF_EXTENSIONS = tuple(registry().targets("cache folder"))
@@ -115,11 +115,11 @@ def _items_of_kind(
 
         readable = baselines.find_all(results, damaged=damaged)
         exclusions.update(baseline.folder(results) for baseline in readable)
-        paths = [
-            p for p in finding.find_records(results, without_rounds=True) if p not in exclusions
-        ]
+        every = (*finding.find_records(results, without_rounds=True), *finding.find_steps(results))
+        paths = [path for path in every if path not in exclusions]
     elif kind == "scratch":
-        parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"))
+        steps = (path for path in results.glob("*/*/.*Z*.part") if is_draft_of_record(path))
+        parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"), *steps)
         drafts = [path for path in parts if file_age_s(path) >= STALE_S]
         paths = [*left_scratch_folders(), *drafts]
     else:

@@ -296,8 +296,8 @@ def test_broken_commits_are_skipped_and_a_killed_search_continues(tmp_path: Path
     # The recordings continue where the killed process ended, as on a machine.
     words = ("bisect", "scenario.yaml", "--good", "c0", "--bad", "o5")
     process = history.start(*words)
-    wait_for(lambda: [*(history.path / "results").glob("*/bisect.json")], process)
-    states = [*(history.path / "results").glob("*/bisect.json")]
+    wait_for(lambda: [*(history.path / "results").glob("bisect/*/bisect.json")], process)
+    states = [*(history.path / "results").glob("bisect/*/bisect.json")]
     process.send_signal(signal.SIGINT)
     _, stderr = process.communicate()
     assert process.returncode == 130, stderr

@@ -80,6 +80,14 @@ class Project:
         self.git("commit", "-qm", f"change {tag}")
         self.git("tag", tag)
 
+    def command(self, *words: str, code: int = 0) -> tuple[str, str]:
+        """Call a command other than ``bisect``. Return stdout and stderr, each in one line."""
+        env = isolated(self.path, BENCHCTL_RESULTS=str(self.path / "results"))
+        with start(self.path, *words, env=env, cwd=self.folder) as process:
+            stdout, stderr = process.communicate()
+        assert process.returncode == code, stderr
+        return " ".join(stdout.split()), " ".join(stderr.split())
+
     def start(self, *words: str, folder: Path | None = None) -> Process:
         path, results = f"{FAKES}:{os.environ['PATH']}", str(self.path / "results")
         env = isolated(self.path, PATH=path, BENCHCTL_RESULTS=results)
@@ -128,10 +136,10 @@ def test_two_processes_search_one_after_the_other(project: Project) -> None:
     assert first == second
     assert first["commits"][1] == first["commit"]["id"] == project.git("rev-parse", "b")
     assert sum("waiting for another process" in stderr for _, stderr in outputs) <= 1
-    records = [p for p in (project.path / "results").glob("*/*") if p.is_dir()]
+    records = [p for p in (project.path / "results").glob("bisect/*/*") if p.is_dir()]
     assert len(records) == len(first["steps"]) == 3, "nothing is measured twice"
 
-    (state,) = (project.path / "results").glob("*/bisect.json")
+    (state,) = (project.path / "results").glob("bisect/*/bisect.json")
     stored = state.read_text()
     newer = stored.replace('"schema_version": 1', '"schema_version": 2')
     assert newer != stored
@@ -140,6 +148,47 @@ def test_two_processes_search_one_after_the_other(project: Project) -> None:
         _, error = project.bisect(*words, code=2)
         assert "error[BX411]: bisect.json cannot be read" in error
         assert "use --fresh to search again" in error
+
+
+def test_the_steps_of_a_search_are_no_records_of_the_scenario(project: Project) -> None:
+    """`@last`, `history`, `baseline save` and `report SCENARIO` use the record of the scenario."""
+    project.commit("a", 1.0)
+    project.commit("b", 1.3)
+    env = isolated(
+        project.path,
+        PATH=f"{FAKES}:{os.environ['PATH']}",
+        BENCHCTL_RESULTS=str(project.path / "results"),
+    )
+    with start(project.path, "run", "scenario.yaml", env=env, cwd=project.folder) as process:
+        _, stderr = process.communicate()
+    assert process.returncode == 0, stderr
+    results = project.path / "results"
+    (record,) = (results / "counting").glob("2*")
+    answer = project.search("--good", "a", "--bad", "b", "-k", "n=1")
+    step = answer["steps"][-1]["record"]
+    assert (results / step / "report.html").is_file()
+    assert step.startswith("bisect/counting-")
+
+    for name in ("@last", "counting"):
+        assert str(record) in project.command("report", name, "--json")[0]
+    history, _ = project.command("history", "--json")
+    document = json.loads(history)
+    assert (document["scenario"], document["records"]) == ("counting", 1)
+    project.command("baseline", "save", "first")
+    (saved,) = results.glob("counting/baselines/*.json")
+    assert json.loads(saved.read_text())["record"] == record.name
+    _, refusal = project.command("baseline", "save", "other", step, code=2)
+    assert "error[BX116]" in refusal
+    assert "is a step of a search, not a record of a scenario" in refusal
+
+    assert str(results / step) in project.command("report", step, "--json")[0]
+    project.command("verify", step)
+    listed, _ = project.command("clean", "records", "--json")
+    paths = {item["path"] for item in json.loads(listed)}
+    assert paths == {str(path.parent) for path in results.glob("bisect/*/*/journal.jsonl")}
+    project.command("clean", "records", "--yes")
+    assert record.is_dir()
+    assert not (results / step).exists()
 
 
 def test_a_commit_that_failed_for_a_while_is_measured_on_request(project: Project) -> None:

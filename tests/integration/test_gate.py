@@ -127,15 +127,25 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert failure is not None
     assert "slower than base" in failure.get("message", "")
 
+    # Without a name, the record of the scenario is used, not its confirmation.
+    assert str(first) in slower("report", "@last", "--json").stdout
+    assert slower("baseline", "save", "main").returncode == 0
+    (saved,) = first.parent.glob("baselines/main.json")
+    assert json.loads(saved.read_text())["record"] == first.name
+    refused = slower("baseline", "save", "other", str(second))
+    assert refused.returncode == 2
+    assert f"measures only possible regressions of gated/{first.name} again" in refused.stderr
+
     gone = slower(
         "gate",
+        str(second),
         "--no-confirm",
         GITHUB_ACTIONS="true",
         GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x"),
     )
     assert gone.returncode == 4, gone.stderr  # the gate cannot decide without measuring again
     assert "cannot write the step summary" in gone.stderr
-    # The newest record is the confirmation; the gate uses the first record.
+    # The gate uses the first record of a confirmation.
     assert f"{second.name} is the confirmation of {first.name}; using {first.name}" in gone.stderr
     assert slower.document["record_id"] == first.name
     assert slower("verify", str(first)).returncode == 0

@@ -44,6 +44,8 @@ from bench_framework.workflow.run_options import (
 from bench_framework.workflow.setup.preparation import build_programs, open_session
 
 STATE: Final = "bisect.json"
+FOLDER: Final = "bisect"
+"""Folder in that of all records with a folder of each search (`store.finding.find_steps`)."""
 SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
 NO_SIDE: Final = 125
 """Exit codes for ``git bisect run``, which skips a commit with 125."""
@@ -92,7 +94,7 @@ class Search:
         judge, cells = plan.judge, [cell.id for cell in plan.cells]
         question = (commits[0].id, commits[-1].id, find, judge.headline, cells, fixed_ends)
         key = stable_id(plan.scenario_sha256, *question, machine)
-        self.plan = replace(plan, name=f"{plan.name}-bisect-{key[:6]}")
+        self.plan = replace(plan, name=f"{FOLDER}/{plan.name}-{key[:6]}")
         self._again = partial(
             Search, name, observer=observer, find=find, metric=metric, budget=budget
         )

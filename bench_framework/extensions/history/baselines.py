@@ -25,7 +25,8 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
 
     Raises:
         UsageError: BX101, there is no such record; BX116, the name is not valid, or the record is not
-            in `results`; BX117, the name is that of a record of another machine, without `force`.
+            in `results`, is a step of a search, or confirms another record; BX117, the name is that of a
+            record of another machine, without `force`.
         RecordError: BX413, the measurement is incomplete; BX415, the record was changed; BX455, it was
             imported.
     """
@@ -33,6 +34,10 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
         rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
         raise UsageError("BX116.not-a-name", name=name, rule=rule)
     folder = finding.resolve_measured(results, record)
+    if finding.is_step(folder):
+        raise UsageError("BX116.step", folder=folder)
+    if first := finding.confirmed_by(folder):
+        raise UsageError("BX116.confirmation", folder=folder, first=f"{folder.parent.name}/{first}")
     with Record.open(folder) as opened:
         if not opened.contents.complete or not (folder / layout.MANIFEST).is_file():
             raise RecordError("BX413.baseline-incomplete", folder=folder)

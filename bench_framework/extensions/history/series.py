@@ -99,19 +99,21 @@ def scenario_history(
     if not records:
         raise UsageError("BX101.no-finished-record", name=name, results=results)
     kind, records = _of_machine(records, machine, left_out)
+    for record in (r for r in records if load_plan(r.plan).confirms):
+        left_out[record.header.record_id] = "measures only possible regressions of a gate again"
+    records = [record for record in records if record.header.record_id not in left_out]
+    if not records:
+        raise UsageError("BX101.no-finished-record", name=name, results=results)
     plan, cells = planned_cells(records[-1].plan, only)
     cells_of = {cell.series: cell for cell in cells}
     readings: list[_Reading] = []
     for number, record in enumerate(records):
         try:
-            older, cells = planned_cells(record.plan, only)
+            _, cells = planned_cells(record.plan, only)
         except ScenarioError:  # an older scenario without an axis of the selection
             continue
-        if older.confirms:
-            left_out[record.header.record_id] = "measures only possible regressions of a gate again"
-        else:
-            cells_of = {cell.series: cell for cell in cells} | cells_of
-            readings += _readings(number, record, cells)
+        cells_of = {cell.series: cell for cell in cells} | cells_of
+        readings += _readings(number, record, cells)
     if not readings:
         where = f" where {only}" if only else ""
         raise UsageError("BX106.no-metric", name=name, metric=metric, where=where)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,15 @@ from bench_framework.extensions.importers import FILE
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Host, Preload
 from bench_framework.store import layout, lines, manifest
-from bench_framework.store.finding import find_records, resolve, resolve_measured
+from bench_framework.store.finding import (
+    find_records,
+    find_steps,
+    is_step,
+    resolve,
+    resolve_measured,
+)
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
+from bench_framework.workflow.cache import list_items
 
 AT = "2026-03-02T17:04:09.123Z"
 
@@ -94,6 +102,35 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
     assert len(messages) == 1
     with pytest.raises(RecordError, match="is an imported set"):
         Record.open(published)
+
+
+def test_a_confirmation_of_a_gate_is_not_the_newest_record(tmp_path: Path, plan: Plan) -> None:
+    first = create(tmp_path, plan, 4)
+    second = create(tmp_path, replace(plan, confirms=first.id), 5)
+    for name in ("@last", "demo"):
+        assert resolve(tmp_path, name) == resolve_measured(tmp_path, name) == first.path
+    assert resolve(tmp_path, f"demo/{second.id}") == second.path
+    with pytest.raises(UsageError, match="@prev: there is 1 record"):
+        resolve(tmp_path, "@prev")
+    shutil.rmtree(first.path)
+    assert resolve(tmp_path, "@last") == second.path
+
+
+def test_steps_of_a_search_are_found_separately(tmp_path: Path, plan: Plan, host: Host) -> None:
+    record = create(tmp_path, plan, 4)
+    step = create(tmp_path, replace(plan, name="bisect/demo-a1b2c3"), 5)
+    assert find_records(tmp_path) == [record.path]
+    assert find_steps(tmp_path) == [step.path]
+    assert resolve(tmp_path, "@last") == resolve(tmp_path, "demo") == record.path
+    assert resolve(tmp_path, f"bisect/demo-a1b2c3/{step.id}") == step.path
+    assert (is_step(record.path), is_step(step.path)) == (False, True)
+    # A search is resumed as a scenario is.
+    step.prepare(at=AT, host=host, builds=(), inputs=())
+    assert resumable_path(tmp_path, step.plan) == step.path
+    draft = layout.draft_of(step.path)
+    step.path.rename(draft)
+    os.utime(draft, (0, 0))
+    assert draft in {item.path for item in list_items(tmp_path, kinds=("scratch",))}
 
 
 def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: Plan) -> None:

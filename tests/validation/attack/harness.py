@@ -133,7 +133,8 @@ class Box:
 
     @property
     def records(self) -> list[Path]:
-        return finding.find_records(self.results, without_rounds=True)
+        steps = finding.find_steps(self.results)
+        return [*finding.find_records(self.results, without_rounds=True), *steps]
 
     @property
     def env(self) -> dict[str, str]:
@@ -236,7 +237,7 @@ class Box:
         self.check(before)
 
     def check(self, before: dict[Path, bytes]) -> None:
-        """Require that earlier lines are kept, runs were resumed, results verify, and `clean` lists the rest."""
+        """Require that earlier lines are entries, runs were resumed, results verify, and `clean` lists the rest."""
         for path, text in before.items():
             now = path.read_bytes() if path.is_file() else b""
             require(now.startswith(text), f"lines of {path} were lost")
@@ -252,17 +253,23 @@ class Box:
 
     def check_leftovers(self) -> None:
         """Require that `clean` lists everything that is no record, and that no call printed a traceback."""
-        for draft in self.results.glob("*/.*.part"):
+        for draft in (*self.results.glob("*/.*.part"), *self.results.glob("bisect/*/.*.part")):
             os.utime(draft, (0, 0))
         folder, tempfile.tempdir = tempfile.tempdir, str(self.tmp)
         try:
             listed = {item.path for item in cache.list_items(self.results, kinds=("scratch",))}
         finally:  # later attacks of this process need a temporary folder that remains
             tempfile.tempdir = folder
-        there = {*self.tmp.iterdir(), *self.results.glob("*/*"), *self.results.glob("*/.*")}
+        entries = {p for pattern in ("*/*", "*/.*") for p in self.results.glob(pattern)}
+        searches = {p for p in entries if p.parent.name == "bisect" and p.is_dir()}
+        there = {
+            *self.tmp.iterdir(),
+            *(entries - searches),
+            *(p for s in searches for p in s.iterdir()),
+        }
         # Python writes such a file to see whether it can write into the temporary folder.
         there -= {p for p in self.tmp.iterdir() if p.is_file() and p.read_bytes() in (b"", b"blat")}
-        left = there - listed - {*self.records} - {*self.results.glob("*/bisect.json")}
+        left = there - listed - {*self.records} - {*self.results.glob("bisect/*/bisect.json")}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
         error = re.search(r"Traceback|BX900|BX237", self.output())
         require(not error, self.output()[error.start() :][:900] if error else "")

@@ -197,7 +197,7 @@ def bisect(folder: Path, count: int) -> Attack:
         crate.git(project, "tag", f"c{number}")
 
     def steps(box: Box) -> list[object]:
-        states = list(box.results.glob("*/bisect.json"))
+        states = list(box.results.glob("bisect/*/bisect.json"))
         return list(json.loads(states[0].read_text())["steps"]) if states else []
 
     command = ("bisect", "project/scenario.yaml", "--good", "c0", "--bad", "c7")
