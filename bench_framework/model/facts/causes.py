@@ -1,0 +1,99 @@
+"""The evidence for a cause: where a time difference is, and what else differs between both sides."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Final, Literal
+
+PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
+"""``phase``: a phase that the worker reports. ``outside``: elapsed time outside of all phases.
+``user``, ``sys``: processor time. ``waiting``: elapsed time without processor time."""
+MOST: Final = 0.5
+"""Share of a time difference above which a part is most of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimePart:
+    """A part of the elapsed time of two configurations, in seconds: medians over common rounds.
+
+    Attributes:
+        name: the phase, else the kind.
+        difference: median over the rounds of the candidate's value minus that of the reference.
+        named: true if the change names this part.
+    """
+
+    name: str
+    kind: PartKind
+    value: float
+    reference: float
+    difference: float
+    named: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterDifference:
+    """A counter whose values differ by more than a factor of two. Counts, or bytes; medians.
+
+    Attributes:
+        metric: name of the metric, or ``handled_bytes`` for the bytes that the worker reports.
+        named: true if the change names this counter.
+    """
+
+    metric: str
+    value: float
+    reference: float
+    named: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Value ÷ reference; infinite if the reference is 0."""
+        return self.value / self.reference if self.reference else math.inf
+
+    @property
+    def factor(self) -> float:
+        """The larger value ÷ the smaller one; infinite if that is 0."""
+        least, most = sorted((self.value, self.reference))
+        return most / least if least else math.inf
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseEvidence:
+    """The evidence for a change as the cause of a time difference.
+
+    Attributes:
+        difference: median over the common rounds of the elapsed time minus that of the reference, in
+            seconds.
+        parts: the parts of the elapsed time, that with the largest difference first. They need not add
+            up to the difference, because they are medians and a program may use several cores.
+        counters: what differs by more than a factor of two, the largest ratio first.
+    """
+
+    cell_id: str
+    ref_cell_id: str
+    rounds: int
+    difference: float
+    parts: tuple[TimePart, ...]
+    counters: tuple[CounterDifference, ...]
+
+    def share(self, part: TimePart) -> float:
+        """Return the share of the time difference that a part has; 0 without a difference."""
+        return part.difference / self.difference if self.difference else 0.0
+
+    @property
+    def unnamed_counters(self) -> tuple[CounterDifference, ...]:
+        """Counters that differ and that the change does not name."""
+        return tuple(counter for counter in self.counters if not counter.named)
+
+    @property
+    def unnamed_part(self) -> TimePart | None:
+        """The part with most of the difference if the change names other parts, but not this one."""
+        if not any(part.named for part in self.parts):
+            return None
+        most = next((part for part in self.parts if self.share(part) > MOST), None)
+        return None if most is None or most.named else most
+
+    @property
+    def two_differences(self) -> bool:
+        """True if something differs that the change does not name, so it may be the cause as well."""
+        return bool(self.unnamed_counters) or self.unnamed_part is not None
