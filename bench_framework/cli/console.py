@@ -33,7 +33,7 @@ MOST_ANNOTATIONS = 10
 """GitHub shows ten annotations of a kind per step and drops the others silently."""
 NARROWEST = 40
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
-_SENTENCE = re.compile(r"   (?:effect|fix|note|cause) +| *= (?:fix|note): ")
+_SENTENCE = re.compile(r"   (?:effect|fix|note|cause|second run|repetitions) +| *= (?:fix|note): ")
 _QUOTED = re.compile(r"`[^`]*`")
 _FIXED_SPACE = "\u0000"
 """Placeholder for a space at which lines are not broken."""

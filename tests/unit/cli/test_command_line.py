@@ -441,6 +441,7 @@ def test_diagnostics_are_wrapped_except_for_text_to_copy() -> None:
         [
             "error[BX201]: variant smol+jemalloc failed in round 3, run 2, with a rather long message",
             f"   command  {path} --io buffered",
+            "   repetitions 2 succeeded, then one failed (exit status 3); the cause may be a data race",
             "   effect   this cell is reported as failed; the 13 other cells go on",
             "   fix      reproduce it: `benchctl run bench/search.yaml -k 'runtime=smol' --quick -v`",
             " --> s.yaml:7:3",
@@ -454,6 +455,8 @@ def test_diagnostics_are_wrapped_except_for_text_to_copy() -> None:
         "error[BX201]: variant smol+jemalloc failed in round 3, run",
         "   2, with a rather long message",
         f"   command  {path} --io buffered",
+        "   repetitions 2 succeeded, then one failed (exit status 3);",
+        "               the cause may be a data race",
         "   effect   this cell is reported as failed; the 13 other",
         "            cells go on",
         "   fix      reproduce it:",
