@@ -41,7 +41,7 @@ Part = tuple[str, PartKind, Pairs]
 def evidence_of(
     candidate: Sample,
     reference: Sample,
-    named: Collection[str] = (),
+    names: Collection[str] = (),
     observations: Iterable[Observation] = (),
 ) -> CauseEvidence | None:
     """Return the evidence for a cause of the time difference between two configurations.
@@ -53,7 +53,7 @@ def evidence_of(
     Args:
         candidate: samples of the configuration with the change.
         reference: samples of the configuration without it.
-        named: phases, other parts (``user``, ``sys``, ``waiting``, ``outside``) and counters that the
+        names: phases, other parts (``user``, ``sys``, ``waiting``, ``outside``) and counters that the
             change names, so that a difference of them is what it predicts.
         observations: runs outside timing, which count for programs that report no counters.
 
@@ -71,11 +71,11 @@ def evidence_of(
             value=statistics.median(mine for mine, _ in pairs),
             reference=statistics.median(other for _, other in pairs),
             difference=_difference(pairs),
-            named=name in named,
+            is_named=name in names,
         )
         for name, kind, pairs in parts
     ]
-    counters = _counters(candidate, reference, tuple(observations), named)
+    counters = _counters(candidate, reference, tuple(observations), names)
     return CauseEvidence(
         cell_id=candidate.cell_id,
         ref_cell_id=reference.cell_id,
@@ -157,7 +157,7 @@ def _counters(
     candidate: Sample,
     reference: Sample,
     observations: Sequence[Observation],
-    named: Collection[str],
+    names: Collection[str],
 ) -> Iterator[CounterDifference]:
     """Yield the counters that differ by more than `FACTOR` and by an amount that matters."""
     for metric in (*COUNTERS, HANDLED):
@@ -168,7 +168,7 @@ def _counters(
         least = LEAST_BYTES if in_bytes else LEAST_COUNT
         if max(value, other) > FACTOR * min(value, other) and abs(value - other) >= least:
             yield CounterDifference(
-                metric=metric, value=value, reference=other, named=metric in named
+                metric=metric, value=value, reference=other, is_named=metric in names
             )
 
 

@@ -20,7 +20,7 @@ class TimePart:
     Attributes:
         name: the phase, else the kind.
         difference: median over the rounds of the candidate's value minus that of the reference.
-        named: true if the change names this part.
+        is_named: true if the change names this part.
     """
 
     name: str
@@ -28,7 +28,7 @@ class TimePart:
     value: float
     reference: float
     difference: float
-    named: bool = False
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +37,13 @@ class CounterDifference:
 
     Attributes:
         metric: name of the metric, or ``handled_bytes`` for the bytes that the worker reports.
-        named: true if the change names this counter.
+        is_named: true if the change names this counter.
     """
 
     metric: str
     value: float
     reference: float
-    named: bool = False
+    is_named: bool = False
 
     @property
     def ratio(self) -> float:
@@ -83,15 +83,15 @@ class CauseEvidence:
     @property
     def unnamed_counters(self) -> tuple[CounterDifference, ...]:
         """Counters that differ and that the change does not name."""
-        return tuple(counter for counter in self.counters if not counter.named)
+        return tuple(counter for counter in self.counters if not counter.is_named)
 
     @property
     def unnamed_part(self) -> TimePart | None:
         """The part with most of the difference if the change names other parts, but not this one."""
-        if not any(part.named for part in self.parts):
+        if not any(part.is_named for part in self.parts):
             return None
         most = next((part for part in self.parts if self.share(part) > MOST), None)
-        return None if most is None or most.named else most
+        return None if most is None or most.is_named else most
 
     @property
     def two_differences(self) -> bool:

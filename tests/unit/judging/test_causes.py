@@ -42,8 +42,8 @@ def sample(
     return collect(blocks)[cell_id]
 
 
-def evidence(candidate: Sample, reference: Sample, *named: str) -> CauseEvidence:
-    result = evidence_of(candidate, reference, named)
+def evidence(candidate: Sample, reference: Sample, *names: str) -> CauseEvidence:
+    result = evidence_of(candidate, reference, names)
     assert result is not None
     return result
 
