@@ -3,12 +3,13 @@
 import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.facts.evidence import Difference, Evidence, Scope
+from bench_framework.model.facts.evidence import Evidence, Scope
 from bench_framework.model.facts.summary import Counts
 from bench_framework.model.judgement import (
     CellState,
@@ -61,18 +62,18 @@ class Costs:
     """The metrics that are significantly worse, by pair of cells."""
 
     def __init__(self, comparisons: Iterable[Comparison]) -> None:
-        self._worse = defaultdict[tuple[str, str], list[Difference]](list)
+        self._worse = defaultdict[tuple[str, str], list[Evidence]](list)
         for c in comparisons:
             if c.metric != WALL and c.shown is not None and c.verdict is Verdict.WORSE:
-                self._worse[c.cell_id, c.ref_cell_id].append(difference(c))
+                self._worse[c.cell_id, c.ref_cell_id].append(figures(c))
 
-    def between(self, cell_id: str, ref_cell_id: str) -> tuple[Difference, ...]:
+    def between(self, cell_id: str, ref_cell_id: str) -> tuple[Evidence, ...]:
         """Return the costs of a cell against another one."""
         return tuple(self._worse[cell_id, ref_cell_id])
 
     def of_gain(
         self, verdict: Verdict | None, cell_id: str, ref_cell_id: str, metric: Metric
-    ) -> tuple[Difference, ...]:
+    ) -> tuple[Evidence, ...]:
         """Return the costs if the verdict is a gain in time."""
         gain = verdict and verdict.better and metric == WALL
         return self.between(cell_id, ref_cell_id) if gain else ()
@@ -95,18 +96,14 @@ def counts(comparisons: Iterable[Comparison]) -> tuple[Counts, ...]:
     return tuple(c for c in of_metrics if c.worse or c.better)
 
 
-def difference(c: Comparison) -> Difference:
-    """Return the figures of a comparison, which has an interval."""
-    assert c.shown is not None
-    return Difference(
+def figures(c: Comparison) -> Evidence:
+    """Return the figures of a comparison, without names and amounts of data."""
+    return Evidence(
         metric=c.metric,
         verdict=c.verdict,
-        estimate=c.shown.ratio,
-        lo=c.shown.lo,
-        hi=c.shown.hi,
         margin=c.thresholds.margin,
         direction=c.direction,
-    )
+    ).with_interval(c.shown)
 
 
 def is_counted(c: Comparison) -> bool:
@@ -155,7 +152,7 @@ class ComparisonClaims(Names):
             ),
         )
 
-    def headline_costs(self, c: Comparison) -> tuple[Difference, ...]:
+    def headline_costs(self, c: Comparison) -> tuple[Evidence, ...]:
         """Return the costs of a gain in time over the first baseline."""
         if c.family != "headline":
             return ()
@@ -171,25 +168,22 @@ class ComparisonClaims(Names):
         """Return the figures of a comparison."""
         input_id = self.cells[c.cell_id].input_id
         floor = self.floors.get((input_id, c.metric))
-        return Evidence(
-            self.label(c.cell_id),
-            self.label(c.ref_cell_id),
-            c.metric,
-            self.scope(input_id),
-            c.verdict,
+        return replace(
+            figures(c),
+            subject=self.label(c.cell_id),
+            reference=self.label(c.ref_cell_id),
+            scope=self.scope(input_id),
             adjust=self._adjust(c),
             rounds=c.rounds,
             runs=c.runs,
             runs_ref=c.runs_ref,
-            margin=c.thresholds.margin,
-            direction=c.direction,
             phases=c.phases,
             mde=c.mde,
             rounds_needed=c.rounds_needed,
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
             reason=c.reason,
-        ).with_interval(c.shown)
+        )
 
     def _adjust(self, c: Comparison) -> str | None:
         looks = self._looks

@@ -4,7 +4,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bench_framework.claims.factory import Facts, Names, difference
+from bench_framework.claims.factory import Facts, Names, figures
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
@@ -62,7 +62,7 @@ def _sign_change(
         cells=tuple(c.cell_id for c in ordered),
         margin=first.thresholds.margin,
         fact=SignChange(
-            cases=tuple((item(c).label, difference(c)) for c in ordered), turns=tuple(turns)
+            cases=tuple((item(c).label, figures(c)) for c in ordered), turns=tuple(turns)
         ),
     )
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
-from bench_framework.model.facts.evidence import Difference
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
@@ -176,7 +176,7 @@ class Results:
 
 def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric) -> str:
     """Return ``"2.1× faster [1.9, 2.3]"``, or ``"time −1.8 % [−6.5, +3.2]"`` if not significant."""
-    difference = Difference(
+    difference = Evidence(
         metric=metric,
         verdict=verdict,
         estimate=ratio.ratio,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Interval, Verdict
@@ -26,7 +26,7 @@ from bench_framework.text.numbers import TIMES_FROM, fixed, signed_change
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.facts.evidence import Evidence
 
 Figures = tuple[float, float, float]
 """Estimate, lower bound and upper bound."""
@@ -37,31 +37,7 @@ MORE_DECIMALS: Final = 6
 """The largest number of decimals that are tried beyond those of the intervals."""
 
 
-class Compares(Protocol):
-    """A claim about a comparison, or a difference."""
-
-    @property
-    def metric(self) -> Metric | None:
-        """Return the metric."""
-
-    @property
-    def verdict(self) -> Verdict | None:
-        """Return the verdict, or `None` without one."""
-
-    @property
-    def figures(self) -> Figures | None:
-        """Return the ratio of the verdict with its bounds, below 1 if it is better."""
-
-    @property
-    def margin(self) -> float | None:
-        """Return the margin of the metric."""
-
-    @property
-    def direction(self) -> str:
-        """Return the better direction of the metric."""
-
-
-def printed(c: Compares) -> Figures | None:
+def printed(c: Evidence) -> Figures | None:
     """Return the figures that sentences print: the candidate's value over the reference's value."""
     figures = c.figures
     if figures is not None and c.direction == "higher" and figures[1] and figures[2]:
@@ -94,7 +70,7 @@ class Amount:
 
 
 def amount(
-    c: Compares, times_from: float = TIMES_FROM, least: int = 1, *, certain: bool = False
+    c: Evidence, times_from: float = TIMES_FROM, least: int = 1, *, certain: bool = False
 ) -> Amount:
     """Return a difference as a factor from `times_from` on, and as a percentage below it.
 
@@ -128,7 +104,7 @@ def _percentage(figures: Figures, margin: float) -> Amount:
     return Amount(f"{text}{THIN_SPACE}%", least, most_text, times=False, less=less)
 
 
-def remark(c: Compares) -> str:
+def remark(c: Evidence) -> str:
     """Return how a difference relates to the margin.
 
     The text is ``below`` if the printed interval is within the margin, ``open`` if it contains the
@@ -144,7 +120,7 @@ def remark(c: Compares) -> str:
     return "below" if low < ratio.lo and ratio.hi < high else "open"
 
 
-def cost(c: Compares) -> Amount:
+def cost(c: Evidence) -> Amount:
     """Return a cost or saving with at most three digits and without its interval."""
     figures = printed(c)
     assert figures is not None
@@ -162,14 +138,14 @@ def _short(value: Decimal, decimals: int, digits: int) -> str:
     return fixed(value, max(0, min(decimals, digits - len(str(int(value))))))
 
 
-def signed(c: Compares, least: int = 2, *, keep: bool = True) -> Amount:
+def signed(c: Evidence, least: int = 2, *, keep: bool = True) -> Amount:
     """Return the change of a comparison from 1, with its sign."""
     figures = printed(c)
     assert figures is not None
     return signed_amount(*figures, c.margin or 0.0, least=least, keep=keep)
 
 
-def phase(c: Compares, ratio: Interval, *, bounds: bool = True) -> str:
+def phase(c: Evidence, ratio: Interval, *, bounds: bool = True) -> str:
     """Return the change of a comparison in a phase of the record, such as ``−2.2 % [−3.4, −1.1]``."""
     natural = ratio.inverse if c.direction == "higher" else ratio
     change = signed_amount(*natural.figures, c.margin or 0.0)
@@ -177,7 +153,7 @@ def phase(c: Compares, ratio: Interval, *, bounds: bool = True) -> str:
     return f"{figure} {change.bounds}" if bounds else figure
 
 
-def signed_bounds(c: Compares, *, keep: bool = True) -> str:
+def signed_bounds(c: Evidence, *, keep: bool = True) -> str:
     """Return both bounds as signed changes, such as ``[−6.5 %, +3.2 %]``."""
     figures = printed(c)
     assert figures is not None
@@ -188,7 +164,7 @@ def signed_bounds(c: Compares, *, keep: bool = True) -> str:
     return f"[{low}, {high}]"
 
 
-def one_scale(differences: Iterable[Compares]) -> float:
+def one_scale(differences: Iterable[Evidence]) -> float:
     """Return the factor from which on "n×" is used, so that a list of comparisons has one scale."""
     ratios = [figures[0] for d in differences if (figures := d.figures) is not None]
     return 1.0 if any(max(r, 1 / r) >= TIMES_FROM for r in ratios) else TIMES_FROM

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench_framework.claims.factory import difference
+from bench_framework.claims.factory import figures
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis
@@ -302,7 +302,7 @@ def line_after(search: Bisection, step: Step) -> str:
 
 
 def _figures(c: Comparison) -> str:
-    return render("effect", difference(c), math.inf)
+    return render("effect", figures(c), math.inf)
 
 
 def answer(search: Bisection) -> str:

@@ -8,7 +8,7 @@ from bench_framework.claims.factory import Costs, Names
 from bench_framework.model import facts, structure
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.axes import Part
-from bench_framework.model.facts.evidence import Difference, Direction
+from bench_framework.model.facts.evidence import Direction, Evidence
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
@@ -86,7 +86,7 @@ class StructureClaims(Names):
         )
         return self._judged(blank, judged.mean, self._structure.effect_family, "effects")
 
-    def _effect_costs(self, judged: structure.Effect) -> tuple[Difference, ...]:
+    def _effect_costs(self, judged: structure.Effect) -> tuple[Evidence, ...]:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
         if not judged.pooled or not judged.mean.verdict.better or judged.metric != WALL:
             return ()
@@ -176,20 +176,15 @@ class StructureClaims(Names):
                 )
 
     def _part(self, change: str, contrast: structure.Contrast, metric: str) -> Part:
-        interval, difference = contrast.shown, None
         if contrast.reason == ONE_PROGRAM:
             return Part(change=change, difference=None, same_program=True)
-        if interval is not None and interval.bounded:
-            difference = Difference(
-                metric=metric,
-                verdict=contrast.verdict,
-                estimate=interval.ratio,
-                lo=interval.lo,
-                hi=interval.hi,
-                margin=self.plan.judge.margin_of(metric),
-                direction=self._direction,
-            )
-        return Part(change=change, difference=difference)
+        difference = Evidence(
+            metric=metric,
+            verdict=contrast.verdict,
+            margin=self.plan.judge.margin_of(metric),
+            direction=self._direction,
+        ).with_interval(contrast.shown)
+        return Part(change=change, difference=difference if difference.figures else None)
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:
         below, above = (

@@ -13,7 +13,7 @@ from bench_framework.features.summary.answers import growth, share_of
 from bench_framework.features.summary.view import CLOSE, SummaryView, unsettled
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.evidence import Difference, Evidence, Quantity, Share
+from bench_framework.model.facts.evidence import Evidence, Quantity, Share
 from bench_framework.model.facts.summary import (
     MeanEffect,
     MixedEffect,
@@ -274,17 +274,12 @@ def _effects(view: SummaryView, item: Input) -> Iterator[Claim]:
 
 
 def _mean_effect(view: SummaryView, effect: Effect) -> MeanEffect:
-    interval = effect.mean.shown
-    assert interval is not None
-    difference = Difference(
+    difference = Evidence(
         metric=effect.metric,
         verdict=effect.mean.verdict,
-        estimate=interval.ratio,
-        lo=interval.lo,
-        hi=interval.hi,
         margin=view.plan.judge.margin_of(effect.metric),
         direction="higher" if view.higher else "lower",
-    )
+    ).with_interval(effect.mean.shown)
     before = effect.changes[0].before
     return MeanEffect(level=_level(effect), before=before, difference=difference)
 

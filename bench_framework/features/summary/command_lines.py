@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from bench_framework.claims.factory import ComparisonClaims, difference
+from bench_framework.claims.factory import ComparisonClaims, figures
 from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.model.facts.comparisons import CommandLine
 from bench_framework.model.judgement import Comparison, Judgement
@@ -55,8 +55,8 @@ def _line(
 ) -> CommandLine:
     costs = []
     if cpu is not None and cpu.verdict is Verdict.WORSE and not c.verdict.worse:
-        costs.append(difference(cpu))
+        costs.append(figures(cpu))
     if memory is not None and memory.verdict in (Verdict.BETTER, Verdict.WORSE):
-        costs.append(difference(memory))
+        costs.append(figures(memory))
     same = memory is not None and memory.verdict is Verdict.EQUIVALENT
     return CommandLine(output=output, resources=tuple(costs), same_memory=same)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Difference
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.policies import Metric
 
 
@@ -23,7 +23,7 @@ class AxisEffect:
     """False if the sign depends on the other axes. There is no mean then."""
     depends_on: tuple[str, ...] = ()
     """Axes with a significant interaction."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
     in_percent: bool = False
     """True if the list of effects must be in percent to have one scale."""
 
@@ -42,11 +42,11 @@ class Part:
     """The contribution of a step or a change, `None` if it is inconclusive or without effect."""
 
     change: str
-    difference: Difference | None
+    difference: Evidence | None
     same_program: bool = False
     share: float | None = None
     """Share of the total."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Difference, Evidence, Quantity
+from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.policies import Metric
 from bench_framework.model.structure import Change
 
@@ -15,7 +15,7 @@ class Compared:
     """A comparison of two configurations, whose figures are those of the claim."""
 
     kind: Literal["comparison", "control", "memory", "reference"] = "comparison"
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
     """The metrics that are significantly worse, if the time is better."""
     counted: bool = False
     """True for a deterministic metric, which is counted and not sampled."""
@@ -28,7 +28,7 @@ class ContrastDetail:
     evidence: Evidence
     medians: tuple[Quantity, ...] = ()
     """The medians of candidate and reference, if the metric is not the main one."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
     counted: bool = False
     """True for a deterministic metric, which is counted and not sampled."""
 
@@ -76,7 +76,7 @@ class SignChange:
     """A variant that is better on one input and worse on another one."""
 
     kind: Literal["sign-change"] = "sign-change"
-    cases: tuple[tuple[str, Difference], ...]
+    cases: tuple[tuple[str, Evidence], ...]
     """Input and significant result, ordered by the size of the input."""
     turns: tuple[tuple[str, str], ...] = ()
     """Neighbouring sizes of one kind of input between which the sign changes."""
@@ -101,7 +101,7 @@ class BeforeAfter:
 
     kind: Literal["before-after"] = "before-after"
     changes: tuple[Change, ...]
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ class HypothesisResult:
     status: Literal["supported", "not supported", "not tested"]
     change: str
     """The change of an axis, as in the scenario."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +125,7 @@ class GapClosed:
     after: float
     """Candidate minus reference, in seconds."""
     baseline: str
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,5 +167,5 @@ class CommandLine:
     """Output and resources in a line of ``benchctl ab``, in addition to the time."""
 
     output: Literal["", "same", "different", "accepted", "not compared"] = ""
-    resources: tuple[Difference, ...] = ()
+    resources: tuple[Evidence, ...] = ()
     same_memory: bool = False

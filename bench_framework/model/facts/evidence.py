@@ -25,24 +25,6 @@ class SessionFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """A ratio candidate ÷ reference in a metric, or the inverse ratio if larger values are better."""
-
-    metric: Metric
-    verdict: Verdict | None
-    estimate: float
-    lo: float
-    hi: float
-    margin: float
-    direction: Direction = "lower"
-
-    @property
-    def figures(self) -> tuple[float, float, float]:
-        """Estimate, lower bound and upper bound."""
-        return self.estimate, self.lo, self.hi
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quantity:
     """A measured amount of bytes or seconds."""
 
@@ -65,8 +47,9 @@ class Share:
 class Evidence:
     """Names and figures of a statement, such as those of a comparison."""
 
-    subject: str
-    """Label of the variant, or another subject of the sentence."""
+    subject: str = ""
+    """Label of the variant, or another subject of the sentence. Empty for the figures of a fact
+    whose names are those of its claim, such as its costs."""
     reference: str | None = None
     metric: Metric | None = None
     scope: Scope = ()

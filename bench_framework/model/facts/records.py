@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Difference, Share
+from bench_framework.model.facts.evidence import Evidence, Share
 from bench_framework.model.formula import Unit
 
 
@@ -102,7 +102,7 @@ class RaceDropped:
     kind: Literal["dropped"] = "dropped"
     after: int
     """Rounds."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
     counted: bool = False
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Difference, Evidence, Quantity, Share
+from bench_framework.model.facts.evidence import Evidence, Quantity, Share
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Verdict
@@ -29,7 +29,7 @@ class Best:
     """The values to which the scenario restricts the choice."""
     common: tuple[str, ...] = ()
     """The axis values that all members have and other variants have not."""
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
     @property
     def tied(self) -> tuple[str, ...]:
@@ -218,7 +218,7 @@ class MeanEffect:
 
     level: str
     before: str
-    difference: Difference
+    difference: Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,7 +249,7 @@ class RejectedChange:
 
     name: str
     evidence: Evidence | None = None
-    costs: tuple[Difference, ...] = ()
+    costs: tuple[Evidence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from bench_framework.claims.factory import Names
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.facts import Claim, DerivedFact
-from bench_framework.model.facts.evidence import Difference
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render, say
@@ -48,7 +48,18 @@ def names() -> Names:
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
     all_costs = factory.Costs([MEMORY, CPU, OPEN])
     costs = all_costs.of_gain(Verdict.BETTER, "map", "read", "wall")
-    assert [d.metric for d in costs] == ["peak_rss", "cpu"]
+    assert costs == (
+        Evidence(
+            metric="peak_rss",
+            verdict=Verdict.WORSE,
+            estimate=2.44,
+            lo=2.31,
+            hi=2.65,
+            level=0.95,
+            margin=0.05,
+        ),
+        factory.figures(CPU),
+    )
     assert render("at_the_cost", costs) == (
         ", at the cost of 2.44× as much memory and 25\u202f% more CPU time"
     )
@@ -80,7 +91,7 @@ def test_a_conclusive_cpu_time_is_named_if_all_times_are_inconclusive() -> None:
 
 
 def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
-    slower = Difference(
+    slower = Evidence(
         metric="wall", verdict=Verdict.WORSE, estimate=2.37, lo=2.22, hi=2.55, margin=0.02
     )
     phrases = [render("effect", slower, t) for t in (1.5, math.inf)]

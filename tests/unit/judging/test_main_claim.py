@@ -42,11 +42,11 @@ def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
 
 def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
     assert (
-        render("cost", factory.difference(comparison("cpu", 1.047, 1.035, 1.073)))
+        render("cost", factory.figures(comparison("cpu", 1.047, 1.035, 1.073)))
         == "4.7\u202f% more CPU time"
     )
     assert (
-        render("cost", factory.difference(comparison("peak_rss", 12.72, 12.60, 12.84)))
+        render("cost", factory.figures(comparison("peak_rss", 12.72, 12.60, 12.84)))
         == "12.7× as much memory"
     )
 

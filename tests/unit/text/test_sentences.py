@@ -19,7 +19,6 @@ from bench_framework.model.facts.answers import Doubling, Entry
 from bench_framework.model.facts.axes import Part
 from bench_framework.model.facts.comparisons import ContrastDetail
 from bench_framework.model.facts.evidence import (
-    Difference,
     Evidence,
     Quantity,
     SessionFigures,
@@ -83,12 +82,10 @@ UNSTABLE_FIELDS: Fields = {
     "phases": PHASES,
 }
 COSTS = (
-    Difference(metric="cpu", verdict=Verdict.WORSE, estimate=1.25, lo=1.22, hi=1.28, margin=0.02),
-    Difference(
-        metric="peak_rss", verdict=Verdict.WORSE, estimate=2.44, lo=2.3, hi=2.6, margin=0.02
-    ),
+    Evidence(metric="cpu", verdict=Verdict.WORSE, estimate=1.25, lo=1.22, hi=1.28, margin=0.02),
+    Evidence(metric="peak_rss", verdict=Verdict.WORSE, estimate=2.44, lo=2.3, hi=2.6, margin=0.02),
 )
-FASTER = Difference(
+FASTER = Evidence(
     metric="wall", verdict=Verdict.BETTER, estimate=0.5, lo=0.45, hi=0.55, margin=0.02
 )
 MEMORY = Quantity(value=12 << 20, unit="bytes", family="iec")
@@ -96,9 +93,9 @@ SAMPLES = Samples(total=4213, unit="samples", runs=5)
 LESS_MEMORY = Quantity(value=5 << 20, unit="bytes", family="iec")
 
 
-def difference(ratio: float, lo: float, hi: float) -> Difference:
+def difference(ratio: float, lo: float, hi: float) -> Evidence:
     verdict = Verdict.BETTER if ratio < 1 else Verdict.WORSE
-    return Difference(metric="wall", verdict=verdict, estimate=ratio, lo=lo, hi=hi, margin=0.02)
+    return Evidence(metric="wall", verdict=verdict, estimate=ratio, lo=lo, hi=hi, margin=0.02)
 
 
 def evidence(**fields: Any) -> Evidence:
