@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from bench_framework.model.verdict import Share
+
 OTHER: Final = "other"
 """Name of the bucket for functions that match no bucket."""
 Sampler = Literal["perf", "callgrind"]
@@ -104,14 +106,13 @@ class Profile:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A share of all samples of a cell, from 0 to 1, with its 95 % CI over the runs."""
+class SampleShare:
+    """A part of the samples of a cell."""
 
     count: int
-    share: float
-    lo: float | None = None
-    """Lower end of the 95 % CI, `None` for callgrind, which counts and does not sample."""
-    hi: float | None = None
+    share: Share
+    """Share of all samples, from 0 to 1, with its 95 % CI over the runs. There is no interval for
+    callgrind, which counts and does not sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +123,9 @@ class FunctionShare:
     which the function was in the stack, each sample once.
     """
 
-    name: str
-    module: str
-    kernel: bool
-    own: Share
-    inclusive: Share | None
+    frame: Frame
+    own: SampleShare
+    inclusive: SampleShare | None
     """Inclusive share, `None` if callers are unknown."""
     bucket: str = ""
 
@@ -139,7 +138,16 @@ class BucketShare:
     """
 
     name: str
-    own: Share
+    own: SampleShare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileSize:
+    """The amount of data of a profile."""
+
+    total: int
+    unit: Literal["samples", "instructions"]
+    runs: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +156,7 @@ class ProfileShares:
 
     cell_id: str
     event: str
-    unit: Literal["samples", "instructions"]
-    total: int
-    runs: int
+    size: ProfileSize
     enough: bool
     """True if there are enough samples to rank functions."""
     functions: tuple[FunctionShare, ...]

@@ -107,6 +107,15 @@ class Interval:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A quotient with its interval, if it has one."""
+
+    value: float
+    lo: float | None = None
+    hi: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Phases:
     """The ratios of a comparison before and after a change during the record, each with its 95 % interval."""

@@ -22,8 +22,9 @@ from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.facts.answers import Doubling, Entry
-    from bench_framework.model.facts.evidence import Evidence, Quantity, Share
+    from bench_framework.model.facts.evidence import Evidence, Quantity
     from bench_framework.model.facts.records import DerivedFact
+    from bench_framework.model.verdict import Share
 
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
@@ -85,11 +86,9 @@ def whole_percent(share: Share) -> str:
     return f"{text} [{math.floor(share.lo * 100)}, {math.ceil(share.hi * 100)}]"
 
 
-def share_of(given: Evidence | Share) -> str:
+def share(given: Share) -> str:
     """Return a share of samples as ``12.3 % [10.1, 14.6]``, or as ``12.34 %`` without an interval."""
-    value = getattr(given, "value", getattr(given, "estimate", None))
-    assert value is not None
-    return percentage(value, given.lo, given.hi)
+    return percentage(given.value, given.lo, given.hi)
 
 
 def percentage(value: float, lo: float | None = None, hi: float | None = None) -> str:

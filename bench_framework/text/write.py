@@ -84,7 +84,8 @@ FILTERS: Final = {
     "times_the": figures.times_the,
     "times": figures.times,
     "closed": figures.closed,
-    "share_of": figures.share_of,
+    "share": figures.share,
+    "percentage": figures.percentage,
     "crossover_size": figures.crossover_size,
 }
 """Names of the filters of the template → functions that format a number or a name."""

@@ -14,9 +14,8 @@ from typing import Final, Literal
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.facts import evidence as facts_evidence
 from bench_framework.model.facts.evidence import Scope
-from bench_framework.model.facts.records import LargestShares, Samples
+from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import (
@@ -26,8 +25,10 @@ from bench_framework.model.profile import (
     FunctionShare,
     Profile,
     ProfileShares,
-    Share,
+    ProfileSize,
+    SampleShare,
 )
+from bench_framework.model.verdict import Share
 from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.text import write
@@ -82,9 +83,7 @@ def shares_of(profile: Profile) -> ProfileShares:
     chosen = {frame: profile.bucket_of(frame) for frame in inclusive}
     functions = [
         FunctionShare(
-            frame.name,
-            frame.module,
-            frame.kernel,
+            frame,
             share_of(profile, exclusive[frame]),
             share_of(profile, inclusive[frame]) if profile.unwinding is not None else None,
             chosen[frame] if profile.buckets else "",
@@ -99,9 +98,11 @@ def shares_of(profile: Profile) -> ProfileShares:
     return ProfileShares(
         profile.cell_id,
         profile.event,
-        "samples" if profile.sampler == "perf" else "instructions",
-        profile.total,
-        len(profile.runs),
+        ProfileSize(
+            total=profile.total,
+            unit="samples" if profile.sampler == "perf" else "instructions",
+            runs=len(profile.runs),
+        ),
         enough,
         tuple(functions) if enough else (),
         tuple(buckets) if enough else (),
@@ -127,15 +128,15 @@ def ranked(exclusive: Counts, inclusive: Counts) -> list[Frame]:
     return sorted(inclusive, key=rank)
 
 
-def share_of(profile: Profile, hits: Mapping[int, int]) -> Share:
+def share_of(profile: Profile, hits: Mapping[int, int]) -> SampleShare:
     """Return a share of all samples with its interval."""
     pairs = [(hits.get(run, 0), total) for run, total in enumerate(profile.runs, start=1)]
     count = sum(hit for hit, _ in pairs)
     share = count / profile.total if profile.total else 0.0
     if profile.sampler != "perf":
-        return Share(count, share)
+        return SampleShare(count, Share(value=share))
     lo, hi = interval(pairs)
-    return Share(count, share, lo, hi)
+    return SampleShare(count, Share(value=share, lo=lo, hi=hi))
 
 
 def interval(pairs: Sequence[tuple[int, int]]) -> tuple[float, float]:
@@ -171,11 +172,11 @@ def _claims(
 ) -> Iterator[Claim]:
     for shares in all_shares:
         if not shares.enough:
-            few = facts.ProfileTooSmall(samples=_samples(shares), needed=LEAST_SAMPLES)
+            few = facts.ProfileTooSmall(samples=shares.size, needed=LEAST_SAMPLES)
             yield _claim(plan, shares, few)
         for function in shares.functions[:CLAIMED]:
             if function.own.count:
-                yield _share(plan, shares, "profile-function", function.name, function.own)
+                yield _share(plan, shares, "profile-function", function.frame.name, function.own)
         for bucket in shares.buckets:
             yield _share(plan, shares, "profile-bucket", bucket.name, bucket.own)
     yield from _before_after(plan, profiles, all_shares)
@@ -191,42 +192,34 @@ def _summary(plan: Plan, all_shares: Sequence[ProfileShares]) -> Iterator[Claim]
     here = input_of[enough[0].cell_id]
     stated = []
     for shares in (s for s in enough if input_of[s.cell_id] == here):
-        owned = [(b.name, b.own) for b in shares.buckets if b.name != OTHER]
-        owned = owned or [(f.name, f.own) for f in shares.functions]
-        ranked = sorted(owned, key=lambda item: -item[1].share)
-        rest = math.fsum(part.share for _, part in ranked[SUMMARISED:])
-        other = [b.own for b in shares.buckets if b.name == OTHER and b.own.count]
+        owned = [(b.name, b.own.share) for b in shares.buckets if b.name != OTHER]
+        owned = owned or [(f.frame.name, f.own.share) for f in shares.functions]
+        ranked = sorted(owned, key=lambda item: -item[1].value)
+        rest = math.fsum(part.value for _, part in ranked[SUMMARISED:])
+        other = [b.own.share for b in shares.buckets if b.name == OTHER and b.own.count]
         largest = LargestShares(
             label=plan.variant(plan.cell(shares.cell_id).variant_id).label,
-            unit=shares.unit,
+            unit=shares.size.unit,
             by_group=bool(shares.buckets),
-            largest=tuple((name, _fact(part)) for name, part in ranked[:SUMMARISED]),
+            largest=tuple(ranked[:SUMMARISED]),
             rest=rest if shares.buckets else 0.0,
-            unclassified=tuple(map(_fact, other)),
+            unclassified=tuple(other),
         )
         stated.append(largest)
     summary = facts.ProfileSummary(profiles=tuple(stated))
     yield _claim(plan, enough[0], summary)
 
 
-def _fact(part: Share) -> facts_evidence.Share:
-    return facts_evidence.Share(value=part.share, lo=part.lo, hi=part.hi)
-
-
-def _samples(shares: ProfileShares) -> Samples:
-    return Samples(total=shares.total, unit=shares.unit, runs=shares.runs)
-
-
-def _claim(plan: Plan, shares: ProfileShares, fact: Fact, part: Share | None = None) -> Claim:
+def _claim(plan: Plan, shares: ProfileShares, fact: Fact, share: Share | None = None) -> Claim:
     """Return a claim about a profile, with the figures of one of its shares."""
     cell = plan.cell(shares.cell_id)
     scope: Scope = (("input", plan.input(cell.input_id).label),) if len(plan.inputs) > 1 else ()
     label = plan.variant(cell.variant_id).label
-    claim = Claim(label, scope=scope, cells=(cell.id,), runs=shares.runs, fact=fact)
-    if part is None:
+    claim = Claim(label, scope=scope, cells=(cell.id,), runs=shares.size.runs, fact=fact)
+    if share is None:
         return claim
-    level = LEVEL if part.lo is not None else None
-    return replace(claim, estimate=part.share, lo=part.lo, hi=part.hi, level=level)
+    level = LEVEL if share.lo is not None else None
+    return replace(claim, estimate=share.value, lo=share.lo, hi=share.hi, level=level)
 
 
 def _share(
@@ -234,10 +227,10 @@ def _share(
     shares: ProfileShares,
     kind: Literal["profile-function", "profile-bucket"],
     name: str,
-    part: Share,
+    part: SampleShare,
 ) -> Claim:
-    fact = facts.ProfileShare(kind=kind, name=name, samples=_samples(shares))
-    return _claim(plan, shares, fact, part)
+    fact = facts.ProfileShare(kind=kind, name=name, samples=shares.size)
+    return _claim(plan, shares, fact, part.share)
 
 
 def _before_after(
@@ -250,17 +243,17 @@ def _before_after(
         base = plan.baseline_cell(item.id)
         if base is None or base.id not in by_cell:
             continue
-        before = {bucket.name: bucket.own for bucket in by_cell[base.id].buckets}
+        before = {bucket.name: bucket.own.share for bucket in by_cell[base.id].buckets}
         for cell in plan.cells_of(item.id):
             if cell.id == base.id or cell.id not in by_cell or how[cell.id] != how[base.id]:
                 continue
             for bucket in by_cell[cell.id].buckets:
                 fact = facts.ProfileChange(
                     name=bucket.name,
-                    before=_fact(before[bucket.name]),
-                    before_samples=_samples(by_cell[base.id]),
-                    samples=_samples(by_cell[cell.id]),
+                    before=before[bucket.name],
+                    before_samples=by_cell[base.id].size,
+                    samples=by_cell[cell.id].size,
                 )
-                claim = _claim(plan, by_cell[cell.id], fact, bucket.own)
+                claim = _claim(plan, by_cell[cell.id], fact, bucket.own.share)
                 label, ids = plan.variant(base.variant_id).label, (cell.id, base.id)
                 yield replace(claim, reference=label, cells=ids)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
-from bench_framework.model.profile import Frame, Profile, ProfileShares, Share
+from bench_framework.model.profile import Frame, Profile, ProfileShares, SampleShare
 from bench_framework.report.charts import DARK, LIGHT, SERIES
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.widths import visible
@@ -51,10 +51,11 @@ def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
     drawn = list(_boxes(root))
     height = TOP + (max((level for _, level, _, _ in drawn), default=0) + 1) * ROW + MARGIN
-    unit, size = shares.unit, (f"{WIDTH:.0f}", f"{height:.0f}")
+    total, unit, runs = shares.size.total, shares.size.unit, shares.size.runs
+    size = f"{WIDTH:.0f}", f"{height:.0f}"
     title = f"Flame graph of {label}"
     about = (
-        f"{shares.total} {unit} of {profile.event} in {counted(shares.runs, 'run')}; the width is "
+        f"{total} {unit} of {profile.event} in {counted(runs, 'run')}; the width is "
         "the share of stacks that contain a function (inclusive), not a time that could be saved"
     )
     lines = [
@@ -115,16 +116,19 @@ def top_csv(shares: ProfileShares) -> str:
     columns = [f"{kind}_{what}" for kind, what in kinds]
     head = ["symbol", "module", "kernel", "bucket", *columns, "samples", "runs", "unit"]
     writer.writerow(head)
+    size = shares.size
     for f in shares.functions:
-        names = [to_field(visible(text)) for text in (f.name, f.module)]
-        row = [*names, "true" if f.kernel else "false", f.bucket]
+        names = [to_field(visible(text)) for text in (f.frame.name, f.frame.module)]
+        row = [*names, "true" if f.frame.kernel else "false", f.bucket]
         figures = (*_figures(f.own), *_figures(f.inclusive))
-        writer.writerow([*row, *figures, shares.total, shares.runs, shares.unit])
+        writer.writerow([*row, *figures, size.total, size.runs, size.unit])
     return out.getvalue()
 
 
-def _figures(share: Share | None) -> tuple[float | None, ...]:
-    return (share.count, share.share, share.lo, share.hi) if share is not None else (None,) * 4
+def _figures(part: SampleShare | None) -> tuple[float | None, ...]:
+    if part is None:
+        return (None,) * 4
+    return part.count, part.share.value, part.share.lo, part.share.hi
 
 
 def _folded(frame: Frame) -> str:

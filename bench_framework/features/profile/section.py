@@ -3,7 +3,7 @@
 from typing import Final
 
 from bench_framework.model.facts import Claim, ProfileShare
-from bench_framework.model.profile import Profile, ProfileShares, Share
+from bench_framework.model.profile import Profile, ProfileShares, SampleShare
 from bench_framework.report.blocks import (
     Block,
     Cell,
@@ -85,11 +85,11 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
     claim_ids = {c.fact.name: c.id for c in claims if isinstance(c.fact, ProfileShare)}
     rows = tuple(
         Row.build(
-            Cell(f.name, code=True),
-            *_share(f.own, claim_ids.get(f.name)),
+            Cell(f.frame.name, code=True),
+            *_share(f.own, claim_ids.get(f.frame.name)),
             *_share(f.inclusive),
             *_counts(f.own, shares),
-            "kernel" if f.kernel else f.module or DASH,
+            "kernel" if f.frame.kernel else f.frame.module or DASH,
             *((Cell(f.bucket),) if shares.buckets else ()),
         )
         for f in shares.functions[:MOST_ROWS]
@@ -100,14 +100,14 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
         Column("95\u202f% CI", drop=2),
         Column("Inclusive %", "decimal"),
         Column("95\u202f% CI", drop=3),
-        Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
+        Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
         Column("In", drop=4),
         *((Column("Bucket", drop=5),) if shares.buckets else ()),
     )
     caption = (
-        f"Functions of {label} by their self share of {shares.total} {shares.unit} "
-        f"({shares.event}) in {counted(shares.runs, 'run')}. Self: the function itself was "
+        f"Functions of {label} by their self share of {shares.size.total} {shares.size.unit} "
+        f"({shares.event}) in {counted(shares.size.runs, 'run')}. Self: the function itself was "
         "running. Inclusive: the function or a function that it called was running. "
         f"{_interval_words(shares)}"
     )
@@ -133,34 +133,35 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
         Column("Bucket"),
         Column("Self %", "decimal"),
         Column("95\u202f% CI", drop=2),
-        Column(f"{shares.unit.capitalize()}, self", "right", drop=1),
+        Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
     )
     caption = (
-        f"The same {shares.unit} of {label} by bucket: the first pattern of the scenario that "
+        f"The same {shares.size.unit} of {label} by bucket: the first pattern of the scenario that "
         f"matches a function's name; “other” contains the rest. {_interval_words(shares)}"
     )
     return Table(f"profile-{number}-buckets", caption, columns, rows, sortable=False)
 
 
-def _counts(share: Share, shares: ProfileShares) -> tuple[Cell, Cell]:
-    return Cell(str(share.count), share.count), Cell(str(shares.runs), shares.runs)
+def _counts(part: SampleShare, shares: ProfileShares) -> tuple[Cell, Cell]:
+    return Cell(str(part.count), part.count), Cell(str(shares.size.runs), shares.size.runs)
 
 
-def _share(share: Share | None, claim: str | None = None) -> tuple[Cell, Cell]:
-    if share is None:
+def _share(part: SampleShare | None, claim: str | None = None) -> tuple[Cell, Cell]:
+    if part is None:
         return Cell(DASH), Cell("")
+    share = part.share
     if share.lo is None or share.hi is None:
-        return Cell(fixed(share.share * 100, MOST_DECIMALS), share.share, claim), Cell("")
-    figure = plain(share.share * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
+        return Cell(fixed(share.value * 100, MOST_DECIMALS), share.value, claim), Cell("")
+    figure = plain(share.value * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
     bounds = Cell(f"[{figure.lo}, {figure.hi}]", share.lo)
-    return Cell(str(figure.estimate), share.share, claim), bounds
+    return Cell(str(figure.estimate), share.value, claim), bounds
 
 
 def _interval_words(shares: ProfileShares) -> str:
-    if shares.unit == "instructions":
+    if shares.size.unit == "instructions":
         return "Counted, not sampled: no interval."
-    over = "runs" if shares.runs > 1 else "the samples of one run"
+    over = "runs" if shares.size.runs > 1 else "the samples of one run"
     return f"95 % CIs are over {over}."
 
 

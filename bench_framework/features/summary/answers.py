@@ -12,10 +12,9 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Doubling, Entry
-from bench_framework.model.facts.evidence import Share
 from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Share, Verdict
 from bench_framework.text.names import listed
 
 UNRESOLVED: Final = "not resolved"

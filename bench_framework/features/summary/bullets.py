@@ -13,7 +13,7 @@ from bench_framework.features.summary.answers import growth, share_of
 from bench_framework.features.summary.view import CLOSE, SummaryView, unsettled
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.evidence import Evidence, Quantity, Share
+from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.facts.summary import (
     MeanEffect,
     MixedEffect,
@@ -29,7 +29,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan import GATE, Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
 from bench_framework.model.structure import Effect
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Share, Verdict
 from bench_framework.stats.portable_math import log
 from bench_framework.text.answers import how_compared
 

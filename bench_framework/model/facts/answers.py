@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Evidence, Share
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.verdict import Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

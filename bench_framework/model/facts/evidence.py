@@ -34,15 +34,6 @@ class Quantity:
     """Family of units of the scenario."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Share:
-    """A quotient with its interval, if it has one."""
-
-    value: float
-    lo: float | None = None
-    hi: float | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Names and figures of a statement, such as those of a comparison."""

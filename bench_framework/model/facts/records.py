@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Evidence, Share
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
+from bench_framework.model.profile import ProfileSize
+from bench_framework.model.verdict import Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,22 +139,12 @@ class SessionsApart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
-    """The amount of data of a profile."""
-
-    total: int
-    unit: str
-    """``samples`` or ``instructions``."""
-    runs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileShare:
     """The self share of a function or of a bucket of functions: the estimate of the claim."""
 
     kind: Literal["profile-function", "profile-bucket"]
     name: str
-    samples: Samples
+    samples: ProfileSize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,8 +154,8 @@ class ProfileChange:
     kind: Literal["profile-before-after"] = "profile-before-after"
     name: str
     before: Share
-    before_samples: Samples
-    samples: Samples
+    before_samples: ProfileSize
+    samples: ProfileSize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +163,7 @@ class ProfileTooSmall:
     """A profile with too few samples to rank functions."""
 
     kind: Literal["profile-few"] = "profile-few"
-    samples: Samples
+    samples: ProfileSize
     needed: int
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Evidence, Quantity, Share
+from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Share, Verdict
 
 Criterion = Literal["", "memory", "cpu", "dependencies", "estimate"]
 """The tie-break between variants that do not differ significantly. Empty without a tie."""

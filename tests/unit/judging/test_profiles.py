@@ -49,7 +49,7 @@ def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
 
 
 def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:
-    functions = {f.name: f for f in shares_of(profile()).functions}
+    functions = {f.frame.name: f for f in shares_of(profile()).functions}
     assert functions["json::parse"].own.count == 300
     assert functions["json::parse"].inclusive is not None
     assert functions["json::parse"].inclusive.count == 480, (
@@ -57,9 +57,9 @@ def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() ->
     )
     assert functions["main"].own.count == 0
     assert functions["main"].inclusive is not None
-    assert functions["main"].inclusive.share == 1.0
+    assert functions["main"].inclusive.share.value == 1.0
     assert sum(f.own.count for f in functions.values()) == 600
-    assert [f.name for f in shares_of(profile()).functions][:2] == ["json::parse", "memcpy"]
+    assert [f.frame.name for f in shares_of(profile()).functions][:2] == ["json::parse", "memcpy"]
 
 
 def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
@@ -69,7 +69,7 @@ def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
         ("memory", 180),
         ("other", 120),
     ]
-    assert sum(b.own.share for b in shares.buckets) == pytest.approx(1.0)
+    assert sum(b.own.share.value for b in shares.buckets) == pytest.approx(1.0)
     assert profile(buckets=BUCKETS[::-1]).bucket_of(PARSE) == "memory"
     assert shares_of(profile(buckets=())).buckets == ()
 
@@ -118,8 +118,10 @@ def test_callgrind_counts_so_that_nothing_is_uncertain_and_callers_are_not_known
         stacks=(Stack(1, 450, (1,)), Stack(1, 150, (2,))),
     )
     shares = shares_of(counted)
-    assert shares.unit == "instructions"
-    assert [(f.name, f.own.share, f.own.lo, f.inclusive) for f in shares.functions] == [
+    assert shares.size.unit == "instructions"
+    assert [
+        (f.frame.name, f.own.share.value, f.own.share.lo, f.inclusive) for f in shares.functions
+    ] == [
         ("json::parse", 0.75, None, None),
         ("memcpy", 0.25, None, None),
     ]
@@ -182,12 +184,12 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     both = [profile(given.cell(name).id) for name in ("a", "b")]
     (claim,) = (c for c in judged(given, *both).claims if c.kind == "profile-summary")
     buckets = [b for b in shares_of(both[0]).buckets if b.name != "other"]
-    largest = max(buckets, key=lambda b: b.own.share)
+    largest = max(buckets, key=lambda b: b.own.share.value)
     assert lead(claim) == "Where the time goes"
     assert claim.text.startswith(f"Self samples of a by group of functions: {largest.name} ")
     assert f". Self samples of b by group of functions: {largest.name} " in claim.text
     rest = next(b for b in shares_of(both[0]).buckets if b.name == "other")
-    assert f", unclassified {100 * rest.own.share:.0f}\u202f% [" in claim.text
+    assert f", unclassified {100 * rest.own.share.value:.0f}\u202f% [" in claim.text
 
 
 def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:

@@ -204,7 +204,7 @@ def test_the_table_as_csv_has_the_figures_of_the_judgement(data: ReportData) -> 
     rows = list(csv.DictReader(io.StringIO(flame_graph.top_csv(shares))))
     assert [row["self_samples"] for row in rows] == ["120", "60", "20", "0"]
     assert [float(row["inclusive_share"]) for row in rows] == [0.9, 0.3, 0.1, 1.0]
-    assert float(rows[0]["self_lo"]) == shares.functions[0].own.lo
+    assert float(rows[0]["self_lo"]) == shares.functions[0].own.share.lo
 
 
 def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) -> None:

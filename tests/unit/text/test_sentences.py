@@ -22,9 +22,8 @@ from bench_framework.model.facts.evidence import (
     Evidence,
     Quantity,
     SessionFigures,
-    Share,
 )
-from bench_framework.model.facts.records import LargestShares, Samples
+from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.facts.summary import (
     Counts,
     MeanEffect,
@@ -36,6 +35,7 @@ from bench_framework.model.facts.summary import (
     RejectedGroup,
     ResourceChange,
 )
+from bench_framework.model.profile import ProfileSize
 from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -46,7 +46,7 @@ from bench_framework.model.reasons import (
     message,
 )
 from bench_framework.model.structure import Change
-from bench_framework.model.verdict import Interval, Phases, Verdict
+from bench_framework.model.verdict import Interval, Phases, Share, Verdict
 from bench_framework.text.write import lead, say
 
 FILE = Path(__file__).parents[2] / "sentences.txt"
@@ -89,7 +89,7 @@ FASTER = Evidence(
     metric="wall", verdict=Verdict.BETTER, estimate=0.5, lo=0.45, hi=0.55, margin=0.02
 )
 MEMORY = Quantity(value=12 << 20, unit="bytes", family="iec")
-SAMPLES = Samples(total=4213, unit="samples", runs=5)
+SAMPLES = ProfileSize(total=4213, unit="samples", runs=5)
 LESS_MEMORY = Quantity(value=5 << 20, unit="bytes", family="iec")
 
 
@@ -878,7 +878,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             {
                 "name": "memory",
                 "before": one_of(Share(value=0.2), Share(value=0.2, lo=0.18, hi=0.22)),
-                "before_samples": Samples(total=100, unit="samples", runs=1),
+                "before_samples": ProfileSize(total=100, unit="samples", runs=1),
                 "samples": SAMPLES,
             },
         )
