@@ -29,8 +29,8 @@ from bench_framework.text.numbers import (
     TIMES_FROM,
     format_percent,
     percent_up,
+    show_change,
     show_factor,
-    show_percent,
 )
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
@@ -196,7 +196,7 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
         return DASH
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     if not times:
-        return show_percent(*interval.figures, comparison.thresholds.margin, keep=keep)
+        return str(show_change(*interval.figures, comparison.thresholds.margin, keep=keep))
     less, more = change(metric, higher=comparison.direction == "higher")
     words = less if interval.ratio < 1 else more
     factor = interval.inverse if interval.ratio < 1 else interval

@@ -22,7 +22,13 @@ from bench_framework.rounding import (
     three_digits,
     thresholds,
 )
-from bench_framework.text.numbers import TIMES_FROM, fixed, signed_change
+from bench_framework.text.numbers import (
+    TIMES_FROM,
+    IntervalText,
+    fixed,
+    show_change,
+    signed_change,
+)
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
@@ -47,14 +53,11 @@ def printed(c: Evidence) -> Figures | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Amount:
-    """A difference as it is printed, without a sign: how many times, or how much less or more."""
+class Amount(IntervalText):
+    """A difference as it is printed, such as ``8.4 %``, or ``2.1`` for a factor."""
 
-    figure: str
-    """``8.4 %``, or ``2.1`` for a factor."""
-    lo: str
-    hi: str
     times: bool
+    """True for a factor."""
     less: bool
     """True if the candidate's value is the smaller one."""
 
@@ -62,11 +65,6 @@ class Amount:
     def of_factor(cls, ratio: Rounded, *, less: bool) -> Amount:
         """Return a factor with its interval."""
         return cls(str(ratio.estimate), str(ratio.lo), str(ratio.hi), times=True, less=less)
-
-    @property
-    def bounds(self) -> str:
-        """The interval as text."""
-        return f"[{self.lo}, {self.hi}]"
 
 
 def amount(
@@ -149,7 +147,7 @@ def phase(c: Evidence, ratio: Interval, *, bounds: bool = True) -> str:
     """Return the change of a comparison in a phase of the record, such as ``−2.2 % [−3.4, −1.1]``."""
     natural = ratio.inverse if c.direction == "higher" else ratio
     change = signed_amount(*natural.figures, c.margin or 0.0)
-    figure = f"{change.figure}{'×' if change.times else ''}"
+    figure = f"{change.estimate}{'×' if change.times else ''}"
     return f"{figure} {change.bounds}" if bounds else figure
 
 
@@ -188,12 +186,8 @@ def signed_amount(
     if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
         times = factor(estimate, lo, hi, margin, keep=keep)
         return Amount.of_factor(times, less=False)
-    ratio = rounded(estimate, lo, min(hi, LARGEST_RATIO), margin=margin, least=least, keep=keep)
-    change, low, high = (
-        signed_change(value, ratio.decimals) for value in (ratio.estimate, ratio.lo, ratio.hi)
-    )
-    high = high if hi <= LARGEST_RATIO else "+∞"
-    return Amount(f"{change}{THIN_SPACE}%", low, high, times=False, less=estimate < 1)
+    text = show_change(estimate, lo, hi, margin, least=least, keep=keep)
+    return Amount(text.estimate, text.lo, text.hi, times=False, less=estimate < 1)
 
 
 class Factor(NamedTuple):

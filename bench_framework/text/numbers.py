@@ -103,16 +103,21 @@ def show_comparison(comparison: Comparison) -> IntervalText | None:
     return show_ratio(*interval.figures, comparison.thresholds.margin, least=least, keep=keep)
 
 
-def show_percent(ratio: float, lo: float, hi: float, margin: float, *, keep: bool = True) -> str:
-    """Return a ratio as a change: ``−17.2 % [−18.0, −16.4]``, with the digits of `show_ratio`."""
-    if hi > LARGEST_RATIO:
-        return str(show_ratio(ratio, lo, hi, margin, keep=keep))
-    interval = rounded(ratio, lo, hi, margin=margin, keep=keep)
+def show_change(
+    ratio: float, lo: float, hi: float, margin: float, *, least: int = 2, keep: bool = True
+) -> IntervalText:
+    """Return a ratio as a change: ``−17.2 % [−18.0, −16.4]``, with the digits of `show_ratio`.
+
+    `least` and `keep` are parameters of `rounding.rounded`. `hi` may be infinite.
+    """
+    bounded = min(hi, LARGEST_RATIO)
+    interval = rounded(ratio, lo, bounded, margin=margin, least=least, keep=keep)
     estimate, low, high = (
         signed_change(value, interval.decimals)
         for value in (interval.estimate, interval.lo, interval.hi)
     )
-    return f"{estimate}{THIN_SPACE}% [{low}, {high}]"
+    high = high if hi <= LARGEST_RATIO else f"+{INFINITY}"
+    return IntervalText(f"{estimate}{THIN_SPACE}%", low, high)
 
 
 def signed_change(ratio: Decimal, decimals: int) -> str:

@@ -18,7 +18,7 @@ from bench_framework.text.numbers import (
     percent,
     percent_up,
     shortest,
-    show_percent,
+    show_change,
     significant,
 )
 from bench_framework.units import counted
@@ -112,7 +112,7 @@ def _changes(changes: Sequence[tuple[Series, Change]]) -> Table:
 
 
 def _size(change: Change) -> str:
-    text = show_percent(change.ratio, change.lo, change.hi, 0.0, keep=False)
+    text = str(show_change(change.ratio, change.lo, change.hi, 0.0, keep=False))
     return text if change.confirmed else f"{text} ?"
 
 

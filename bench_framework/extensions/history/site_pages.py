@@ -13,7 +13,7 @@ from bench_framework.text.numbers import (
     fixed,
     measured_decimals,
     metric_unit,
-    show_percent,
+    show_change,
 )
 
 HEIGHT: Final = 100.0
@@ -283,4 +283,4 @@ def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
 
 
 def _percent(change: Change) -> str:
-    return show_percent(change.ratio, change.lo, change.hi, 0.0)
+    return str(show_change(change.ratio, change.lo, change.hi, 0.0))

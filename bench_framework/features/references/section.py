@@ -12,7 +12,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import order
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
-from bench_framework.text.numbers import DASH, show_percent
+from bench_framework.text.numbers import DASH, show_change
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph
 
@@ -104,7 +104,7 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     if interval is None:
         return Cell(glyph(verdict), verdict.value, claim, verdict)
     keep = verdict is not Verdict.INCONCLUSIVE
-    change = show_percent(*interval.figures, compared.thresholds.margin, keep=keep)
+    change = str(show_change(*interval.figures, compared.thresholds.margin, keep=keep))
     return Cell(f"{change} {glyph(verdict)}", interval.ratio, claim, verdict)
 
 

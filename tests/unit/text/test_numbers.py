@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework.rounding import rounded
+from bench_framework.text.differences import FACTOR_FROM, signed_amount
 from bench_framework.text.numbers import (
     column_decimals,
     column_size,
     metric_unit,
     percent_up,
+    show_change,
     show_measured,
     show_plain,
     show_ratio,
@@ -81,6 +83,21 @@ def test_tables_and_sentences_round_alike(
         str(in_text.lo),
         str(in_text.hi),
     )
+
+
+@given(ratios, st.sampled_from([0.01, 0.02, 0.05]))
+def test_a_change_in_percent_is_the_same_in_tables_and_sentences(
+    values: tuple[float, float, float], margin: float
+) -> None:
+    in_text = signed_amount(*values, margin)
+    assert in_text.times is (values[0] >= FACTOR_FROM)
+    if not in_text.times:
+        assert str(in_text) == str(show_change(*values, margin))
+
+
+def test_an_open_change_has_an_infinite_bound() -> None:
+    in_table, in_text = (f(1.2, 0.0, float("inf"), 0.02) for f in (show_change, signed_amount))
+    assert str(in_table) == str(in_text) == "+20\u202f% [−100, +∞]"
 
 
 def test_a_measured_value_has_the_digits_of_its_interval_and_at_most_four() -> None:

@@ -14,7 +14,7 @@ from bench_framework.compare import decide
 from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import decimal, rounded, thresholds
-from bench_framework.text.numbers import show_percent, show_ratio
+from bench_framework.text.numbers import show_change, show_ratio
 from bench_framework.text.words import word
 from bench_framework.text.write import say
 
@@ -139,7 +139,7 @@ def _contradictions(interval: Interval, name: Verdict, margin: float, metric: st
     low, high = _number(ratio_text.lo), _number(ratio_text.hi)
     if not _relation_agrees(low, high, name, margin):
         yield f"{name}: {ratio_text}"
-    signed = _ends(show_percent(interval.ratio, interval.lo, interval.hi, margin, keep=keep))
+    signed = _ends(str(show_change(interval.ratio, interval.lo, interval.hi, margin, keep=keep)))
     if not _relation_agrees(1 + signed[0] / 100, 1 + signed[1] / 100, name, margin):
         yield f"{name}: {signed}"
     term = word(name, metric)
