@@ -22,7 +22,7 @@ from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import message
+from bench_framework.model.reasons import Reason, message
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 
@@ -321,7 +321,7 @@ class Facts(Names):
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""
         axes = {name for item in self.plan.inputs for name, _ in item.values}
-        holes = defaultdict[tuple[str, str], list[str]](list)
+        holes = defaultdict[tuple[str, Reason], list[str]](list)
         for hole in self.plan.holes:
             where = " ".join(f"{name}={value}" for name, value in hole.values if name not in axes)
             place = " ".join(f"{name}={value}" for name, value in hole.values if name in axes)
@@ -329,7 +329,7 @@ class Facts(Names):
         for (where, reason), places in holes.items():
             at = ", ".join(dict.fromkeys(p for p in places if p))
             subject = f"{where}, {at}" if at else where
-            yield Claim(subject, reason=message(reason), fact=facts.NotMeasured())
+            yield Claim(subject, reason=reason, fact=facts.NotMeasured())
         for state in self._judgement.states:
             if state.state in ("failed", "not-started"):
                 yield Claim(

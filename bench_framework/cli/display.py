@@ -181,7 +181,7 @@ class LiveDisplay(_Region):
             label += " (base)"
         elif cell.id in work.dropped:
             sign, style = ("", "dim") if cell.id in work.raced else ("✕ ", "red")
-            verdict = Text(f"{sign}{work.dropped[cell.id]}", style=style)
+            verdict = Text(f"{sign}{phrase(work.dropped[cell.id])}", style=style)
             verdict.truncate(LONGEST_REASON, overflow="ellipsis")
         elif (interim := work.verdicts.get(cell.id)) is not None:
             word = words.verdict_text(interim.verdict, WALL)
@@ -324,7 +324,7 @@ class LineDisplay:
             case progress.CellDropped():
                 cell = plan.cell(update.cell_id)
                 where = f", {plan.input(cell.input_id).label}" if several else ""
-                self._line("drop", f"{cell.label}{where}: {update.reason}")
+                self._line("drop", f"{cell.label}{where}: {phrase(update.reason)}")
             case progress.LookTaken() if update.look.stopped:
                 look = update.look
                 where = f"{plan.input(look.input_id).label}: " if several else ""

@@ -75,10 +75,11 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     other = next((block for block in blocks if block.status == "other-output"), None)
     if other is None:
         return None
-    return CellState(cell.id, "other-output", 0, 0, _differs(other))
+    return CellState(cell.id, "other-output", 0, 0, output_reason(other))
 
 
-def _differs(block: Block) -> Reason:
+def output_reason(block: Block) -> Reason:
+    """Return how the output of a block differs from the expected one."""
     return message(block.message) if block.message else DIFFERS
 
 
@@ -140,7 +141,7 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
 def _other_output(sample: Sample, expected: str | None) -> Reason | None:
     flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
     if flagged is not None:
-        return _differs(flagged)
+        return output_reason(flagged)
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None

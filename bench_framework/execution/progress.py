@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
     from bench_framework.model.looks import RoundLimit
     from bench_framework.model.plan import Plan
+    from bench_framework.model.reasons import Reason
     from bench_framework.model.run import Block, Build, Event, Look
 
 
@@ -127,7 +128,7 @@ class CellDropped(Update):
 
     cell_id: str
     round: int
-    reason: str
+    reason: Reason
     raced: bool = False
     """True if it lost a race; False if it failed."""
 

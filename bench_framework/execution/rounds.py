@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
+from bench_framework.compare.cell_state import output_reason
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockRunner
@@ -23,7 +24,7 @@ from bench_framework.execution.target import target_of
 from bench_framework.model import race
 from bench_framework.model.looks import Looks, RoundLimit, decidable, looks_of
 from bench_framework.model.plan import Input, Plan
-from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
+from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
@@ -246,11 +247,14 @@ class Measuring:
             dropped = partial(lines.Dropped, cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
-                self._drop(state, dropped("failed", blocks[-1].message or "failed"))
-            elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
-                words = blocks[-1].message or "its output differs from the baseline's"
-                if cell_id != state.reference_id or self.plan.answer.check:
-                    self._drop(state, dropped("other-output", words))
+                self._drop(state, dropped("failed"), message(blocks[-1].message or "failed"))
+            elif (
+                blocks
+                and blocks[-1].status == "other-output"
+                and (over or not warmup)
+                and (cell_id != state.reference_id or self.plan.answer.check)
+            ):
+                self._drop(state, dropped("other-output"), output_reason(blocks[-1]))
         state.stopped = state.stopped or not self._comparable(state)
 
     def _comparable(self, state: InputProgress) -> bool:
@@ -259,14 +263,21 @@ class Measuring:
         active = sum(cell.id in state.targets for cell in cells)
         return active > 1 or not any(cell.id in failed for cell in cells)
 
-    def _drop(self, state: InputProgress, line: lines.Dropped, *, finished: bool = False) -> None:
+    def _drop(
+        self,
+        state: InputProgress,
+        line: lines.Dropped,
+        reason: Reason,
+        *,
+        finished: bool = False,
+    ) -> None:
         """Drop a cell, or if it is `finished`, measure it in fewer rounds from here on."""
         if finished:
             state.finished.add(line.cell_id)
         else:
             del state.targets[line.cell_id]
         self.record.append(line)
-        self._notify(progress.CellDropped(line.cell_id, line.round, line.reason, raced=line.left))
+        self._notify(progress.CellDropped(line.cell_id, line.round, reason, raced=line.left))
         if not state.targets:
             state.stopped = True
 
@@ -307,7 +318,8 @@ class Measuring:
             for cell_id in [c for c in look.dropped if c in other.targets]:
                 kind = leaving[cell_id]
                 line = schedule.dropped_line(cell_id, other.input.id, other.rounds, kind)
-                self._drop(other, line, finished=self.plan.measure.strategy == "fixed")
+                fixed = self.plan.measure.strategy == "fixed"
+                self._drop(other, line, Reason(schedule.REASONS[kind]), finished=fixed)
         self.record.sync()
         self._notify(progress.LookTaken(look))
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from bench_framework.execution.target import Target
 from bench_framework.model import race
 from bench_framework.model.plan import Input, Plan
-from bench_framework.model.reasons import Reason
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Answer, Block, Event
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
@@ -26,6 +26,11 @@ FAILURES_IN_A_ROW: Final = 3
 TIMEOUTS_IN_A_ROW: Final = 2
 """Fewer than failures, because a program that hangs takes its whole timeout each time."""
 VOID: Final = frozenset({"failed", "timeout"})
+REASONS: Final[Mapping[race.DropReason, ReasonCode]] = {
+    "raced": ReasonCode.RACED,
+    "idle": ReasonCode.IDLE,
+}
+"""Why a cell leaves after an interim analysis."""
 
 
 @dataclass(slots=True)
@@ -137,13 +142,6 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     return failed or last[-TIMEOUTS_IN_A_ROW:] == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
-REASONS: Final[Mapping[str, str]] = {
-    "raced": "significantly worse than another variant",
-    "idle": "final: the remaining rounds cannot change its verdicts",
-}
-"""Why a cell leaves a race or is finished, as users read it."""
-
-
 class Decision(NamedTuple):
     """The decision of an interim analysis for one input."""
 
@@ -174,4 +172,4 @@ def drop_pending(plan: Plan, record: Record) -> None:
 
 def dropped_line(cell_id: str, input_id: str, number: int, kind: race.DropReason) -> lines.Dropped:
     """Return the line of a cell that leaves after an interim analysis."""
-    return lines.Dropped(cell_id, input_id, number, warmup=False, state=kind, reason=REASONS[kind])
+    return lines.Dropped(cell_id, input_id, number, warmup=False, state=kind)

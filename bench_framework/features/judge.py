@@ -110,7 +110,7 @@ def judge(
             *data_quality.drift_events(plan, samples),
             *data_quality.contention_events([b for s in samples.values() for b in s.blocks]),
             *data_quality.control_events(plan, floors),
-            *(() if "--quick" in plan.asked else data_quality.few_rounds_events(plan, looks)),
+            *(() if plan.invocation.quick else data_quality.few_rounds_events(plan, looks)),
         ),
     )
     measured = contrasts.measured(plan, runs, looks, looks_taken, floors, inputs)

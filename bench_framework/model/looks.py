@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan import NO_PART_OF_DIGEST, Cell, Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.units import counted
 
@@ -301,7 +301,7 @@ def changed_keys(before: Plan, after: Plan) -> list[str]:
         *_differing(before, after),
     ]
     derived = {"measure.seed", "measure", "judge", "variants", "holes", "baseline_id"}
-    hidden = {*derived, "scenario_path", "scenario_sha256", "asked"}
+    hidden = {*derived, "scenario_sha256", *NO_PART_OF_DIGEST}
     words = {"metric": "judge", "cells": "configurations", "program": "worker"}
     return [words.get(key, key) for key in dict.fromkeys(keys) if key not in hidden]
 

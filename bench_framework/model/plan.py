@@ -9,26 +9,28 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from bench_framework.model import declarations as declared
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions
 
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
-GATE: Final = "--gate"
-"""Word of `Plan.asked` that applies the gate."""
-UNSELECTED: Final = "not selected by -k"
-"""The words for what ``-k`` does not select."""
+NO_PART_OF_DIGEST: Final[Mapping[str, Any]] = MappingProxyType(
+    {"scenario_path": "", "invocation": Invocation()}
+)
+"""Fields of a plan on which its digest does not depend, and the values in their place."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 
@@ -253,11 +255,9 @@ class Hole:
     """A combination of values that is not measured, with the reason."""
 
     values: Values
-    reason: str
+    reason: Reason
     rule: str | None = None
     """``file:line`` of the scenario's rule that excludes it, if there is one."""
-    unselected: bool = False
-    """True if ``-k`` excludes it."""
 
 
 @dataclass(frozen=True)
@@ -318,9 +318,8 @@ class Plan:
     next_steps: tuple[str, ...] = ()
     confirms: str = ""
     """Id of the record whose suspicious pairs the gate measures again with this plan, or empty."""
-    asked: tuple[str, ...] = ()
-    """Command-line arguments after the scenario that changed the plan, such as ``("-k",
-    "io=mmap")``; without a scenario, the whole command. No id depends on them."""
+    invocation: Invocation = field(default_factory=Invocation)
+    """The command line from which the plan was made. No id depends on it."""
     training: tuple[TrainingRun, ...] = ()
     """The runs that train builds with PGO. They do not depend on ``-k``, nor on what the gate measures
     again, so that a build is the same program in each of these plans."""
@@ -330,12 +329,7 @@ class Plan:
     @property
     def command(self) -> str:
         """The command that measures this plan, quoted for a shell."""
-        file, words = self.scenario_path, self.asked
-        if GATE in words and file.endswith((".yaml", ".yml")):  # `gate` takes others for records
-            words = ("gate", file, *(word for word in words if word != GATE))
-        elif file:
-            words = ("run", file, *words)
-        return shlex.join(("benchctl", *words))
+        return self.invocation.command(self.scenario_path, self.revisions)
 
     @property
     def sides(self) -> int:
@@ -345,7 +339,7 @@ class Plan:
     @property
     def left_out(self) -> tuple[int, int]:
         """The numbers of configurations that ``-k`` does not select, and of other excluded ones."""
-        unselected = sum(hole.unselected for hole in self.holes)
+        unselected = sum(h.reason.code is ReasonCode.UNSELECTED for h in self.holes)
         return self.sides * unselected, self.sides * (len(self.holes) - unselected)
 
     @cached_property

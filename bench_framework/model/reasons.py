@@ -26,6 +26,21 @@ class ReasonCode(StrEnum):
     NO_INTERVAL = "no-interval"
     NOT_MEASURED = "not-measured"
 
+    # A combination that is not in the plan.
+    UNSELECTED = "unselected"
+    PAIRED_AXES = "paired-axes"
+    SEVERAL_AXES = "several-axes"
+    NO_STEP = "no-step"
+    EXCLUDED = "excluded"
+    UNAVAILABLE = "unavailable"
+    BOUND_OF_REVISIONS = "bound-of-revisions"
+    ANCHOR_OF_REVISIONS = "anchor-of-revisions"
+    EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"
+
+    # A configuration that leaves early.
+    RACED = "raced"
+    IDLE = "idle"
+
     # A comparison without a verdict.
     ONE_PROGRAM = "one-program"
     REACHES_ONE = "reaches-one"
@@ -113,7 +128,7 @@ class Reason:
     detail: str = ""
     """The part that varies: a number, a name, or the message of another program."""
     place: str = ""
-    """The side or record that the reason is about, if it is not the candidate."""
+    """The side, record or setting that the reason is about, if it is not the candidate."""
 
     def at(self, place: str) -> "Reason":
         """Return the reason of another side or record."""

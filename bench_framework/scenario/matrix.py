@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from bench_framework.model.plan import Hole, Values
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 
@@ -57,25 +58,26 @@ class _Rules:
             if all(chosen.get(axis) in excluded for axis, excluded in rule.items()):
                 yield index
 
-    def _reasons(self, chosen: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+    def _reasons(self, chosen: Mapping[str, str]) -> Iterator[tuple[Reason, Path]]:
         """Yield why a combination is not measured, with the path of the rule."""
         spec, axes = self.scenario.spec, self.scenario.axes
         for index, group in enumerate(spec.pairs):
             if len({axes[name].values.index(chosen[name]) for name in group}) > 1:
-                yield f"{' and '.join(group)} advance together", self.scenario.row("pairs", index)
+                reason = Reason(ReasonCode.PAIRED_AXES, " and ".join(group))
+                yield reason, self.scenario.row("pairs", index)
         departing = {name for name, value in self.baseline.items() if chosen[name] != value}
         # Paired axes count as one.
         first = {name: group[0] for group in reversed(spec.pairs) for name in group}
         if spec.design == "one-at-a-time" and len({first.get(n, n) for n in departing}) > 1:
-            yield "more than one axis differs from the baseline", ("design",)
+            yield Reason(ReasonCode.SEVERAL_AXES), ("design",)
         if (
             spec.design == "ladder"
             and tuple(chosen[name] for name in self.baseline) not in self.ladder
         ):
-            yield "not a step of the ladder", ("design",)
+            yield Reason(ReasonCode.NO_STEP), ("design",)
         for index in self.excluding(chosen):
             rule = (f"{axis} {' or '.join(values)}" for axis, values in spec.exclude[index].items())
-            yield f"the scenario excludes {' with '.join(rule)}", ("exclude", index)
+            yield Reason(ReasonCode.EXCLUDED, " with ".join(rule)), ("exclude", index)
 
     def _ladder_steps(self) -> set[tuple[str, ...]]:
         """Return the steps: the baseline, then one more change in each, in axis order."""

@@ -8,9 +8,10 @@ from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
 from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID
-from bench_framework.model.plan import UNSELECTED, Hole, Input, Plan, Role, TrainingRun, Variant
+from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.model.published import Published, PublishedClaim
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
 from bench_framework.scenario.definition import Scenario
@@ -110,7 +111,7 @@ def _select(
             selected.append((variant, given))
         elif variant.experiment is None:
             values = expansion.values_of(variant, given)
-            left_out.append(Hole(values, f"{UNSELECTED} {only}", unselected=True))
+            left_out.append(Hole(values, Reason(ReasonCode.UNSELECTED, only)))
     return selected, left_out
 
 

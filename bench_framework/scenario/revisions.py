@@ -22,15 +22,15 @@ from bench_framework.model.plan import (
     stable_id,
 )
 from bench_framework.model.policies import GatePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions, short_name
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
 _LEFT_OUT: Final = {
-    Role.BOUND: "bounds are not compared",
-    Role.ANCHOR: "an anchor is for the comparison of records, not of revisions",
+    Role.BOUND: ReasonCode.BOUND_OF_REVISIONS,
+    Role.ANCHOR: ReasonCode.ANCHOR_OF_REVISIONS,
 }
-_EXPERIMENT: Final = "experiments are not compared between revisions"
 
 
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
@@ -45,7 +45,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
     base_name, head_name = revisions.names
     question = f"Has anything become slower from {base_name} to {head_name}?"
     at = at_commits(plan, {BASE: revisions.base, HEAD: revisions.head}, question)
-    return replace(at, revisions=revisions, asked=(*plan.asked, *revisions.words))
+    return replace(at, revisions=revisions)
 
 
 def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> Plan:
@@ -63,7 +63,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         if cell.role.compared and variant.experiment is None:
             measured.append((cell, variant, given))
         elif cell.role is not Role.CONTROL:
-            reason = _LEFT_OUT.get(cell.role, _EXPERIMENT)
+            reason = Reason(_LEFT_OUT.get(cell.role, ReasonCode.EXPERIMENT_OF_REVISIONS))
             holes.append(Hole((*variant.values, *given.values), reason))
     several = len({cell.variant_id for cell, _, _ in measured}) > 1
     variants, inputs, cells = list[Variant](), list[Input](), list[Cell]()

@@ -94,7 +94,6 @@ class Dropped:
     round: int
     warmup: bool
     state: DropState
-    reason: str
     kind: Literal["dropped"] = "dropped"
 
     @property

@@ -19,7 +19,7 @@ from bench_framework.masking import masked_source
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.machine import format_variables
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, tables, wire
@@ -260,8 +260,8 @@ def record_of_figures(path: Path, figures: Figures) -> Record:
 
 
 def plan_sha256(plan: Plan) -> str:
-    """Return the digest of a plan, which does not depend on the path of its scenario."""
-    text = wire.dump_plan(replace(plan, scenario_path="", asked=()))
+    """Return the digest of a plan without `NO_PART_OF_DIGEST`."""
+    text = wire.dump_plan(replace(plan, **NO_PART_OF_DIGEST))
     return hashlib.sha256(text.encode()).hexdigest()
 
 

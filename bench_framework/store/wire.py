@@ -22,7 +22,7 @@ from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
 from bench_framework.store.lines import Line
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """The format of records. A record of another format is refused."""
 T = TypeVar("T")
 _LONG_NUMBER: Final = re.compile(rb"[0-9]{20}")

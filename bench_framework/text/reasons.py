@@ -22,5 +22,7 @@ def phrase(reason: Reason | None) -> str:
     """Return a reason in lower case without a full stop; empty without one."""
     if reason is None:
         return ""
-    text = phrases()[reason.code].replace("{detail}", reason.detail)
-    return f"{reason.place}: {text}" if reason.place else text
+    text = phrases()[reason.code]
+    if reason.place and "{place}" not in text:
+        text = f"{{place}}: {text}"
+    return text.format(place=reason.place, detail=reason.detail)

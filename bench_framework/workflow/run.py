@@ -19,7 +19,7 @@ from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import changed_keys, decidable
-from bench_framework.model.plan import GATE, Plan, Variant
+from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
 from bench_framework.report import Document
@@ -279,7 +279,7 @@ def _measure(record: Record, prepared: Prepared, given: StopRule | None, session
 
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
-    gated = GATE in plan.asked or bool(plan.confirms) or reopened
+    gated = plan.invocation.gate or bool(plan.confirms) or reopened
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 

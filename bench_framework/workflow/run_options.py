@@ -12,7 +12,8 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-from bench_framework.model.plan import GATE, Plan
+from bench_framework.model.invocation import Invocation
+from bench_framework.model.plan import Plan
 from bench_framework.model.revisions import MERGE_BASE, Revisions
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.load import load
@@ -128,9 +129,8 @@ def plan_scenario(name: str, *, overrides: Sequence[str] = (), only: str | None 
     # The report prints the command with the name that the user gave.
     quick = {*QUICK} <= {*overrides}
     typed = (override for override in overrides if not (quick and override in QUICK))
-    options = [word for override in typed for word in ("-S", masked(override))]
-    options += ["--quick"] * quick
-    return replace(plan, scenario_path=name, asked=(*(("-k", only) if only else ()), *options))
+    given = Invocation(only=only or "", overrides=tuple(map(masked, typed)), quick=quick)
+    return replace(plan, scenario_path=name, invocation=given)
 
 
 def require_outside(plan: Plan, results: Path) -> None:
@@ -165,7 +165,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     elif options.head is not None:
         raise UsageError("BX100.head-without-base")
     if options.gate:
-        plan = replace(plan, asked=(*plan.asked, GATE))
+        plan = replace(plan, invocation=replace(plan.invocation, gate=True))
         require_decidable(plan)
     return plan
 

@@ -12,6 +12,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.units import counted
@@ -37,7 +38,7 @@ class Work:
     rounds: dict[str, int] = field(default_factory=dict)
     """Number of finished rounds without warm-up, per input."""
     stopped: set[str] = field(default_factory=set)
-    dropped: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, Reason] = field(default_factory=dict)
     """Reason by the id of a dropped cell."""
     raced: set[str] = field(default_factory=set)
     """Cells that were dropped by racing, which is not a problem."""

@@ -61,7 +61,7 @@ def hosts_of(client: Machine) -> list[str]:
     names = []
     for record in client.records:
         with Record.open(record) as opened:
-            names.append(opened.plan.asked[-1])
+            names.append(opened.plan.invocation.host)
     return names
 
 

@@ -37,7 +37,7 @@ EQUAL_OUTPUTS = ("--only", "arm!=other")
 
 def host_of(record: Path) -> str:
     with Record.open(record) as opened:
-        return opened.plan.asked[-1]
+        return opened.plan.invocation.host
 
 
 def test_each_host_makes_a_record_and_they_are_compared(make: Callable[..., Machine]) -> None:
@@ -121,7 +121,7 @@ def test_inputs_are_split_between_hosts(make: Callable[..., Machine]) -> None:
         with Record.open(record) as opened:
             plan = opened.plan
             assert all(plan.control_cell(given.id) for given in plan.inputs)
-            inputs[plan.asked[-1]] = [given.label for given in plan.inputs]
+            inputs[plan.invocation.host] = [given.label for given in plan.inputs]
     assert inputs == {"rack-1": ["a.txt", "c.txt"], "rack-2": ["b.txt"]}
     assert "slow vs base (b.txt): slower on rack-2." in output
     assert "slow vs base (c.txt): slower on rack-1." in output

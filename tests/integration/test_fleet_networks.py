@@ -150,7 +150,7 @@ def hosts_of(records: list[Path]) -> dict[str, Path]:
     by_host = {}
     for path in records:
         with Record.open(path) as record:
-            by_host[record.plan.asked[-1]] = path
+            by_host[record.plan.invocation.host] = path
     assert len(by_host) == len(records)
     return by_host
 

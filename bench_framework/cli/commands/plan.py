@@ -16,6 +16,7 @@ from bench_framework.cli.console import Console, wrap
 from bench_framework.model.plan import Cell, Plan, Word, filled
 from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import format_clock, format_percent, format_size
+from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun, plan_size
 from bench_framework.units import counted
 
@@ -245,7 +246,7 @@ def _holes(plan: Plan, width: int) -> list[str]:
     lines: list[str] = []
     for (reason, rule), count in list(reasons.items())[:MOST_HOLES]:
         where = f" ({rule})" if rule else ""
-        lines += _item("Left out", f"{count * plan.sides} × {reason}{where}", width)
+        lines += _item("Left out", f"{count * plan.sides} × {phrase(reason)}{where}", width)
     if len(reasons) > MOST_HOLES:
         lines += _item("", f"… and {len(reasons) - MOST_HOLES} more reasons", width)
     return lines

@@ -17,6 +17,7 @@ from bench_framework.execution.machine import host
 from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
 from bench_framework.foreign import read_regular
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
@@ -233,7 +234,9 @@ class Search:
         question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
         plan = at_commits(self._narrowed(), ids, question)
         words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
-        plan = compute.scheduled(replace(plan, scenario_path="", asked=words), step)
+        plan = compute.scheduled(
+            replace(plan, scenario_path="", invocation=Invocation(words=words)), step
+        )
         rule = None
         if not is_exact(self.state.metric):
             rule = compute.SideRule(self.state.find, nearer=self._fixed)

@@ -231,7 +231,7 @@ class FleetClient:
                 sent.bundle,
                 given,
                 context,
-                ("--scheduler", self.scheduler, "--host", place.name),
+                self.scheduler,
                 tuple(ids[-_MOST_IDS:]),
                 plan.judge.gate.accepted,
                 self.programs if fit else None,

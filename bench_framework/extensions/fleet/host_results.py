@@ -95,11 +95,7 @@ def _host_record(record: Record) -> HostRecord:
             "BX413.no-results-of-record", path=record.path, command=record.plan.command
         )
     machine = record_host(record)
-    match record.plan.asked:  # the command of a record of a fleet ends with the name of its host
-        case (*_, "--scheduler", _, "--host", name):
-            pass
-        case _:
-            name = machine.host_id
+    name = record.plan.invocation.host or machine.host_id
     return HostRecord(name, record.id, machine, record.plan, judgement)
 
 

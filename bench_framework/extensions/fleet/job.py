@@ -67,7 +67,7 @@ class Job:
         scenario: name of a bundled scenario, or path of its file from `cwd`.
         cwd: path of the current folder in the bundle.
         context: place of the run in the fleet; the host adds the builds.
-        words: further words of the command, for the report.
+        scheduler: address of the scheduler, for the report.
         taken: ids that the record must not have.
         accepted: the client's path of the file of accepted changes; empty without one.
         programs: the programs of the plan; `None` if the host builds them.
@@ -81,7 +81,7 @@ class Job:
     bundle: Bundle
     options: RunOptions
     context: RunContext
-    words: tuple[str, ...] = ()
+    scheduler: str = ""
     taken: tuple[str, ...] = ()
     accepted: str = ""
     programs: Programs | None = None
@@ -149,7 +149,11 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
 
     plan = plan_run(job.scenario, job.options)
     gate = replace(plan.judge.gate, accepted=job.accepted)  # the client reads it
-    plan = replace(plan, asked=(*plan.asked, *job.words), judge=replace(plan.judge, gate=gate))
+    plan = replace(
+        plan,
+        invocation=replace(plan.invocation, scheduler=job.scheduler, host=job.context.host),
+        judge=replace(plan.judge, gate=gate),
+    )
     if job.confirms is not None:
         plan = _confirmation(plan, *job.confirms)
     text = find_scenario(job.scenario).read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ from bench_framework.model.facts.summary import (
 )
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.plan import GATE, Input
+from bench_framework.model.plan import Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Share, Verdict
@@ -52,7 +52,7 @@ def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
         yield from _effects(view, item)
     else:
         yield from _changes(view)
-    if GATE in view.plan.asked and not view.plan.confirms:
+    if view.plan.invocation.gate and not view.plan.confirms:
         yield Claim("", fact=facts.GateNote())
 
 

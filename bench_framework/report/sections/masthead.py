@@ -3,7 +3,6 @@
 from collections import Counter
 from typing import Final
 
-from bench_framework.model.plan import UNSELECTED
 from bench_framework.model.run import Host
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.checks import doubts
@@ -106,7 +105,7 @@ def configurations(data: ReportData) -> str:
         f"{states['measured']} measured",
     ]
     parts += [f"{states[state]} {words}" for state, words in _STATES.items() if states[state]]
-    parts += [f"{unselected} {UNSELECTED}"] if unselected else []
+    parts += [f"{unselected} not selected by -k"] if unselected else []
     parts += [f"{excluded} more excluded from the plan"] if excluded else []
     return ", ".join(parts)
 

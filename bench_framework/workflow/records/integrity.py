@@ -22,6 +22,7 @@ from bench_framework.execution.process import Captured
 from bench_framework.foreign import parse_json, read_input, read_regular
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement
+from bench_framework.model.plan import NO_PART_OF_DIGEST
 from bench_framework.model.run import Block
 from bench_framework.store import finding, journal, layout, manifest, wire
 from bench_framework.store.records import Record
@@ -79,7 +80,7 @@ def has_its_plan(folder: Path) -> bool:
         return False
     if not isinstance(content, dict):
         return False
-    text = wire.indented(content | {"scenario_path": "", "asked": []})
+    text = wire.indented(content | {**NO_PART_OF_DIGEST})
     return hashlib.sha256(text.encode()).hexdigest() == header.plan_sha256
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
@@ -129,9 +130,9 @@ class Request:
         text, save = "\n".join(lines) + "\n", self.save
         if save is None:
             # `--fresh` would not resume an interrupted run.
-            words = words_that_resume(self.words)
+            invocation = Invocation(words=words_that_resume(self.words))
             plan = expand(self._load(Path(f"benchctl {self.tool}"), text))
-            return replace(plan, scenario_path="", asked=words), text
+            return replace(plan, scenario_path="", invocation=invocation), text
         try:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
             plan = expand(self._load(save, text))

@@ -7,8 +7,10 @@ from typing import Any
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant, Word
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Event
 from bench_framework.text.errors import new_event
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 Description = Mapping[str, Any]
@@ -23,22 +25,23 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
 
     Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
-    reasons: dict[str, str] = {}
+    reasons: dict[str, Reason] = {}
     for variant in plan.variants:
         for axis, value in _settings(variant, plan.cells):
             described = descriptions.get(variant.build_id, {})
             if reason := reason_of(described, axis, value, "unavailable"):
-                reasons.setdefault(variant.id, f"{axis}={value} is not available here: {reason}")
+                unavailable = Reason(ReasonCode.UNAVAILABLE, reason, f"{axis}={value}")
+                reasons.setdefault(variant.id, unavailable)
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
         raise MachineError(
-            "BX223.baseline", reason=reasons[plan.baseline_id], scenario=plan.scenario_path
+            "BX223.baseline", reason=phrase(reasons[plan.baseline_id]), scenario=plan.scenario_path
         )
     cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     candidates = {cell.variant_id for cell in plan.cells if cell.role is Role.CANDIDATE}
     if candidates and candidates <= reasons.keys():
-        details = tuple(("reason", reason) for reason in dict.fromkeys(reasons.values()))
+        details = tuple(("reason", phrase(reason)) for reason in dict.fromkeys(reasons.values()))
         raise MachineError("BX223.candidates", details=details, scenario=plan.scenario_path)
     holes = [
         Hole(

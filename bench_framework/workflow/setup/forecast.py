@@ -13,6 +13,7 @@ from typing import Any
 from bench_framework.execution.machine.host import free_bytes
 from bench_framework.model.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan import BuildSpec, Dataset, Plan
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates
 from bench_framework.workflow.setup.capability import Description, leave_out
@@ -121,7 +122,7 @@ def forecast_document(forecast: Forecast) -> dict[str, Any]:
         "inputs": [item.label for item in plan.inputs],
         "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],
         "holes": [
-            {"values": dict(hole.values), "reason": hole.reason, "rule": hole.rule}
+            {"values": dict(hole.values), "reason": phrase(hole.reason), "rule": hole.rule}
             for hole in plan.holes
         ],
         "builds": [

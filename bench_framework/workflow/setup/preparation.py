@@ -24,6 +24,7 @@ from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.capability import leave_out, limits
 from bench_framework.workflow.setup.remarks import build_events, variable_events
@@ -71,7 +72,7 @@ def prepare(
         if able is not plan:
             for hole in able.holes[len(plan.holes) :]:
                 values = " ".join(value for _, value in hole.values)
-                session.observer.notify(Message(f"left out: {values} ({hole.reason})"))
+                session.observer.notify(Message(f"left out: {values} ({phrase(hole.reason)})"))
             session.observer.notify(PlanReady(able))
             build_ids = {spec.id for spec in able.builds} | {PROGRAM}
             builds = tuple(build for build in builds if build.id in build_ids)

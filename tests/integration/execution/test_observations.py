@@ -68,7 +68,7 @@ def test_a_cell_that_left_before_the_end_is_counted_and_a_failed_one_is_not(
     a, b, c = (cell.id for cell in plan.cells)
     dropped: list[tuple[str, Any]] = [(b, reason), (c, "failed")]
     for cell, state in dropped:
-        record.append(Dropped(cell, plan.inputs[0].id, 2, warmup=False, state=state, reason="so"))
+        record.append(Dropped(cell, plan.inputs[0].id, 2, warmup=False, state=state))
     assert [o.cell_id for o in count_cells(fake, plan, record)] == [a, b]
 
 

@@ -18,7 +18,7 @@ from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
@@ -272,7 +272,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     assert len(events_of(record, "BX201")) == 1
     [dropped] = [h for h in fake.observer.updates if isinstance(h, progress.CellDropped)]
-    assert (dropped.round, dropped.reason) == (2, "exit status 101")
+    assert (dropped.round, dropped.reason) == (2, message("exit status 101"))
 
 
 def test_a_cell_that_fails_once_continues(

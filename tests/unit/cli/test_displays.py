@@ -12,6 +12,7 @@ from bench_framework.cli.display import LineDisplay, LiveDisplay
 from bench_framework.execution import progress
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
@@ -144,7 +145,7 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
 
 def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Plan) -> None:
     work, here = Work(plan), plan.inputs[0].id
-    work.take(progress.CellDropped(plan.cells[1].id, 3, "exit status 1"))
+    work.take(progress.CellDropped(plan.cells[1].id, 3, message("exit status 1")))
     work.take(progress.LookTaken(Look(here, 0, 12, stopped=True)))
     assert work.problems == 1
     assert work.rounds_done == 20

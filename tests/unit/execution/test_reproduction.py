@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.execution.failures import reproduction
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.scenario.selection import parse_selection
@@ -42,7 +43,8 @@ def test_without_axes_there_is_nothing_to_select() -> None:
 
 def test_overrides_are_kept_and_a_selection_is_not() -> None:
     plan = replace(
-        plan_of("a"), asked=("-k", "arm=b", "-S", "fixed.size=32 MB", "-S", "measure.rounds=3")
+        plan_of("a"),
+        invocation=Invocation(only="arm=b", overrides=("fixed.size=32 MB", "measure.rounds=3")),
     )
     words = shlex.split(reproduction(plan, plan.cells[0]))
     assert words[3:7] == ["-S", "fixed.size=32 MB", "-S", "measure.rounds=3"]

@@ -170,7 +170,7 @@ class TestAContinuedRecord:
             replace(look, stopped=look.round == 18) for look in contents.looks if look.round <= 18
         ]
         contents.dropped = {
-            c.id: lines.Dropped(c.id, c.input_id, 12, warmup=False, state="idle", reason="")
+            c.id: lines.Dropped(c.id, c.input_id, 12, warmup=False, state="idle")
             for c in out.values()
         }
         return measuring.reopening_looks(plan, contents)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Answer, Build, Receipt
@@ -121,7 +122,7 @@ def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[S
 
 def test_a_run_without_verdicts_on_request_has_no_warning_about_them(study: type[Study]) -> None:
     example = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
-    plan = replace(example.plan, asked=("--quick",))
+    plan = replace(example.plan, invocation=Invocation(quick=True))
     judged = judge(plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
     assert judged.status == "exploratory"
     assert "BX340" not in {e.code for e in judged.events}

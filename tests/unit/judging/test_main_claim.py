@@ -14,6 +14,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
+from bench_framework.model.reasons import message
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
 from bench_framework.text.numbers import show_size
@@ -177,7 +178,9 @@ def test_inputs_with_another_best_variant_are_an_exception(study: type[Study]) -
 
 def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study]) -> None:
     example = study(arms=("a", "b"), sizes=(1, 2))
-    holes = tuple(Hole((("arm", "c"), ("size", f"{s}MiB")), "excluded by rule 1") for s in (1, 2))
+    holes = tuple(
+        Hole((("arm", "c"), ("size", f"{s}MiB")), message("excluded by rule 1")) for s in (1, 2)
+    )
     judged = judge(
         replace(example.plan, holes=holes),
         example.blocks(draw),

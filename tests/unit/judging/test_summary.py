@@ -17,6 +17,7 @@ from bench_framework.model.facts import (
     LimitShares,
     SingleChanges,
 )
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import BuildSpec, Plan, Role
 from bench_framework.model.revisions import Revisions
@@ -156,7 +157,9 @@ def test_two_revisions_are_answered_by_what_became_slower(
 
 def test_memory_and_cpu_time_of_two_revisions_are_in_the_summary(study: type[Study]) -> None:
     example = study(arms=("v1", "v2"))
-    plan = replace(example.plan, revisions=Revisions("1" * 40, None), asked=("--gate",))
+    plan = replace(
+        example.plan, revisions=Revisions("1" * 40, None), invocation=Invocation(gate=True)
+    )
     wall, cpu = timing({}, 0.004), timing({"v2": 0.1}, 0.004)
 
     def rss(arm: str, _: str, number: int) -> float:

@@ -168,7 +168,7 @@ def plan() -> Plan:
         holes=(
             Hole(
                 (("runtime", "glommio"), ("allocator", "mimalloc")),
-                "io_uring is refused here",
+                message("io_uring is refused here"),
                 "search.yaml:21",
             ),
         ),

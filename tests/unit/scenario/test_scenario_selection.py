@@ -4,6 +4,7 @@ import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.load import render
 from bench_framework.scenario.selection import parse_selection
 from tests.unit.scenario.conftest import Plans
@@ -70,7 +71,7 @@ def test_sizes_compare_as_sizes_and_an_input_without_cells_is_left_out(
 
 def test_what_is_left_out_is_a_hole_with_its_reason(plans: Plans) -> None:
     whole, part = plans(TEXT), plans(TEXT, only="io=mmap")
-    assert {hole.reason for hole in part.holes} == {"not selected by -k io=mmap"}
+    assert {hole.reason for hole in part.holes} == {Reason(ReasonCode.UNSELECTED, "io=mmap")}
     matrix_cells = len([c for c in whole.cells if c.label not in {"control", "other k"}])
     assert len(part.holes) + len([c for c in part.cells if c.label != "control"]) == matrix_cells
     assert part.experiments == ()

@@ -19,6 +19,7 @@ from bench_framework.model.plan import (
     Variant,
 )
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.reasons import message
 from bench_framework.model.run import (
     Answer,
     Block,
@@ -78,7 +79,7 @@ def plan() -> Plan:
             ),
             Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
         ),
-        holes=(Hole((("allocator", "x"),), "not here", "demo.yaml:4"),),
+        holes=(Hole((("allocator", "x"),), message("not here"), "demo.yaml:4"),),
         experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),),
         answer=AnswerPolicy(contract=True),
         measure=MeasurePolicy(3, 3),

@@ -491,8 +491,8 @@ def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(
 def test_a_manifest_of_another_format_is_refused(measured: Record) -> None:
     measured.seal()
     path = measured.path / layout.MANIFEST
-    path.write_text(path.read_text().replace('"schema_version": 2', '"schema_version": 3'))
-    with pytest.raises(RecordError, match="has format 3"):
+    path.write_text(path.read_text().replace('"schema_version": 3', '"schema_version": 4'))
+    with pytest.raises(RecordError, match="has format 4"):
         manifest.check_manifest(measured.path)
 
 

@@ -81,7 +81,7 @@ def test_every_kind_of_line_survives(
         lines.Limit(60),
         lines.RoundEnd("i", 1, warmup=True, at="at", elapsed_s=0.1),
         lines.Looked(Look("i", 0, 12, stopped=False)),
-        lines.Dropped("c", "i", 2, warmup=True, state="raced", reason="slow"),
+        lines.Dropped("c", "i", 2, warmup=True, state="raced"),
         lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
         lines.Counted(
             Observation("c", "instructions", 1, "at", "valgrind", values={"instructions": 7.0})

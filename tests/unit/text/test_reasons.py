@@ -26,6 +26,9 @@ def test_each_code_has_one_phrase_and_each_phrase_is_used() -> None:
 def test_a_phrase_has_its_detail_and_its_place() -> None:
     reason = Reason(ReasonCode.UNKNOWN_METRIC, "{place}", "in r1")
     assert phrase(reason) == "in r1: {place} is not known"
+    assert phrase(Reason(ReasonCode.UNAVAILABLE, "no {place}", "io={detail}")) == (
+        "io={detail} is not available here: no {place}"
+    )
     assert phrase(None) == ""
 
 

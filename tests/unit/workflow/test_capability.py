@@ -7,6 +7,7 @@ import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.model.plan import Plan, Role
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.setup.capability import leave_out, limits, reason_of
@@ -24,6 +25,7 @@ experiments: [{name: ring, change: {io: uring}, decision: open}]
 cells: {ring: {io: uring}, plain: {io: read}}
 """
 REASON = "io_uring_setup failed with EPERM (1)"
+UNAVAILABLE = Reason(ReasonCode.UNAVAILABLE, REASON, "io=uring")
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_a_variant_that_cannot_run_is_a_hole_with_its_reason(plan: Plan) -> None
         for size in ("1MiB", "2MiB")
         for threads in ("1", "2")
     ]
-    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {REASON}"}
+    assert {hole.reason for hole in able.holes} == {UNAVAILABLE}
     assert able.experiments == ()
     assert [cell.name for cell in able.named] == ["plain"]
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
@@ -79,7 +81,7 @@ def test_options_in_a_command_are_checked_too(tmp_path: Path, words: str) -> Non
     )
     able = leave_out(expand(load(tmp_path / "s.yaml", text=text)), described(uring=REASON))
     assert {dict(v.values)["mode"] for v in able.variants} == {"read", "mmap"}
-    assert {hole.reason for hole in able.holes} == {f"io=uring is not available here: {REASON}"}
+    assert {hole.reason for hole in able.holes} == {UNAVAILABLE}
 
 
 def test_a_plan_without_a_candidate_is_an_error(tmp_path: Path) -> None:

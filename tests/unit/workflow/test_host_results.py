@@ -12,6 +12,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import BenchError
 from bench_framework.extensions.fleet.host_results import compare_records_of_hosts
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Answer, Block, Host, Look, PreparedInput
@@ -43,7 +44,9 @@ def measured(
 ) -> Path:
     """Return the record of a host of a fleet. Variant b takes `slower` times as long as a."""
     plan = change(expand(load(root / "s.yaml", text=text)))
-    plan = replace(plan, asked=("--scheduler", "tcp://127.0.0.1:1", "--host", f"rack-{number}"))
+    plan = replace(
+        plan, invocation=Invocation(scheduler="tcp://127.0.0.1:1", host=f"rack-{number}")
+    )
     at = AT.format(number)
     record = Record.create(root / "results", plan, text, started_at=at, benchctl="0.1.0")
     host = host or replace(HOST, host_id=f"id-{number}")

@@ -13,6 +13,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
 from bench_framework.execution import progress
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
@@ -353,10 +354,10 @@ def test_an_observation_of_a_cell_that_the_plan_lacks_is_one_error(
 def test_an_interrupted_record_of_another_plan_names_what_changed(tmp_path: Path) -> None:
     plan = made_plan()
     by_budget = replace(plan.measure, by_budget=True, rounds_max=1000)
-    plan = replace(plan, measure=by_budget, asked=("-S", "measure.warmup=1"))
+    plan = replace(plan, measure=by_budget, invocation=Invocation(overrides=("measure.warmup=1",)))
     record = Record.create(tmp_path, plan, "", started_at=AT, benchctl="0.1.0")
     record.append(Limit(40))
-    same = replace(plan, asked=())
+    same = replace(plan, invocation=Invocation())
     require_plan(record, same)
     other = replace(
         same,

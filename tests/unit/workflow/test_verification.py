@@ -471,7 +471,7 @@ def test_results_of_another_format_are_refused_in_one_sentence(full: Path, tmp_p
     stored["schema_version"] = 1
     path.write_text(json.dumps(stored), encoding="utf-8")
     with pytest.raises(
-        RecordError, match=r"claims\.json has format 1, and this .* 2 only"
+        RecordError, match=r"claims\.json has format 1, and this .* 3 only"
     ) as caught:
         report_record(tmp_path, str(copy))
     assert caught.value.code == "BX412"

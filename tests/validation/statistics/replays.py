@@ -150,7 +150,7 @@ def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
     """Return the blocks and looks of a record of one input that the report ended, and a gate continued."""
     blocks, taken = measured(plan, times)
     dropped = {
-        cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle", "")
+        cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle")
         for cell_id, number in finished(plan, taken).items()
     }
     contents = Contents(

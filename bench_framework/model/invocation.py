@@ -1,0 +1,46 @@
+"""The command line from which a plan was made. Immutable, no I/O."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bench_framework.model.revisions import Revisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """The options of a command line that changed a plan, or the whole command without a scenario."""
+
+    words: tuple[str, ...] = ()
+    """The whole command after ``benchctl``, of a plan without a scenario file."""
+    only: str = ""
+    """The selection of ``-k``."""
+    overrides: tuple[str, ...] = ()
+    """The values of ``-S`` with masked secrets, without those of ``--quick``."""
+    quick: bool = False
+    """True if few rounds without verdicts were requested (``--quick``)."""
+    gate: bool = False
+    """True if the gate is applied (``--gate``, `benchctl gate`)."""
+    scheduler: str = ""
+    """Address of the scheduler of a fleet."""
+    host: str = ""
+    """Name of the host of a fleet that measures this plan."""
+
+    def command(self, scenario: str, revisions: Revisions | None) -> str:
+        """Return the command that measures the plan of a scenario, quoted for a shell."""
+        if not scenario:
+            return shlex.join(("benchctl", *self.words))
+        # `gate` takes other names than those of files for records.
+        gate = self.gate and scenario.endswith((".yaml", ".yml"))
+        words = ["benchctl", "gate" if gate else "run", scenario]
+        words += ["-k", self.only] if self.only else []
+        words += [word for override in self.overrides for word in ("-S", override)]
+        words += ["--quick"] if self.quick else []
+        words += revisions.words if revisions is not None else ()
+        words += ["--gate"] if self.gate and not gate else []
+        words += ["--scheduler", self.scheduler] if self.scheduler else []
+        words += ["--host", self.host] if self.host else []
+        return shlex.join(words)
