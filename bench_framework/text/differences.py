@@ -18,6 +18,7 @@ from bench_framework.rounding import (
     LARGEST_RATIO,
     Rounded,
     decimal,
+    plain,
     rounded,
     three_digits,
     thresholds,
@@ -32,6 +33,7 @@ from bench_framework.text.numbers import (
 from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
+    from bench_framework.model.facts.axes import Product
     from bench_framework.model.facts.evidence import Evidence
 
 Figures = tuple[float, float, float]
@@ -197,6 +199,12 @@ class Factor(NamedTuple):
     decimals: int
 
 
+def product(steps: Product) -> str:
+    """Return the product of the steps of a contribution, exact as printed."""
+    factors = [Factor(f.ratio, plain(*f.figures, most=3).decimals) for f in steps.factors]
+    return printed_product(factors, steps.total)
+
+
 def printed_product(factors: Sequence[Factor], total: float | None) -> str:
     """Return a product such as ``"0.92 × 0.94 = 0.86"``.
 
@@ -205,16 +213,16 @@ def printed_product(factors: Sequence[Factor], total: float | None) -> str:
 
     `total` is `None` if the product of the steps is the total. There is at least one step.
     """
-    product = math.prod(f.ratio for f in factors)
+    whole = math.prod(f.ratio for f in factors)
     least = max(FEWEST_DECIMALS, min(f.decimals for f in factors))
     text = ""
     for more in range(MORE_DECIMALS + 1):
-        last = fixed(product if total is None else total, least)
+        last = fixed(whole if total is None else total, least)
         figures = [fixed(f.ratio, max(f.decimals, FEWEST_DECIMALS) + more) for f in factors]
         product_printed = math.prod(map(Decimal, figures))
         left = ""
         if total is not None and fixed(product_printed, least) != last:
-            left = fixed(total / product, least + more)
+            left = fixed(total / whole, least + more)
             product_printed *= Decimal(left)
         unexplained = f" × {left} unexplained" if left else ""
         text = f"{' × '.join(figures)}{unexplained} = {last}"

@@ -66,6 +66,7 @@ FILTERS: Final = {
     "signed": differences.signed,
     "signed_bounds": differences.signed_bounds,
     "printed": differences.printed,
+    "product": differences.product,
     "about": figures.about,
     "one_scale": differences.one_scale,
     "listed": names.listed,

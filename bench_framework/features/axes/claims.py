@@ -7,14 +7,12 @@ from typing import Final
 from bench_framework.claims.factory import Costs, Names
 from bench_framework.model import facts, structure
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.axes import Part
+from bench_framework.model.facts.axes import Part, Product
 from bench_framework.model.facts.evidence import Direction, Evidence
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.rounding import plain
-from bench_framework.text.differences import Factor, printed_product
 from bench_framework.text.numbers import TIMES_FROM
 
 PAIR: Final = 2
@@ -109,8 +107,8 @@ class StructureClaims(Names):
 
     def _contribution(self, table: structure.Contribution) -> Claim:
         contrasts = [*(s.contrast for s in table.steps), table.remainder]
-        total, metric, product = table.total, table.metric, ""
-        remainder = None
+        total, metric = table.total, table.metric
+        product = remainder = None
         if any(c is not None and _has_result(c) for c in contrasts):
             # A product of inconclusive figures adds no information to the total.
             product = self._product(table)
@@ -144,8 +142,8 @@ class StructureClaims(Names):
         )
         return self._judged(blank, total, self._structure.contribution_family, "contributions")
 
-    def _product(self, table: structure.Contribution) -> str:
-        """Return the product of the steps, such as ``"0.92 × 0.94 = 0.86"``, exact as printed.
+    def _product(self, table: structure.Contribution) -> Product | None:
+        """Return the product of the steps, `None` if one of them has no ratio.
 
         The medians of the steps need not multiply to the median of the total, even if the steps do
         so in every round. The rest is a factor, so that the result is the total of the table.
@@ -153,12 +151,12 @@ class StructureClaims(Names):
         contrasts = (*(s.contrast for s in table.steps), table.total)
         intervals = [c.shown for c in contrasts if c is not None and c.shown is not None]
         if len(intervals) < len(contrasts):
-            return ""
+            return None
         # The ratios are those of the values, regardless of which direction is better.
         higher = self._direction == "higher"
-        *ends, total = ((i.inverse if higher else i).figures for i in intervals)
-        factors = [Factor(figures[0], plain(*figures, most=3).decimals) for figures in ends]
-        return printed_product(factors, None if table.remainder is not None else total[0])
+        *factors, total = (i.inverse if higher else i for i in intervals)
+        left = None if table.remainder is not None else total.ratio
+        return Product(factors=tuple(factors), total=left)
 
     def _parts(self, table: structure.Contribution) -> Iterator[Part]:
         """Yield the conclusive steps."""
@@ -176,15 +174,15 @@ class StructureClaims(Names):
                 )
 
     def _part(self, change: str, contrast: structure.Contrast, metric: str) -> Part:
-        if contrast.reason == ONE_PROGRAM:
-            return Part(change=change, difference=None, same_program=True)
-        difference = Evidence(
+        evidence = Evidence(
+            change,
             metric=metric,
             verdict=contrast.verdict,
             margin=self.plan.judge.margin_of(metric),
             direction=self._direction,
+            reason=contrast.reason,
         ).with_interval(contrast.shown)
-        return Part(change=change, difference=difference if difference.figures else None)
+        return Part(evidence=evidence)
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:
         below, above = (

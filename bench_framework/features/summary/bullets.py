@@ -15,7 +15,6 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.facts.summary import (
-    MeanEffect,
     MixedEffect,
     NoVerdict,
     OpenComparison,
@@ -273,15 +272,15 @@ def _effects(view: SummaryView, item: Input) -> Iterator[Claim]:
     yield Claim(_level(decided[0]) if decided else "", fact=fact)
 
 
-def _mean_effect(view: SummaryView, effect: Effect) -> MeanEffect:
-    difference = Evidence(
+def _mean_effect(view: SummaryView, effect: Effect) -> Evidence:
+    return Evidence(
+        _level(effect),
+        effect.changes[0].before,
         metric=effect.metric,
         verdict=effect.mean.verdict,
         margin=view.plan.judge.margin_of(effect.metric),
         direction="higher" if view.higher else "lower",
     ).with_interval(effect.mean.shown)
-    before = effect.changes[0].before
-    return MeanEffect(level=_level(effect), before=before, difference=difference)
 
 
 def _level(effect: Effect) -> str:

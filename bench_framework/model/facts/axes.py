@@ -7,6 +7,7 @@ from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.policies import Metric
+from bench_framework.model.verdict import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +40,21 @@ class Interaction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The contribution of a step or a change, `None` if it is inconclusive or without effect."""
+    """The contribution of a step or a change, which is the subject of its evidence."""
 
-    change: str
-    difference: Evidence | None
-    same_program: bool = False
+    evidence: Evidence
     share: float | None = None
     """Share of the total."""
     costs: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Product:
+    """The product of the steps, as ratios of the values regardless of which direction is better."""
+
+    factors: tuple[Interval, ...]
+    total: float | None
+    """The total if it differs from the product of the steps, `None` if it is that product."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,8 +67,8 @@ class Contributions:
     """The conclusive ones."""
     inconclusive: int
     in_percent: bool
-    product: str = ""
-    """The product of the steps, exact as printed."""
+    product: Product | None = None
+    """`None` without a conclusive step, or without the ratio of one."""
     remainder: Part | None = None
     largest: Part | None = None
 

@@ -213,15 +213,6 @@ class BestEverywhere:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeanEffect:
-    """The mean effect of an axis value against the one before."""
-
-    level: str
-    before: str
-    difference: Evidence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MixedEffect:
     """An axis value whose effect has another sign in other combinations."""
 
@@ -237,7 +228,8 @@ class MeanEffects:
 
     kind: Literal["summary"] = "summary"
     form: Literal["mean_effects"] = "mean_effects"
-    effects: tuple[MeanEffect, ...] = ()
+    effects: tuple[Evidence, ...] = ()
+    """Axis and value as the subject, and the value before as the reference."""
     none: tuple[str, ...] = ()
     """Axis values without a significant mean effect."""
     mixed: tuple[MixedEffect, ...] = ()

@@ -6,7 +6,7 @@
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -16,7 +16,7 @@ import pytest
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.answers import Doubling, Entry
-from bench_framework.model.facts.axes import Part
+from bench_framework.model.facts.axes import Part, Product
 from bench_framework.model.facts.comparisons import ContrastDetail
 from bench_framework.model.facts.evidence import (
     Evidence,
@@ -26,7 +26,6 @@ from bench_framework.model.facts.evidence import (
 from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.facts.summary import (
     Counts,
-    MeanEffect,
     MixedEffect,
     NoVerdict,
     OpenComparison,
@@ -87,6 +86,9 @@ COSTS = (
 )
 FASTER = Evidence(
     metric="wall", verdict=Verdict.BETTER, estimate=0.5, lo=0.45, hi=0.55, margin=0.02
+)
+PRODUCT = Product(
+    factors=(Interval(0.92, 0.86, 0.98, 0.95), Interval(0.94, 0.88, 1.0, 0.95)), total=None
 )
 MEMORY = Quantity(value=12 << 20, unit="bytes", family="iec")
 SAMPLES = ProfileSize(total=4213, unit="samples", runs=5)
@@ -512,9 +514,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
         (
             {},
             {
-                "effects": one_of(
-                    (), (MeanEffect(level="io mmap", before="read", difference=FASTER),)
-                ),
+                "effects": one_of((), (replace(FASTER, subject="io mmap", reference="read"),)),
                 "none": one_of((), ("lto fat", "pgo yes")),
                 "mixed": one_of(
                     (),
@@ -783,24 +783,28 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "parts": one_of(
                     (),
                     (
-                        Part(change="lto: off → fat", difference=FASTER, share=0.8, costs=COSTS),
-                        Part(change="pgo: no → yes", difference=None, same_program=True),
+                        Part(
+                            evidence=replace(FASTER, subject="lto: off → fat"),
+                            share=0.8,
+                            costs=COSTS,
+                        ),
+                        Part(evidence=Evidence("pgo: no → yes", reason=ONE_PROGRAM)),
                     ),
                 ),
                 "inconclusive": one_of(1, 2),
                 "in_percent": one_of(False, True),
-                "product": "0.92 × 0.94 = 0.86",
+                "product": PRODUCT,
             },
         ),
         (
             {**FIGURES, "verdict": Verdict.BETTER},
             {
                 "design": "alone",
-                "parts": (Part(change="lto: off → fat", difference=FASTER),),
+                "parts": (Part(evidence=replace(FASTER, subject="lto: off → fat")),),
                 "inconclusive": 0,
                 "in_percent": False,
-                "remainder": one_of(Part(change="", difference=None), None),
-                "largest": one_of(None, Part(change="lto: off → fat", difference=FASTER)),
+                "remainder": one_of(Part(evidence=Evidence()), None),
+                "largest": one_of(None, Part(evidence=replace(FASTER, subject="lto: off → fat"))),
             },
         ),
     ],
