@@ -1,9 +1,13 @@
 """Arguments and options that several commands share."""
 
+import inspect
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from functools import wraps
+from inspect import Parameter
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Annotated, Any, Final
@@ -171,11 +175,66 @@ Binary = Annotated[
 ]
 
 
-_OF_REQUEST: Final = (
-    *("answer", "binary", "budget", "crate", "exit_codes", "ignore_failure", "ignore_output"),
-    *("margin", "name", "package"),
-    *("prepare", "save", "shell"),
-)
+@dataclass(frozen=True)
+class CrateSelection:
+    """The options that select a binary of a crate."""
+
+    crate: CrateFolder = None
+    package: Package = None
+    binary: Binary = None
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """The options of `ab`, `sweep` and `ablate`: fields of `workflow.scenarios.request.Request`."""
+
+    prepare: Prepare = None
+    budget: Budget = "30s"
+    margin: Margin = None
+    input: InputFile = None
+    answer: AnswerForm = None
+    ignore_output: IgnoreOutput = False
+    exit_codes: ExitCodes = None
+    ignore_failure: IgnoreFailure = False
+    name: RecordsName = None
+    save: Save = None
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The fields of a request, with the words of the command line."""
+        return {**vars(self), "words": sys.argv[1:]}
+
+
+@dataclass(frozen=True)
+class ProgramOptions(RequestOptions, CrateSelection):
+    """The options of `sweep` and `ablate`."""
+
+    budget: Budget = "2m"
+
+
+def with_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with the fields of its dataclass parameters as options of their own."""
+    signature = inspect.signature(command, eval_str=True)
+    groups = {p.name: p.annotation for p in signature.parameters.values()}
+    groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
+    parameters = []
+    for parameter in signature.parameters.values():
+        members = fields(groups[parameter.name]) if parameter.name in groups else ()
+        parameters += [
+            Parameter(m.name, Parameter.KEYWORD_ONLY, default=m.default, annotation=m.type)
+            for m in members
+        ] or [parameter]
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        for name, kind in groups.items():
+            values[name] = kind(**{m.name: values.pop(m.name) for m in fields(kind)})
+        command(**values)
+
+    # typer reads both.
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
 
 
 def command_line() -> str:
@@ -183,12 +242,6 @@ def command_line() -> str:
     from bench_framework.workflow.run_options import words_that_resume
 
     return shlex.join(("benchctl", *words_that_resume(sys.argv[1:])))
-
-
-def request_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a `workflow.scenarios.request.Request` from the parameters of its command."""
-    options = {name: given[name] for name in _OF_REQUEST if name in given}
-    return {**options, "input": given["input_file"], "words": sys.argv[1:]}
 
 
 AFTER_DASHES: Final = "benchctl.after_dashes"

@@ -22,6 +22,7 @@ benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 """
 
 
+@arguments.with_options
 def ab(
     context: typer.Context,
     commands: Annotated[
@@ -38,20 +39,12 @@ def ab(
             "variant.",
         ),
     ] = None,
-    prepare: arguments.Prepare = None,
-    budget: arguments.Budget = "30s",
-    margin: arguments.Margin = None,
-    input_file: arguments.InputFile = None,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Run the commands with `sh -c`, for pipes and variables."),
     ] = False,
-    answer: arguments.AnswerForm = None,
-    ignore_output: arguments.IgnoreOutput = False,
-    exit_codes: arguments.ExitCodes = None,
-    ignore_failure: arguments.IgnoreFailure = False,
-    name: arguments.RecordsName = None,
-    save: arguments.Save = None,
+    *,
+    common: arguments.RequestOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Compare two or more commands, without a scenario file.
@@ -68,14 +61,16 @@ def ab(
     from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
 
     console: Console = context.obj
-    request = Commands(commands or (), lists=lists or (), **arguments.request_options(locals()))
+    request = Commands(commands or (), lists=lists or (), shell=shell, **common.values)
     plan, text = plan_commands(request)
     options = RunOptions(console.results, fresh=fresh, command=arguments.command_line())
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
     if outcome.document is not None and outcome.judgement is not None:
         lines = command_lines(plan, outcome.judgement, outcome.events)
-        outcome = replace(outcome, document=_short(outcome.document, lines, rerun=save is not None))
+        outcome = replace(
+            outcome, document=_short(outcome.document, lines, rerun=common.save is not None)
+        )
     print_outcome(console, outcome)
     raise typer.Exit(outcome.exit_code)
 

@@ -14,6 +14,7 @@ benchctl ablate --features simd,cache --input data.json --budget 5m -- {input}
 COMMAND = arguments.CommandLine
 
 
+@arguments.with_options
 def ablate(
     context: typer.Context,
     words: Annotated[
@@ -22,19 +23,8 @@ def ablate(
     features: Annotated[
         str, typer.Option(metavar="A,B", help="Features of the crate, separated by commas.")
     ] = "",
-    crate: arguments.CrateFolder = None,
-    package: arguments.Package = None,
-    binary: arguments.Binary = None,
-    prepare: arguments.Prepare = None,
-    budget: arguments.Budget = "2m",
-    margin: arguments.Margin = None,
-    input_file: arguments.InputFile = None,
-    answer: arguments.AnswerForm = None,
-    ignore_output: arguments.IgnoreOutput = False,
-    exit_codes: arguments.ExitCodes = None,
-    ignore_failure: arguments.IgnoreFailure = False,
-    name: arguments.RecordsName = None,
-    save: arguments.Save = None,
+    *,
+    common: arguments.ProgramOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Measure what each cargo feature of a crate contributes to its speed and memory use.
@@ -45,7 +35,5 @@ def ablate(
     from bench_framework.workflow.scenarios.command_lines import BIN, Ablation, plan_ablation
 
     console: Console = context.obj
-    request = Ablation(
-        command=[BIN, *(words or ())], features=features, **arguments.request_options(locals())
-    )
+    request = Ablation(command=[BIN, *(words or ())], features=features, **common.values)
     measure_plan(console, *plan_ablation(request), fresh=fresh)

@@ -3,13 +3,14 @@
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import astuple
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import Binary, CommandLine, CrateFolder, InputFile, Package
+from bench_framework.cli.arguments import CommandLine, CrateSelection, InputFile, with_options
 from bench_framework.cli.console import Console, wrap
 from bench_framework.errors import Interrupted
 
@@ -25,6 +26,7 @@ SUBJECT = 10
 COMMAND = CommandLine
 
 
+@with_options
 def init(
     context: typer.Context,
     folder: Annotated[
@@ -41,9 +43,8 @@ def init(
             "becomes the input, {input}. Default with --input: {input}.",
         ),
     ] = None,
-    crate: CrateFolder = None,
-    package: Package = None,
-    binary: Binary = None,
+    *,
+    selection: CrateSelection,
     input_file: InputFile = None,
     ci: Annotated[
         Literal["github", "gitlab"] | None,
@@ -78,7 +79,7 @@ def init(
     from bench_framework.workflow.scenarios.new_files import start_folder, write_ci, write_notebook
 
     console: Console = context.obj
-    given = (crate, package, binary, input_file, words)
+    given = (*astuple(selection), input_file, words)
     if notebook or ci is not None or source is not None:
         if yes or any(v is not None for v in (*given, *((ci, source) if notebook else ()))):
             raise typer.BadParameter(
@@ -92,7 +93,7 @@ def init(
         else:
             _print_files(console, *write_ci(ci, folder, source=source, force=force))
         return
-    options = crate_scenario.CrateOptions(folder, crate, package, binary, input_file, words)
+    options = crate_scenario.CrateOptions(folder, *given)
     draft = crate_scenario.Draft("scenario")
     if crate_scenario.crate_above(Path.cwd()) or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes

@@ -16,6 +16,7 @@ benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc -- {bin} data.json
 COMMAND = arguments.CommandLine
 
 
+@arguments.with_options
 def sweep(
     context: typer.Context,
     lists: Annotated[
@@ -30,19 +31,8 @@ def sweep(
             "{bin} is the binary of the crate.",
         ),
     ] = None,
-    crate: arguments.CrateFolder = None,
-    package: arguments.Package = None,
-    binary: arguments.Binary = None,
-    prepare: arguments.Prepare = None,
-    budget: arguments.Budget = "2m",
-    margin: arguments.Margin = None,
-    input_file: arguments.InputFile = None,
-    answer: arguments.AnswerForm = None,
-    ignore_output: arguments.IgnoreOutput = False,
-    exit_codes: arguments.ExitCodes = None,
-    ignore_failure: arguments.IgnoreFailure = False,
-    name: arguments.RecordsName = None,
-    save: arguments.Save = None,
+    *,
+    common: arguments.ProgramOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Compare values of an argument, an environment variable or a build setting of one program.
@@ -57,6 +47,6 @@ def sweep(
     request = Sweep(
         command=context.meta[arguments.AFTER_DASHES] or (),
         lists=lists or (),
-        **arguments.request_options(locals()),
+        **common.values,
     )
     measure_plan(console, *plan_sweep(request), fresh=fresh)
