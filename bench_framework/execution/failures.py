@@ -202,8 +202,7 @@ def reproduction(plan: Plan, cell: Cell) -> str:
     if variant.experiment:
         terms.insert(0, _term("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
-    pairs = zip(plan.asked[::2], plan.asked[1::2], strict=False)
-    settings = [word for pair in pairs if pair[0] == "-S" for word in pair]
+    settings = [word for override in plan.invocation.overrides for word in ("-S", override)]
     return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
 
 

@@ -2,7 +2,7 @@
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final, Literal, Self, dataclass_transform
+from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.verdict import Verdict
@@ -275,10 +275,14 @@ class Section:
         )
 
 
-AT_THE_TOP: Final = frozenset(
-    {"Date (UTC)", "Host", "Revision", "Baseline", "Input", "Inputs", "Margin", "Brackets"}
-)
-"""Names of the facts that are printed below the title. All are in "About this record"."""
+@dataclass(frozen=True, slots=True)
+class MastheadLine:
+    """A fact about a record with its name."""
+
+    name: str
+    value: str
+    top: bool = False
+    """True if it is also printed below the title. All lines are in "About this record"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,8 +292,7 @@ class Document:
     title: str
     question: str
     status: str
-    facts: tuple[tuple[str, str], ...]
-    """The lines of the masthead."""
+    masthead: tuple[MastheadLine, ...]
     trust: tuple[Check, ...]
     """The facts below the masthead."""
     run_line: str
@@ -308,9 +311,14 @@ class Document:
     """Each section without data, with the reason."""
 
     @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """Return name and value of each line of the masthead."""
+        return tuple((line.name, line.value) for line in self.masthead)
+
+    @property
     def head(self) -> tuple[tuple[str, str], ...]:
-        """Return the lines of the masthead that are printed below the title."""
-        return tuple((name, value) for name, value in self.facts if name in AT_THE_TOP)
+        """Return name and value of the lines that are printed below the title."""
+        return tuple((line.name, line.value) for line in self.masthead if line.top)
 
     @property
     def report(self) -> tuple[Section, ...]:

@@ -13,7 +13,15 @@ from bench_framework.extensions.fleet.host_comparison import (
     summary,
 )
 from bench_framework.report import blocks
-from bench_framework.report.blocks import Column, Document, Row, Section, Sentence, Table
+from bench_framework.report.blocks import (
+    Column,
+    Document,
+    MastheadLine,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from bench_framework.report.main_table import CI
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import interval_cells, verdict_cell
@@ -64,7 +72,7 @@ def document(compared: HostComparison) -> Document:
         title=compared.scenario,
         question=compared.question,
         status=status,
-        facts=(("Host", ", ".join(host.name for host in compared.hosts)),),
+        masthead=(MastheadLine("Host", ", ".join(host.name for host in compared.hosts), top=True),),
         trust=(),
         run_line=line if compared.comparisons else f"{compared.scenario}  {hosts}",
         sections=sections,

@@ -8,7 +8,16 @@ from bench_framework.extensions.history.compute import FEWEST, POWER
 from bench_framework.extensions.history.model import Change, History, Point, Series
 from bench_framework.model.metrics import METRICS
 from bench_framework.report import blocks
-from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Sentence, Table
+from bench_framework.report.blocks import (
+    Cell,
+    Column,
+    Document,
+    MastheadLine,
+    Row,
+    Section,
+    Sentence,
+    Table,
+)
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.table_cells import titled
 from bench_framework.text.numbers import (
@@ -60,7 +69,7 @@ def document(history: History, *, plot: bool = False) -> Document:
         title=history.scenario,
         question="",
         status="exploratory",
-        facts=(("Machine", facts),),
+        masthead=(MastheadLine("Machine", facts),),
         trust=(),
         run_line=(
             f"{history.scenario}  {METRICS[history.metric].noun}  "

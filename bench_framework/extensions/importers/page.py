@@ -14,6 +14,7 @@ from bench_framework.report.blocks import (
     Check,
     Column,
     Document,
+    MastheadLine,
     Row,
     Section,
     Sentence,
@@ -90,7 +91,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         title=imported.name,
         question=data.plan.question,
         status=data.judgement.status,
-        facts=_facts(data, imported),
+        masthead=_masthead(data, imported),
         trust=checks[:4],
         run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
         f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
@@ -211,14 +212,15 @@ def _origin(imported: Imported) -> Section:
     )
 
 
-def _facts(data: ReportData, imported: Imported) -> tuple[tuple[str, str], ...]:
+def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
+    date = f"imported {_moment(imported)}; when it was measured is not in the files"
     return (
-        ("Set", f"{imported.name} ({imported.record_id})"),
-        ("Date (UTC)", f"imported {_moment(imported)}; when it was measured is not in the files"),
-        ("Host", data.host.cpu),
-        ("Baseline", data.baseline.label),
-        ("Files", ", ".join(s.label for s in imported.sessions)),
-        (
+        MastheadLine("Set", f"{imported.name} ({imported.record_id})"),
+        MastheadLine("Date (UTC)", date, top=True),
+        MastheadLine("Host", data.host.cpu, top=True),
+        MastheadLine("Baseline", data.baseline.label, top=True),
+        MastheadLine("Files", ", ".join(s.label for s in imported.sessions)),
+        MastheadLine(
             "Method",
             "Welch's test on the log scale, Holm-adjusted within each session; never a gate",
         ),

@@ -7,7 +7,16 @@ from bench_framework.features.record_comparison.anchors import Bridge, BridgedCe
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import blocks
-from bench_framework.report.blocks import Cell, Column, Document, Row, Section, Table, left
+from bench_framework.report.blocks import (
+    Cell,
+    Column,
+    Document,
+    MastheadLine,
+    Row,
+    Section,
+    Table,
+    left,
+)
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import titled
@@ -57,7 +66,10 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
         title=name,
         question=question,
         status=status,
-        facts=(("Earlier", bridge.before_id), ("Later", bridge.after_id)),
+        masthead=(
+            MastheadLine("Earlier", bridge.before_id),
+            MastheadLine("Later", bridge.after_id),
+        ),
         trust=(),
         run_line=(
             f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Final
 
 from bench_framework.model.run import Host
-from bench_framework.report.blocks import Check, Mark
+from bench_framework.report.blocks import Check, Mark, MastheadLine
 from bench_framework.report.checks import doubts
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import joined
@@ -28,8 +28,8 @@ _STATES: Final = {
 }
 
 
-def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
-    """Return name and value of each line of the masthead."""
+def lines(data: ReportData) -> tuple[MastheadLine, ...]:
+    """Return the lines of the masthead."""
     plan, host, margin = data.plan, data.host, format_percent(data.margin)
     system = (
         f"kernel {host.kernel}",
@@ -40,23 +40,24 @@ def facts(data: ReportData) -> tuple[tuple[str, str], ...]:
     # Sentences about a single input do not name it.
     inputs = [data.input_name(i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
     revisions = plan.revisions
-    lines = (
-        ("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
-        ("Record", data.record_id),
-        ("Date (UTC)", _when(data)),
-        *data.values.items(),
-        ("Revision", _revisions(data)),
-        ("Host", host_line(host)),
-        ("System", ", ".join(filter(None, system))),
-        ("Baseline", f"each variant at {revisions.names[0]}" if revisions else data.baseline.label),
-        ("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
-        ("Rounds", _rounds(data)),
-        ("Configurations", configurations(data)),
-        (NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
-        ("Margin", f"{margin} (equivalent: interval within it)"),
-        ("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
+    baseline = f"each variant at {revisions.names[0]}" if revisions else data.baseline.label
+    all_lines = (
+        MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
+        MastheadLine("Record", data.record_id),
+        MastheadLine("Date (UTC)", _when(data), top=True),
+        *(MastheadLine(name, value) for name, value in data.values.items()),
+        MastheadLine("Revision", _revisions(data), top=True),
+        MastheadLine("Host", host_line(host), top=True),
+        MastheadLine("System", ", ".join(filter(None, system))),
+        MastheadLine("Baseline", baseline, top=True),
+        MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs), top=True),
+        MastheadLine("Rounds", _rounds(data)),
+        MastheadLine("Configurations", configurations(data)),
+        MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
+        MastheadLine("Margin", f"{margin} (equivalent: interval within it)", top=True),
+        MastheadLine("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)", top=True),
     )
-    return tuple((name, value) for name, value in lines if value)
+    return tuple(line for line in all_lines if line.value)
 
 
 def trust(data: ReportData) -> tuple[Check, ...]:

@@ -77,6 +77,14 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
     assert len({s.anchor for s in document.sections}) == len(document.sections)
 
 
+def test_a_value_of_the_user_is_below_the_title_with_no_name(data: ReportData) -> None:
+    page = build_document(replace(data, values={"Host": "mine"}))
+    assert [name for name, _ in page.facts].count("Host") == 2
+    names = [name for name, _ in page.head]
+    assert names == ["Date (UTC)", "Revision", "Host", "Baseline", "Inputs", "Margin", "Brackets"]
+    assert dict(page.head)["Host"] != "mine"
+
+
 def test_the_summary_has_the_answer_first(document: Document, data: ReportData) -> None:
     lead, rest = section(document, "S02").blocks
     assert isinstance(lead, Paragraph)
