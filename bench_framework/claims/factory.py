@@ -301,22 +301,7 @@ class Facts(Names):
 
     def coverage(self) -> Claim:
         """Return the number of planned cells by state."""
-        states = [
-            s for s in self._judgement.states if self.cells[s.cell_id].role is not Role.CONTROL
-        ]
-        counts = Counter(s.state for s in states)
-        unselected, excluded = self.plan.left_out
-        fact = facts.Coverage(
-            planned=len(states),
-            measured=counts["measured"],
-            failed=counts["failed"],
-            other_output=counts["other-output"],
-            not_comparable=counts["not-comparable"],
-            not_started=counts["not-started"],
-            not_selected=unselected,
-            excluded=excluded,
-        )
-        return Claim("this record", fact=fact)
+        return Claim("this record", fact=cell_state.coverage(self.plan, self._judgement.states))
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""

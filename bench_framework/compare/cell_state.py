@@ -16,6 +16,7 @@ from bench_framework.compare.samples import (
     cache_unverified,
     runs_within,
 )
+from bench_framework.model.facts import Coverage
 from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import CacheState, Cell, Plan, Role
@@ -50,6 +51,22 @@ def cell_states(
             answer = _expected_answer(plan.answer, cell, samples)
         states.append(state or _state(plan, cell, samples.get(cell.id), builds, answer))
     return tuple(states)
+
+
+def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
+    """Return the number of planned configurations by state, without the A/A controls."""
+    counts = Counter(s.state for s in states if plan.cell(s.cell_id).role is not Role.CONTROL)
+    unselected, excluded = plan.left_out
+    return Coverage(
+        planned=counts.total(),
+        measured=counts["measured"],
+        failed=counts["failed"],
+        other_output=counts["other-output"],
+        not_comparable=counts["not-comparable"],
+        not_started=counts["not-started"],
+        not_selected=unselected,
+        excluded=excluded,
+    )
 
 
 def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> str:

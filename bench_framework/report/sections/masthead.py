@@ -1,8 +1,8 @@
 """The masthead (scenario, record, host and a summary of data quality), and the glossary."""
 
-from collections import Counter
 from typing import Final
 
+from bench_framework.compare.cell_state import coverage
 from bench_framework.model.run import Host
 from bench_framework.report.blocks import Check, Mark, MastheadLine
 from bench_framework.report.checks import doubts
@@ -10,6 +10,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.text.names import joined
 from bench_framework.text.numbers import DASH, format_percent, percent_up, show_size
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR, NOISE_FLOOR_TITLE, WORDS, noun
+from bench_framework.text.write import render
 from bench_framework.units import THIN_SPACE, counted
 
 STATUS_GLYPHS: Final = {
@@ -19,12 +20,6 @@ STATUS_GLYPHS: Final = {
     "exploratory": "○",
     "failed": "✕",
     "not comparable": "⊘",
-}
-_STATES: Final = {
-    "failed": "failed",
-    "other-output": "with other output",
-    "not-comparable": "not comparable",
-    "not-started": "not started",
 }
 
 
@@ -62,8 +57,8 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
 
 def trust(data: ReportData) -> tuple[Check, ...]:
     """Return the facts under the title. The section "Data quality" gives the details."""
-    states, warnings = _states(data), len(doubts(data))
-    measured, planned = states["measured"], states.total()
+    counts, warnings = coverage(data.plan, data.judgement.states), len(doubts(data))
+    measured, planned = counts.measured, counts.planned
     error = any(e.severity == "error" for e in data.warnings)
     rounds = Check("unknown", "rounds", DASH)
     if data.measured_blocks:
@@ -100,15 +95,7 @@ def run_line(data: ReportData) -> str:
 
 def configurations(data: ReportData) -> str:
     """Return a text such as ``12 configurations planned, 9 measured, 1 failed``."""
-    states, (unselected, excluded) = _states(data), data.plan.left_out
-    parts = [
-        f"{counted(states.total(), 'configuration')} planned",
-        f"{states['measured']} measured",
-    ]
-    parts += [f"{states[state]} {words}" for state, words in _STATES.items() if states[state]]
-    parts += [f"{unselected} not selected by -k"] if unselected else []
-    parts += [f"{excluded} more excluded from the plan"] if excluded else []
-    return ", ".join(parts)
+    return render("configurations", coverage(data.plan, data.judgement.states))
 
 
 def host_line(host: Host) -> str:
@@ -116,12 +103,6 @@ def host_line(host: Host) -> str:
     virtual = f", {host.virtualised}" if host.virtualised else ""
     ram = show_size(host.ram_bytes, "iec")
     return f"{host.cpu}, {counted(host.cores, 'core')}, {ram} RAM{virtual}"
-
-
-def _states(data: ReportData) -> Counter[str]:
-    """Return the number of configurations by state, without the A/A control."""
-    cells = (cell for item in data.plan.inputs for cell in data.arms(item.id))
-    return Counter(data.state(cell.id).state for cell in cells)
 
 
 def _when(data: ReportData) -> str:
