@@ -10,7 +10,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 IRREGULAR = "not a regular file"
 FIRST_LINES, LONGEST_LINE = 5, 200
@@ -149,6 +149,14 @@ def parse_json(
         return json.loads(text, object_pairs_hook=members, parse_int=whole)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+ACTIVE: Final = (
+    "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
+    "\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
+)
+"""Characters that act on what prints a text, for the brackets of a regular expression: C0 and C1
+controls without tab and line ends, zero-width characters and direction marks."""
 
 
 def escaped(match: re.Match[str]) -> str:

@@ -26,7 +26,6 @@ from bench_framework.model.reasons import Reason, message
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 
-MOST_NAMED: Final = 4
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""
 
@@ -49,13 +48,6 @@ class Names:
         cell = self.cells[cell_id]
         label = self.plan.variant(cell.variant_id).label
         return f"{label} (control)" if cell.role is Role.CONTROL else label
-
-    def names(self, cell_ids: Sequence[str]) -> str:
-        """Return the names of variants; at most the first four if there are many."""
-        labels = [self.label(cell) for cell in cell_ids]
-        if len(labels) <= MOST_NAMED + 1:
-            return ", ".join(labels)
-        return f"{', '.join(labels[:MOST_NAMED])} and {len(labels) - MOST_NAMED} more"
 
 
 class Costs:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
-from bench_framework.foreign import escaped
+from bench_framework.foreign import ACTIVE, escaped
 from bench_framework.masking import masked
 from bench_framework.text.words import in_ascii
 
@@ -38,11 +38,8 @@ _QUOTED = re.compile(r"`[^`]*`")
 _FIXED_SPACE = "\u0000"
 """Placeholder for a space at which lines are not broken."""
 DEFAULT_WIDTH = 100
-_ACTIVE: Final = re.compile(
-    "[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]"
-    "|\x1b(?!\\[(?:0|1|2|33|34|35)m)"
-)
-"""Control characters, zero-width characters, direction marks, and all escape sequences except colours."""
+_ACTIVE: Final = re.compile(f"(?!\x1b\\[(?:0|1|2|33|34|35)m)[{ACTIVE}\r]")
+"""Active characters and carriage returns, but not the escape sequences of colours."""
 
 _LINE_ENDS: Final = str.maketrans(
     {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\u2028": "\\u2028", "\u2029": "\\u2029"}

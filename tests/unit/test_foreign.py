@@ -1,10 +1,13 @@
 """Tests of reading what other programs wrote: FIFOs, devices and nested JSON end with an error."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from bench_framework import foreign
+from bench_framework.cli import console
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import AnswerError, MachineError, UsageError
 from bench_framework.execution.answers import AnswerReader, digest_file
@@ -29,6 +32,7 @@ from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Cell, Dataset, Input, Role
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.run import Block
+from bench_framework.report.render import widths
 from bench_framework.scenario.document import MAX_BYTES
 from bench_framework.scenario.gate_policy import read_accepted
 from tests.unit.workflow.measured_record import made_plan
@@ -147,3 +151,13 @@ def test_the_lines_of_an_error_begin_at_its_first_panic() -> None:
     assert last_lines(lines, 99) == lines
     assert in_one_line("\n\n ".join(lines)) == " / ".join(panic[:2])
     assert in_one_line("") == ""
+
+
+def test_the_terminal_and_the_pages_escape_the_same_active_characters() -> None:
+    hidden = {chr(n) for n in range(0x10000) if re.match(f"[{foreign.ACTIVE}]", chr(n))}
+    assert hidden.isdisjoint("\t\n\r aä→")
+    assert hidden > {"\x00", "\x1b", "\x9f", "\u200b", "\u202e", "\ufeff"}
+    for escape in (console.escape_active, widths.visible):
+        assert all(escape(char) != char for char in hidden)
+    assert console.escape_active("\x1b[33mx\x1b[0m") == "\x1b[33mx\x1b[0m"
+    assert console.escape_active("\x1b[2J") == "\\x1b[2J"

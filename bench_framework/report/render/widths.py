@@ -6,13 +6,11 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from bench_framework.foreign import escaped
+from bench_framework.foreign import ACTIVE, escaped
 
 _LINE_BREAKS: Final = re.compile(r"[\r\n\u2028\u2029]+")
-_ACTIVE: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ufffe\uffff]"
-)
-"""C0 and C1 controls, zero-width characters, bidirectional marks, and what XML cannot contain."""
+_ACTIVE: Final = re.compile(f"[{ACTIVE}\ufffe\uffff]")
+"""Active characters, and what XML cannot contain."""
 
 COMMAND: Final = re.compile(r"`(benchctl [^`|\r\n]*[^`|\s])`")
 """A command that a sentence quotes. A bar would end the cell of a Markdown table."""
