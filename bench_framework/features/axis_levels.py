@@ -32,7 +32,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import effect_note
-from bench_framework.report.table_cells import ADJUSTED_CI, comparison_cells, verdict_cell
+from bench_framework.report.table_cells import CI, comparison_cells, verdict_cell
 from bench_framework.text.numbers import format_percent, interim_analyses, replication
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun, word
@@ -127,7 +127,7 @@ def _table(
         Column(title),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),
         Column(f"vs {start}", "decimal"),
-        Column(ADJUSTED_CI, drop=1),
+        Column(CI, drop=1),
         Column("Verdict"),
         Column("n", "right", drop=2),
         Column("Notes", prose=True),

@@ -12,7 +12,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import (
-    ADJUSTED_CI,
+    CI,
     Scale,
     comparison_cells,
     cores_cell,
@@ -54,7 +54,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Variant"),
         Column(titled(metric_name(data.metric), unit), "decimal"),
         Column("vs baseline", "decimal"),
-        Column(ADJUSTED_CI, drop=1),
+        Column(CI, drop=1),
         Column("Verdict"),
     ]
     if size is not None:

@@ -22,7 +22,7 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.table_cells import Scale, scale_of, titled
+from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.rounding import thresholds
 from bench_framework.text.numbers import (
     DASH,
@@ -36,7 +36,6 @@ from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
 from bench_framework.units import counted
 
-CI: Final = "95\u202f% CI"
 MANY_ROWS: Final = 14
 """Most rows of a table that leaves out variants."""
 FEW_MORE: Final = 3

@@ -26,7 +26,7 @@ from bench_framework.text.numbers import (
 )
 from bench_framework.text.words import WORDS, verdict_text
 
-ADJUSTED_CI: Final = "95\u202f% CI"
+CI: Final = "95\u202f% CI"
 """Title of a column of intervals (docs/method.md#intervals)."""
 T = TypeVar("T")
 Value = TypeVar("Value", int, float)

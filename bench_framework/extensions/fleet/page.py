@@ -22,9 +22,8 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
-from bench_framework.report.main_table import CI
 from bench_framework.report.sections.masthead import verdict_glossary
-from bench_framework.report.table_cells import interval_cells, verdict_cell
+from bench_framework.report.table_cells import CI, interval_cells, verdict_cell
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH
 from bench_framework.text.words import noun

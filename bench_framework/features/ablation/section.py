@@ -13,7 +13,7 @@ from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Ro
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
-    ADJUSTED_CI,
+    CI,
     contrast_cells,
     interaction_cell,
     scale_of,
@@ -83,7 +83,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
         Column("Change", prose=True),
         Column(f"Time after, {scale.unit}", "decimal", drop=2),
         Column("Step ratio", "decimal"),
-        Column(ADJUSTED_CI, drop=3),
+        Column(CI, drop=3),
         Column("Verdict"),
         Column("Share of the total", "right", drop=1),
         Column("n", "right", drop=4),

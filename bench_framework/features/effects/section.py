@@ -8,7 +8,7 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import (
-    ADJUSTED_CI,
+    CI,
     contrast_cells,
     interaction_cell,
     interval_cells,
@@ -54,7 +54,7 @@ def _mains(
         *left("Axis", "Level"),
         Column("vs", drop=1),
         Column("Geometric mean ratio", "decimal"),
-        Column(ADJUSTED_CI, drop=2),
+        Column(CI, drop=2),
         *left("Verdict", "Significant in"),
         Column("n", "right", drop=3),
     )
@@ -90,7 +90,7 @@ def _interactions(
     columns = (
         *left("Axes", "Levels"),
         Column("Interaction", "decimal"),
-        Column(ADJUSTED_CI, drop=2),
+        Column(CI, drop=2),
         Column("Verdict"),
         Column("Significant in", drop=1),
         Column("n", "right", drop=3),
@@ -206,7 +206,7 @@ def _sign_columns(subject: str, reference: str) -> tuple[Column, ...]:
     return (
         *left("Axis", "Level"),
         Column(f"{subject} vs {reference}", "decimal"),
-        Column(ADJUSTED_CI, drop=1),
+        Column(CI, drop=1),
         Column("Verdict"),
     )
 

@@ -27,7 +27,7 @@ from bench_framework.report.main_table import change_text, in_times, size_note
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
-    ADJUSTED_CI,
+    CI,
     finding,
     interval_cells,
     scale_of,
@@ -223,7 +223,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
         Column("Change", prose=True),
         Column("Input"),
         Column("Effect", "decimal"),
-        Column(ADJUSTED_CI, drop=2),
+        Column(CI, drop=2),
         *left("Verdict", "Hypothesis is"),
         Column("n", "right", drop=1),
     )
@@ -301,7 +301,7 @@ def _replacement_table(
         Column(f"Before, {scale.unit}", "decimal"),
         Column(f"After, {scale.unit}", "decimal"),
         Column("After ÷ before", "decimal"),
-        Column(ADJUSTED_CI, drop=1),
+        Column(CI, drop=1),
         Column("Verdict"),
         Column("What changed", prose=True, drop=2),
         Column("n", "right", drop=3),

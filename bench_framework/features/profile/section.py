@@ -19,6 +19,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import claim_bullets, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import CI
 from bench_framework.rounding import plain
 from bench_framework.text.names import capital, closed
 from bench_framework.text.numbers import DASH, fixed
@@ -97,9 +98,9 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
     columns = (
         Column("Symbol"),
         Column("Self %", "decimal"),
-        Column("95\u202f% CI", drop=2),
+        Column(CI, drop=2),
         Column("Inclusive %", "decimal"),
-        Column("95\u202f% CI", drop=3),
+        Column(CI, drop=3),
         Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
         Column("In", drop=4),
@@ -132,7 +133,7 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
     columns = (
         Column("Bucket"),
         Column("Self %", "decimal"),
-        Column("95\u202f% CI", drop=2),
+        Column(CI, drop=2),
         Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
         Column("Runs", "right"),
     )

@@ -12,7 +12,7 @@ from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.table_cells import value_cell
+from bench_framework.report.table_cells import CI, value_cell
 from bench_framework.text.numbers import (
     DASH,
     percent,
@@ -55,7 +55,7 @@ def _table(data: ReportData, item: Input, rows: list[Derived]) -> Table:
     columns = (
         Column("Name"),
         Column("Value", "decimal"),
-        *left("95\u202f% CI", "Unit"),
+        *left(CI, "Unit"),
         Column("From", prose=True),
         Column("Method", drop=2, prose=True),
         Column("n", "right", drop=1),

@@ -13,7 +13,7 @@ from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import (
-    ADJUSTED_CI,
+    CI,
     Scale,
     comparison_cells,
     finding,
@@ -68,7 +68,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
         Column("Variant"),
         Column(f"Peak RSS, {scale.unit}", "decimal"),
         Column("vs baseline", "decimal"),
-        Column(ADJUSTED_CI, drop=4),
+        Column(CI, drop=4),
         Column("Verdict"),
         Column("% of input", "right", drop=2),
         Column(f"Anonymous, {scale.unit}", "decimal", drop=3),

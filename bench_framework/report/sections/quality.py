@@ -28,7 +28,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.failed_runs import event_text
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import host_line
-from bench_framework.report.table_cells import ADJUSTED_CI, verdict_cell
+from bench_framework.report.table_cells import CI, verdict_cell
 from bench_framework.text.numbers import (
     DASH,
     interim_analyses,
@@ -82,7 +82,7 @@ def _control_table(data: ReportData) -> Table | None:
         return None
     looks = data.judgement.looks
     columns = (
-        *left("Input", "Metric", f"Ratio and {ADJUSTED_CI}", "Verdict"),
+        *left("Input", "Metric", f"Ratio and {CI}", "Verdict"),
         *numeric(f"N{NOISE_FLOOR[1:]}", "n"),
     )
     caption = (
