@@ -99,12 +99,11 @@ class DerivedRow:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text of the author, which reports print separately from results.
-
-    Attributes:
-        code: lines that are printed unchanged below the text, or empty.
-    """
+    """A note of the author, shown in a separate section of the report."""
 
     title: str
+    """Heading of the note."""
     text: str
+    """Text of the note."""
     code: str = ""
+    """Lines to print unchanged below the text, such as a program or a call."""

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
+from bench_framework.model.written import NOT_WRITTEN, HostLabels, Positive, written_as
 from bench_framework.units import counted
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
@@ -91,28 +92,27 @@ def is_label(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HostPolicy:
-    """The hosts of a fleet that measure a scenario, each with a record of its own.
+    """Hosts of a fleet, by one of these keys."""
 
-    One attribute is set. Without one, any host measures.
-    """
-
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
     """Names of hosts, from the command line."""
-    everyone: bool = False
-    labels: tuple[str, ...] = ()
-    """Labels. One host measures for each of them."""
-    per_kind: int = 0
-    """Number of hosts of each kind. Hosts of one kind have equal fingerprints."""
-    any: int = 0
-    """Number of hosts of any kind."""
-    split_inputs: int = 0
-    """Number of hosts of one kind that measure different inputs."""
+    everyone: bool = field(default=False, metadata=NOT_WRITTEN)
+    """True for `all`."""
+    any: Positive | None = None
+    """Number of hosts of any kind: those with the shortest queues."""
+    labels: HostLabels = field(default=(), metadata=written_as("label"))
+    """Labels of `benchctl fleet worker --label`, or architectures (`x86_64`, `aarch64`). One host
+    measures for each of them."""
+    per_kind: Positive | None = None
+    """Number of hosts of each kind: with equal CPU, cores, memory, kernel and governor."""
+    split_inputs: Positive | None = None
+    """Largest number of hosts of one kind, each of which measures other inputs."""
 
     @property
     def several(self) -> bool:
         """True if more than one host can be chosen."""
-        one = len(self.names) < 2 and len(self.labels) < 2 and self.any < 2  # noqa: PLR2004 -- several
-        return self.everyone or self.per_kind > 0 or self.split_inputs > 1 or not one
+        numbers = (len(self.names), len(self.labels), self.any or 0, self.split_inputs or 0)
+        return self.everyone or self.per_kind is not None or max(numbers) > 1
 
     @property
     def text(self) -> str:

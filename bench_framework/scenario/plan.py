@@ -89,7 +89,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
             for v, given in everything
             if v.build is not None and v.build.pgo
         ),
-        hosts=_hosts(scenario),
+        hosts=spec.hosts,
     )
     return replace(plan, judge=replace(plan.judge, gate=gate_policy(scenario, plan)))
 
@@ -205,18 +205,6 @@ def _judge(scenario: Scenario) -> policies.JudgePolicy:
     return policies.JudgePolicy(tuple(spec.judge), margin=margin, margins=margins, level=spec.level)
 
 
-def _hosts(scenario: Scenario) -> policies.HostPolicy | None:
-    part = scenario.spec.hosts
-    if part is None or isinstance(part, str):
-        return policies.HostPolicy(everyone=True) if part else None
-    return policies.HostPolicy(
-        labels=tuple(part.label),
-        per_kind=part.per_kind or 0,
-        any=part.any or 0,
-        split_inputs=part.split_inputs or 0,
-    )
-
-
 def _per_metric(
     given: float | dict[str, float] | None, default: float, by_metric: tuple[tuple[str, float], ...]
 ) -> tuple[float, tuple[tuple[str, float], ...]]:
@@ -227,7 +215,7 @@ def _per_metric(
 
 def _notes(scenario: Scenario) -> tuple[Note, ...]:
     about = (Note("About", scenario.spec.about),) if scenario.spec.about else ()
-    return (*about, *(Note(note.title, note.text, note.code) for note in scenario.spec.notes))
+    return (*about, *scenario.spec.notes)
 
 
 def _unit_family(scenario: Scenario) -> Literal["iec", "si"]:

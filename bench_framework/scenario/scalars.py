@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from bench_framework.model.policies import is_label
+from bench_framework.model.policies import HostPolicy, is_label
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.text.errors import error_text
 from bench_framework.units import parse_duration, parse_percent
@@ -198,12 +198,14 @@ def symbol(value: Any) -> str:
 
 def hosts(value: Any) -> Any:
     """Read ``all``. A mapping is read by its keys."""
-    if isinstance(value, dict) or value == "all":
+    if isinstance(value, dict):
         return value
+    if value == "all":
+        return HostPolicy(everyone=True)
     raise Refused("BC102.not-hosts", value=describe(value), near=suggest(value, ["all"]))
 
 
-def host_labels(value: Any) -> list[str]:
+def host_labels(value: Any) -> tuple[str, ...]:
     """Read labels of hosts, each given once."""
     names = [text(word) for word in words(value)]
     for number, name in enumerate(names):
@@ -212,7 +214,7 @@ def host_labels(value: Any) -> list[str]:
             fault = "has other characters than letters, digits, `-`, `_` and `.`, or is too long"
         if fault:
             raise Refused("BC108.host-label", name=name, fault=fault)
-    return names
+    return tuple(names)
 
 
 def scenario_name(value: Any) -> str:

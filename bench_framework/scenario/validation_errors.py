@@ -13,7 +13,7 @@ from bench_framework.model import json_path
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Document, Path, split_lines, suggest
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import Part, docstrings, parts_in
+from bench_framework.scenario.schema.types import docstrings, keys, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 from bench_framework.text.errors import ErrorText, error_text
 from bench_framework.units import counted
@@ -35,7 +35,7 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     loc: tuple[str | int, ...] = error["loc"]
     path = known_path(document.data, loc)
     kind, context = error["type"], error.get("ctx", {})
-    if kind == "extra_forbidden":
+    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         return _unknown_key(document, loc, path), path
     if kind == "missing":
         name = str(loc[-1])
@@ -55,11 +55,11 @@ def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
     value = document_value(document.data, path)
     name, given = spell(path), scalars.describe(value)
     match kind:
-        case "list_type":
+        case "list_type" | "tuple_type":
             word = value if isinstance(value, str) else ""
             key = "BC102.not-a-list"
             return document.value_problem(path, key, path=name, value=given, word=word)
-        case "dict_type" | "model_type":
+        case "dict_type" | "model_type" | "dataclass_type":
             return document.value_problem(path, "BC102.no-mapping", path=name, value=given)
         case "too_short":
             least, count = context["min_length"], context["actual_length"]
@@ -117,14 +117,14 @@ def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Pr
     place = spell(path[:-1]) if path[:-1] else ""
     if path[:-1] == ("worker",) and key in {"image", "container"}:
         return document.key_problem(path, "BC101.container", key=key, place=place)
-    keys = sorted(part_at(loc[:-1]).by_key())
-    near, allowed = suggest(key, keys), scalars.list_names(keys)
+    known = sorted(keys(part_at(loc[:-1])))
+    near, allowed = suggest(key, known), scalars.list_names(known)
     return document.key_problem(path, "BC101", key=key, place=place, near=near, allowed=allowed)
 
 
-def part_at(loc: Sequence[str | int]) -> type[Part]:
-    """Return the model of the mapping at `loc`, a pydantic location with union tags."""
-    kinds: list[type[Part]] = [ScenarioFile]
+def part_at(loc: Sequence[str | int]) -> type[Any]:
+    """Return the type of the mapping at `loc`, a pydantic location with union tags."""
+    kinds: list[type[Any]] = [ScenarioFile]
     for step in loc:
         if step in {"<list>", "<mapping>", "<scalar>"}:
             kinds = [kind for kind in kinds if kind is not AxisTable] or kinds
@@ -135,15 +135,14 @@ def part_at(loc: Sequence[str | int]) -> type[Part]:
     return kinds[0]
 
 
-def _below(kinds: list[type[Part]], key: str) -> list[type[Part]]:
-    names = [(kind, kind.by_key()[key]) for kind in kinds if key in kind.by_key()]
-    return [part for kind, name in names for part in parts_in(kind.model_fields[name].annotation)]
+def _below(kinds: list[type[Any]], key: str) -> list[type[Any]]:
+    return [part for kind in kinds if key in keys(kind) for part in parts_in(keys(kind)[key].type)]
 
 
 def _description(loc: Sequence[str | int]) -> str:
     """Return the description of a missing key; empty if it has none."""
     part, key = part_at(loc[:-1]), str(loc[-1])
-    text = docstrings(part).get(part.by_key().get(key, ""), "")
+    text = docstrings(part).get(key, "")
     return f"{text[:1].lower()}{text[1:]}".rstrip(".").replace("\n", " ")
 
 

@@ -9,17 +9,17 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import Part, parts_in
+from bench_framework.scenario.schema.types import keys, parts_in
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/scenario.md").read_text(encoding="utf-8")
 
 
-def parts(part: type[Part]) -> Iterator[type[Part]]:
+def parts(part: type[Any]) -> Iterator[type[Any]]:
     """Yield a mapping of the scenario language and the mappings inside it."""
     yield part
-    for field in part.model_fields.values():
-        for inner in parts_in(field.annotation):
+    for key in keys(part).values():
+        for inner in parts_in(key.type):
             yield from parts(inner)
 
 
@@ -33,20 +33,16 @@ def choices(annotation: Any) -> Iterator[str]:
 
 
 def test_every_key_is_documented() -> None:
-    keys = {
-        field.alias or name
-        for part in parts(ScenarioFile)
-        for name, field in part.model_fields.items()
-    }
-    assert [key for key in sorted(keys) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)] == []
+    names = {key for part in parts(ScenarioFile) for key in keys(part)}
+    assert [key for key in sorted(names) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)] == []
 
 
 def test_every_choice_is_documented() -> None:
     words = {
         word
         for part in parts(ScenarioFile)
-        for field in part.model_fields.values()
-        for word in choices(field.annotation)
+        for key in keys(part).values()
+        for word in choices(key.type)
     }
     assert "one-at-a-time" in words
     assert [word for word in sorted(words) if f"`{word}`" not in PAGE] == []

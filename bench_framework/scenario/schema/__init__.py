@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
 
+from bench_framework.model.declarations import Note
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
@@ -27,16 +28,18 @@ from bench_framework.scenario.schema.types import (
     Level,
     Name,
     NotList,
-    NotText,
     Part,
     PerMetric,
+    PlanPart,
     Symbol,
     Text,
     ValueName,
     Variable,
     docstrings,
+    keys,
     parts_in,
     read_by,
+    refuse,
     shape,
 )
 from bench_framework.scenario.schema.worker import AxisForm, Worker
@@ -119,16 +122,7 @@ class ScenarioFile(Part):
     `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
     """Number of rounds, order, and when measuring stops."""
-    hosts: (
-        Annotated[
-            Annotated[Literal["all"], ONE_OF, Tag("<scalar>")]
-            | Annotated[parts.HostsPart, Tag("<mapping>")]
-            | Annotated[NotText, Tag("<list>")],
-            Discriminator(shape),
-            read_by(scalars.hosts),
-        ]
-        | None
-    ) = None
+    hosts: parts.Hosts | None = None
     """Hosts on which `benchctl run --scheduler` measures, each with a record of its own: `all`,
     `{any: 2}`, `{label: [arm64, x86]}` or `{per-kind: 3}`. Without `--scheduler`, it has no
     effect. Default: one host."""
@@ -166,7 +160,7 @@ class ScenarioFile(Part):
     profile is `worker.profile`."""
     describe: list[parts.DescribePart] = []
     """Descriptions of variants, shown with their results."""
-    notes: list[parts.NotePart] = []
+    notes: list[Annotated[Note, PlanPart()]] = []
     """Notes of the author, shown in a separate section of the report."""
     published: parts.PublishedPart | None = None
     """A published report, and what tests each of its claims. The report says which are
@@ -183,33 +177,37 @@ class ScenarioFile(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         text = isinstance(self.command, str)
-        self.refuse(text and not self.shell, "BC102.command-not-a-list", "command")
-        self.refuse(self.shell and not text, "BC108.shell-without-command-line", "shell")
+        refuse(text and not self.shell, "BC102.command-not-a-list", "command")
+        refuse(self.shell and not text, "BC108.shell-without-command-line", "shell")
         for key in self.fixed:
-            self.refuse(key in self.axes, "BC108.axis-and-fixed-key", "fixed", key, key=key)
+            refuse(key in self.axes, "BC108.axis-and-fixed-key", "fixed", key, key=key)
         return self
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of scenarios, with docstrings as descriptions."""
-    for part in dict.fromkeys(_below(ScenarioFile)):
-        for name, text in docstrings(part).items():
-            part.model_fields[name].description = text
-        part.model_rebuild(force=True)
-    model_schema = _tidy(ScenarioFile.model_json_schema(by_alias=True))
+    whole = ScenarioFile.model_json_schema(by_alias=True)
+    for part in _below(ScenarioFile):
+        mapping = whole["$defs"].get(part.__name__, whole)
+        mapping = mapping.get("anyOf", [mapping])[-1]
+        written = mapping["properties"]
+        mapping["properties"] = {key: written[key] for key in keys(part)}
+        for key, text in docstrings(part).items():
+            described = {**written[key], "description": text}
+            mapping["properties"][key] = dict(sorted(described.items()))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "benchctl scenario",
-        **model_schema,
+        **_tidy(whole),
     }
 
 
-def _below(part: type[Part]) -> Iterator[type[Part]]:
-    """Yield a part and the parts that it contains, contained parts first."""
-    for field in part.model_fields.values():
-        for inner in parts_in(field.annotation):
-            yield from _below(inner)
+def _below(part: type[Any]) -> Iterator[type[Any]]:
+    """Yield a part and the parts that it contains."""
     yield part
+    for key in keys(part).values():
+        for inner in parts_in(key.type):
+            yield from _below(inner)
 
 
 def _tidy(node: Any) -> Any:

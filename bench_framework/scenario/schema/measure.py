@@ -36,7 +36,10 @@ from bench_framework.scenario.schema.types import (
     WarmupCount,
     Words,
     also_as,
+    need,
     read_by,
+    refuse,
+    refuse_unused,
     shape,
 )
 
@@ -59,7 +62,7 @@ class Rounds(Part):
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
-        self.refuse(crossed, "BC108.min-above-max", "min", min=self.min, max=self.max)
+        refuse(crossed, "BC108.min-above-max", "min", min=self.min, max=self.max)
         return self
 
 
@@ -107,10 +110,8 @@ class Measure(Part):
     @model_validator(mode="after")
     def _looks(self) -> Self:
         fixed = self.until == "rounds"
-        self.refuse(
-            fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy"
-        )
-        self.refuse(fixed and self.rounds.max is None, "BC108.until-without-rounds", "until")
+        refuse(fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy")
+        refuse(fixed and self.rounds.max is None, "BC108.until-without-rounds", "until")
         return self
 
 
@@ -173,7 +174,7 @@ class Gate(_Margins):
     def _known(self) -> Self:
         gated = [name for name, _ in self.margins()]
         for metric in self.require:
-            self.refuse(
+            refuse(
                 metric not in gated,
                 "BC108.metric-not-gated",
                 "require",
@@ -249,15 +250,15 @@ class AnswerPart(Part):
         given = [key for key in (*EDITS, "check") if self.is_given(key)]
         for key in given:
             unused = key != "compare" and self.compare == "none"
-            self.refuse_unused(unused, key, "has no effect with `compare: none`")
+            refuse_unused(unused, key, "has no effect with `compare: none`")
             unused = key != "check" and "check" in given
-            self.refuse_unused(unused, key, "has no effect with `check`, which alone decides")
+            refuse_unused(unused, key, "has no effect with `check`, which alone decides")
             lost = key != "compare" and self.stdout != "file" and self.file is None
-            self.refuse_unused(lost, key, f"has no effect with `stdout: {self.stdout}`")
+            refuse_unused(lost, key, f"has no effect with `stdout: {self.stdout}`")
         wrong = self.json_part is not None and "compare" in given and self.compare != "json"
-        self.refuse(wrong, "BC108.json-contradicts-compare", "json", compare=self.compare)
+        refuse(wrong, "BC108.json-contradicts-compare", "json", compare=self.compare)
         lines = isinstance(self.differs, float) and self.kind == "json"
-        self.refuse(lines, "BC108.differs-counts-lines", "differs")
+        refuse(lines, "BC108.differs-counts-lines", "differs")
         return self
 
     def is_given(self, key: str) -> bool:
@@ -312,9 +313,9 @@ class ProfilePart(Part):
     @model_validator(mode="after")
     def _sane(self) -> Self:
         hz = self.frequency
-        self.refuse(hz > MOST_HZ, "BC108.frequency-too-high", "frequency", hz=hz, most_hz=MOST_HZ)
+        refuse(hz > MOST_HZ, "BC108.frequency-too-high", "frequency", hz=hz, most_hz=MOST_HZ)
         reserved = OTHER in self.buckets
-        self.refuse(reserved, "BC108.reserved-bucket", "buckets", OTHER)
+        refuse(reserved, "BC108.reserved-bucket", "buckets", OTHER)
         return self
 
 
@@ -364,11 +365,11 @@ class MetricPart(Part):
             return self
         for key in COUNTER_KEYS:
             unused = key in self.model_fields_set
-            self.refuse_unused(unused, key, "has an effect only for `instructions`")
+            refuse_unused(unused, key, "has an effect only for `instructions`")
         both = self.json_path is not None and self.regex is not None
-        self.refuse(both, "BC108.json-and-regex", "regex")
+        refuse(both, "BC108.json-and-regex", "regex")
         located = self.json_path is not None or self.regex is not None or self.source == "worker"
-        self.need(located, "BC107.metric-without-place")
+        need(located, "BC107.metric-without-place")
         reported = self.source == "worker" and self.regex is not None
-        self.refuse(reported, "BC108.regex-of-worker", "regex")
+        refuse(reported, "BC108.regex-of-worker", "regex")
         return self

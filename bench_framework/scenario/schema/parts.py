@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from bench_framework.model.policies import HostPolicy
 from bench_framework.model.published import TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
@@ -14,12 +15,17 @@ from bench_framework.scenario.schema.types import (
     SCALARS,
     Flag,
     Part,
+    PlanPart,
     Positive,
     Several,
     Text,
     ValueName,
     also_as,
+    keys,
+    need,
     read_by,
+    refuse,
+    refuse_unused,
 )
 
 DATASETS: Final = (
@@ -63,24 +69,20 @@ class InputPart(Part):
     def _one_kind(self) -> Self:
         given = [key for key in INPUT_KINDS if getattr(self, key)]
         kinds = "`, `".join(INPUT_KINDS[:-1]) + f"` or `{INPUT_KINDS[-1]}"
-        self.need(given, "BC107.input-without-kind", kinds=kinds)
-        self.refuse(
-            len(given) > 1, "BC108.several-inputs", *given[1:2], given="` and `".join(given[:2])
-        )
-        self.need(not self.dataset or self.size, "BC107.dataset-without-size")
+        need(given, "BC107.input-without-kind", kinds=kinds)
+        refuse(len(given) > 1, "BC108.several-inputs", *given[1:2], given="` and `".join(given[:2]))
+        need(not self.dataset or self.size, "BC107.dataset-without-size")
         needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
         for key, kind in needs.items():
             unused = key in self.model_fields_set and given[0] != kind
-            self.refuse_unused(unused, key.replace("_", "-"), f"has no effect with `{given[0]}`")
+            refuse_unused(unused, key.replace("_", "-"), f"has no effect with `{given[0]}`")
         pinned = self.sha256 is not None and self.dataset
-        self.refuse_unused(
-            pinned, "sha256", "has no effect with `dataset`: the seed fixes the data"
-        )
+        refuse_unused(pinned, "sha256", "has no effect with `dataset`: the seed fixes the data")
         return self
 
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield every text that may contain placeholders, with its path within `input`."""
-        for key, name in self.by_key().items():
+        for key, (name, _) in keys(type(self)).items():
             value = getattr(self, name)
             if isinstance(value, list):
                 yield from (((key, index), text) for index, text in enumerate(value))
@@ -113,12 +115,12 @@ class ExperimentPart(Part):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         count = len(self.change)
-        self.refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
+        refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
         for key in ("at", "expect", "metric"):
             unused = key in self.model_fields_set and not self.hypothesis
-            self.refuse(unused, "BC108.key-without-hypothesis", key, key=key)
+            refuse(unused, "BC108.key-without-hypothesis", key, key=key)
         decided = self.at and self.decision != "open"
-        self.refuse(decided, "BC108.decision-without-change", "decision")
+        refuse(decided, "BC108.decision-without-change", "decision")
         return self
 
 
@@ -152,44 +154,21 @@ class AnchorPart(Part):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         given = [part for part in (self.rev, self.variant) if part is not None]
-        self.need(given, "BC107.anchor-without-variant")
-        self.refuse(len(given) > 1, "BC108.several-anchors", "rev")
+        need(given, "BC107.anchor-without-variant")
+        refuse(len(given) > 1, "BC108.several-anchors", "rev")
         return self
 
 
-class HostsPart(Part):
-    """Hosts of a fleet, by one of these keys."""
-
-    any: Positive | None = None
-    """Number of hosts of any kind: those with the shortest queues."""
-    label: Annotated[list[str], read_by(scalars.host_labels), WithJsonSchema(SCALARS)] = []
-    """Labels of `benchctl fleet worker --label`, or architectures (`x86_64`, `aarch64`). One host
-    measures for each of them."""
-    per_kind: Positive | None = Field(default=None, alias="per-kind")
-    """Number of hosts of each kind: with equal CPU, cores, memory, kernel and governor."""
-    split_inputs: Positive | None = Field(default=None, alias="split-inputs")
-    """Largest number of hosts of one kind, each of which measures other inputs."""
-
-    @model_validator(mode="after")
-    def _one_key(self) -> Self:
-        given = [key for key in type(self).model_fields if getattr(self, key)]
-        self.need(given, "BC107.hosts-without-key")
-        keys = [key.replace("_", "-") for key in given]
-        self.refuse(
-            len(keys) > 1, "BC108.several-kinds-of-hosts", *keys[1:2], keys="` and `".join(keys[:2])
-        )
-        return self
+def _one_kind_of_hosts(policy: HostPolicy) -> None:
+    given = [key for key, (name, _) in keys(HostPolicy).items() if getattr(policy, name)]
+    need(given or policy.everyone, "BC107.hosts-without-key")
+    both = "` and `".join(given[:2])
+    refuse(len(given) > 1, "BC108.several-kinds-of-hosts", *given[1:2], keys=both)
 
 
-class NotePart(Part):
-    """A note of the author, shown in a separate section of the report."""
-
-    title: Text
-    """Heading of the note."""
-    text: Text
-    """Text of the note."""
-    code: Text = ""
-    """Lines to print unchanged below the text, such as a program or a call."""
+Hosts: TypeAlias = Annotated[
+    HostPolicy, PlanPart(_one_kind_of_hosts, also={"const": "all"}), read_by(scalars.hosts)
+]
 
 
 class DescribePart(Part):
@@ -305,8 +284,8 @@ class PublishedClaimPart(Part):
     def _consistent(self) -> Self:
         given = [key for key in TESTS if self._given(key)]
         keys = ", ".join(f"`{key}`" for key in TESTS)
-        self.need(given, "BC107.claim-without-test", keys=keys)
-        self.refuse(
+        need(given, "BC107.claim-without-test", keys=keys)
+        refuse(
             len(given) > 1,
             "BC108.several-tests",
             given[-1],
@@ -314,11 +293,11 @@ class PublishedClaimPart(Part):
             last=given[-1],
         )
         figure = self.figure or self.not_testable is not None
-        self.need(figure, "BC107.claim-without-figure")
+        need(figure, "BC107.claim-without-figure")
         users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
         for key, takes in users.items():
             unused = key in self.model_fields_set and given[0] not in takes
-            self.refuse_unused(unused, key, f"has no effect with `{given[0]}`")
+            refuse_unused(unused, key, f"has no effect with `{given[0]}`")
         return self
 
 

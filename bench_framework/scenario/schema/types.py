@@ -3,10 +3,24 @@
 import ast
 import inspect
 import itertools
+import operator
 import sys
-from collections.abc import Callable
-from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from functools import cache, reduce
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from pydantic import (
     BaseModel,
@@ -15,12 +29,14 @@ from pydantic import (
     Discriminator,
     Field,
     GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     Tag,
     WithJsonSchema,
 )
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from bench_framework.model.plan import CacheState
+from bench_framework.model.written import Written
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
 
@@ -67,20 +83,22 @@ ONE_OF: Final = _OneOf()
 
 def also_as(**form: Any) -> ConfigDict:
     """Return the configuration of a part that may also be written in another form, for its schema."""
+    return ConfigDict(json_schema_extra=lambda schema: _extend(schema, form))
 
-    def extend(schema: dict[str, Any]) -> None:
-        whole = dict(schema)
-        schema.clear()
-        schema.update(anyOf=[form, whole], description=whole.pop("description"))
 
-    return ConfigDict(json_schema_extra=extend)
+def _extend(schema: dict[str, Any], form: Mapping[str, Any]) -> None:
+    """Change the schema of a part to that of the part or of another form."""
+    whole = dict(schema)
+    schema.clear()
+    schema.update(anyOf=[form, whole], description=whole.pop("description"))
 
 
 def shape(value: Any) -> str:
     """Return the tag of a union's branch: list, mapping or scalar."""
     if isinstance(value, list):
         return "<list>"
-    return "<mapping>" if isinstance(value, (dict, BaseModel)) else "<scalar>"
+    mapping = isinstance(value, (dict, BaseModel)) or is_dataclass(value)
+    return "<mapping>" if mapping else "<scalar>"
 
 
 SCALAR: Final = {"type": ["string", "number", "boolean"]}
@@ -160,40 +178,134 @@ Profile: TypeAlias = Annotated[
 
 
 class Part(BaseModel):
-    """A mapping in a scenario. An unknown key is an error."""
+    """A mapping in a scenario whose form in the plan differs. An unknown key is an error."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    @classmethod
-    def by_key(cls) -> dict[str, str]:
-        """Return the name of the field of each key."""
-        return {field.alias or name: name for name, field in cls.model_fields.items()}
 
-    def need(self, given: object, key: str, /, **values: object) -> None:
-        """Report a missing key (BC107) unless it is `given`."""
-        if not given:
-            raise refusal(Refused(key, **values))
+@dataclass(frozen=True, slots=True)
+class PlanPart:
+    """The reader of a mapping in a scenario that is a dataclass of the plan.
 
-    def refuse(self, wrong: object, key: str, /, *at: str, **values: object) -> None:
-        """Report keys that contradict each other or have no effect, at the key `at`."""
-        if wrong:
-            raise refusal(Refused(key, **values), at)
+    The keys are the names of the fields with `-` in place of `_`, unless their metadata name another
+    key (`model.written`). The type of a field selects the reader of its value.
+    """
 
-    def refuse_unused(self, unused: object, key: str, text: str) -> None:
-        """Report a key that has no effect. `text` follows its name in the message."""
-        self.refuse(unused, "BC108.unused-key", key, key=key, text=text)
+    check: Callable[[Any], None] | None = None
+    """A function that gets the part, and reports contradictions by `need` and `refuse`."""
+    also: Mapping[str, Any] | None = field(default=None, hash=False)
+    """JSON Schema of another form of the part."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        name_of = {key.field: text for text, key in keys(source).items()}
+        arguments = []
+        for item in fields(source):
+            text = name_of.get(item.name)
+            kind = keys(source)[text].type if text is not None else Any
+            schema = handler.generate_schema(kind)
+            if item.default is not MISSING:
+                schema = core_schema.with_default_schema(schema, default=item.default)
+            elif item.default_factory is not MISSING:
+                factory = item.default_factory
+                schema = core_schema.with_default_schema(schema, default_factory=factory)
+            arguments.append(
+                core_schema.dataclass_field(
+                    item.name,
+                    schema,
+                    init=text is not None,
+                    validation_alias=text,
+                    serialization_alias=text,
+                )
+            )
+        name = source.__name__
+        whole = core_schema.dataclass_schema(
+            source,
+            core_schema.dataclass_args_schema(name, arguments),
+            [item.name for item in fields(source)],
+            config=core_schema.CoreConfig(extra_fields_behavior="forbid"),
+            slots=True,
+            frozen=True,
+            ref=name,
+        )
+        return core_schema.no_info_after_validator_function(self._checked, whole)
+
+    def _checked(self, part: Any) -> Any:
+        if self.check is not None:
+            self.check(part)
+        return part
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        json_schema = handler(schema)
+        if self.also is not None:
+            _extend(handler.resolve_ref_schema(json_schema), self.also)
+        return json_schema
 
 
-def parts_in(annotation: Any) -> list[type[Part]]:
+def need(given: object, key: str, /, **values: object) -> None:
+    """Report a missing key (BC107) unless it is `given`."""
+    if not given:
+        raise refusal(Refused(key, **values))
+
+
+def refuse(wrong: object, key: str, /, *at: str, **values: object) -> None:
+    """Report keys that contradict each other or have no effect, at the key `at`."""
+    if wrong:
+        raise refusal(Refused(key, **values), at)
+
+
+def refuse_unused(unused: object, key: str, text: str) -> None:
+    """Report a key that has no effect. `text` follows its name in the message."""
+    refuse(unused, "BC108.unused-key", key, key=key, text=text)
+
+
+class Key(NamedTuple):
+    """A key of a part: the name of its field, and its type for pydantic."""
+
+    field: str
+    type: Any
+
+
+def keys(part: type[Any]) -> dict[str, Key]:
+    """Return the keys of a part by their names in a scenario."""
+    if issubclass(part, BaseModel):
+        kinds = part.model_fields.items()
+        return {field.alias or name: Key(name, field.annotation) for name, field in kinds}
+    hints = get_type_hints(part, include_extras=True)
+    names = {f.name: f.metadata.get("key", f.name.replace("_", "-")) for f in fields(part)}
+    return {key: Key(name, written_type(hints[name])) for name, key in names.items() if key}
+
+
+def written_type(kind: Any) -> Any:
+    """Return the type, for pydantic, of a key whose value has a type in the plan."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in _READERS:
+        return _READERS[kind]
+    if origin is Annotated:
+        return next(_READERS[form] for form in inner if isinstance(form, Written))
+    if origin is Literal:
+        return Annotated[kind, ONE_OF]
+    if is_dataclass(kind):
+        return Annotated[kind, PlanPart()]
+    if origin in (Union, UnionType):
+        return reduce(operator.or_, map(written_type, inner))
+    if origin in (tuple, dict):
+        return origin[tuple(map(written_type, inner))]
+    return kind
+
+
+def parts_in(annotation: Any) -> list[type[Any]]:
     """Return the parts that occur in a key's type, in order."""
-    if isinstance(annotation, type) and issubclass(annotation, Part):
+    if isinstance(annotation, type) and (issubclass(annotation, Part) or is_dataclass(annotation)):
         return [annotation]
     return [part for inner in get_args(annotation) for part in parts_in(inner)]
 
 
-@cache
-def docstrings(part: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring of each field that has one, read from the source code.
+def docstrings(part: type[Any]) -> dict[str, str]:
+    """Return the docstring of each key that has one, read from the source code.
 
     pydantic's `use_attribute_docstrings` reads the docstrings of every model at import. Only the
     JSON Schema and the message about a missing key need them.
@@ -205,16 +317,16 @@ def docstrings(part: type[BaseModel]) -> dict[str, str]:
         for node in _source(part.__module__).body
         if isinstance(node, ast.ClassDef) and node.name == part.__name__
     )
-    return {
+    texts = {
         field.target.id: inspect.cleandoc(text.value.value)
         for field, text in itertools.pairwise(kind.body)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
-        and field.target.id in part.model_fields
         and isinstance(text, ast.Expr)
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)
     }
+    return {key: texts[name] for key, (name, _) in keys(part).items() if name in texts}
 
 
 @cache
@@ -222,6 +334,16 @@ def _source(module: str) -> ast.Module:
     return ast.parse(inspect.getsource(sys.modules[module]))
 
 
+_READERS: Final[dict[Any, Any]] = {
+    str: Text,
+    bool: Flag,
+    Written.DURATION: Duration,
+    Written.HOST_LABELS: Annotated[
+        tuple[str, ...], read_by(scalars.host_labels), WithJsonSchema(SCALARS)
+    ],
+    Written.POSITIVE: Positive,
+}
+"""The type, for pydantic, of the values of each type of the plan."""
 PerMetric: TypeAlias = Annotated[
     Annotated[Percent, Tag("<scalar>")]
     | Annotated[dict[Text, Percent], Tag("<mapping>")]

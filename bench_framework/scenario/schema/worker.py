@@ -21,7 +21,10 @@ from bench_framework.scenario.schema.types import (
     Version,
     Words,
     also_as,
+    need,
     read_by,
+    refuse,
+    refuse_unused,
     shape,
 )
 
@@ -68,8 +71,8 @@ class Worker(Part):
     def _one_kind(self) -> Self:
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry` or `command`"
-        self.need(given, "BC107.worker-without-program", kinds=kinds)
-        self.refuse(
+        need(given, "BC107.worker-without-program", kinds=kinds)
+        refuse(
             len(given) > 1,
             "BC108.several-programs",
             *given[1:2],
@@ -78,16 +81,16 @@ class Worker(Part):
         )
         name = self.registry or "crate"
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
-        self.refuse(wrong, "BC102.not-a-crate-name", "registry", name=name)
+        refuse(wrong, "BC102.not-a-crate-name", "registry", name=name)
         alone = self.version is not None and self.registry is None
-        self.refuse_unused(alone, "version", "needs `registry`")
+        refuse_unused(alone, "version", "needs `registry`")
         one = self.package is not None and self.registry is not None
-        self.refuse_unused(one, "package", "has no effect with `registry`, which is one package")
-        self.refuse(self.rev is not None and not self.git, "BC108.rev-without-git", "rev")
-        self.need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
+        refuse_unused(one, "package", "has no effect with `registry`, which is one package")
+        refuse(self.rev is not None and not self.git, "BC108.rev-without-git", "rev")
+        need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
-            self.refuse_unused(self.command is not None, key.replace("_", "-"), text)
+            refuse_unused(self.command is not None, key.replace("_", "-"), text)
         return self
 
     @property
@@ -118,7 +121,7 @@ class Pgo(Part):
     @model_validator(mode="after")
     def _runs_the_program(self) -> Self:
         wrong = self.train is not None and not any("{bin}" in word for word in self.train)
-        self.refuse(wrong, "BC109.training-without-bin", "train")
+        refuse(wrong, "BC109.training-without-bin", "train")
         return self
 
 
@@ -179,7 +182,7 @@ class Setting(Part):
     def _known_allocator(self) -> Self:
         name = self.preload_allocator
         unknown = name is not None and "/" not in name and name not in ALLOCATORS
-        self.refuse(
+        refuse(
             unknown,
             "BC103.no-allocator",
             "preload-allocator",

@@ -1,0 +1,34 @@
+"""How the fields of a plan are written in a scenario.
+
+A part of a scenario that a plan contains as it is written is a dataclass of this package. The types of
+its fields tell how their values are read; `scenario.schema.types` has the readers.
+"""
+
+from collections.abc import Mapping
+from enum import Enum, auto
+from types import MappingProxyType
+from typing import Annotated, Final, TypeAlias
+
+
+class Written(Enum):
+    """A written form of a value that its Python type does not imply."""
+
+    DURATION = auto()
+    HOST_LABELS = auto()
+    POSITIVE = auto()
+
+
+Seconds: TypeAlias = Annotated[float, Written.DURATION]
+"""A time in seconds, written with its unit: ``15m``."""
+Positive: TypeAlias = Annotated[int, Written.POSITIVE]
+"""A whole number of at least 1."""
+HostLabels: TypeAlias = Annotated[tuple[str, ...], Written.HOST_LABELS]
+"""Labels of hosts: a list, or one string that is split at spaces."""
+
+NOT_WRITTEN: Final[Mapping[str, str]] = MappingProxyType({"key": ""})
+"""Metadata of a field that has no key in a scenario."""
+
+
+def written_as(key: str) -> Mapping[str, str]:
+    """Return the metadata of a field whose key is not its name with `-` in place of `_`."""
+    return MappingProxyType({"key": key})
