@@ -1,10 +1,11 @@
 """Profiles of programs: the policy, the sampled stacks, and the shares of functions."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.verdict import Share
+from bench_framework.model.written import Positive, Seconds, Selections
 
 OTHER: Final = "other"
 """Name of the bucket for functions that match no bucket."""
@@ -15,31 +16,30 @@ UnwindingWanted = Literal["auto", "frame-pointers", "dwarf"]
 
 
 @dataclass(frozen=True, slots=True)
-class Bucket:
-    """A named group of functions, selected by a regular expression."""
-
-    name: str
-    pattern: str
-
-
-@dataclass(frozen=True, slots=True)
 class ProfilePolicy:
-    """The variants that are profiled after the measurement, and the settings of the sampler."""
+    """Sampling of the functions in which variants spend their time, after measuring."""
 
-    variant_ids: tuple[str, ...]
-    """Variants in plan order. Each is profiled on every input."""
-    after_run: bool = True
-    """True if `benchctl run` profiles by default. Otherwise only on request."""
-    runs: int = 5
-    """Number of profiled runs of each cell."""
-    frequency_hz: int = 997
-    """Requested samples per second of CPU time."""
+    variants: Literal["baseline", "all"] | Selections = "baseline"
+    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
+    profiled, on every input."""
+    when: Literal["after-run", "on-request"] = "after-run"
+    """`after-run`: `benchctl run` profiles after measuring. `on-request`: only
+    `benchctl run --profile` and `benchctl profile RECORD` profile."""
+    runs: Positive = 5
+    """Profiled runs of each configuration. Confidence intervals are computed over them."""
+    frequency: Positive = 997
+    """Samples per second of CPU time."""
     sampler: SamplerWanted = "auto"
-    unwinding: UnwindingWanted = "auto"
-    timeout_s: float = 600.0
-    """Time limit of one profiled run, in seconds."""
-    buckets: tuple[Bucket, ...] = ()
-    """Buckets in order of priority: a function is in the first one that matches."""
+    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
+    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
+    stacks: UnwindingWanted = "auto"
+    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
+    others."""
+    timeout: Seconds = 600.0
+    """Timeout of one profiled run."""
+    buckets: dict[str, str] = field(default_factory=dict)
+    """Groups of functions: name to a regular expression that is searched in function names. The
+    first match counts; `other` contains the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ class Profile:
     """Digest of the profiled binary. It differs if the binary was built again with symbols."""
     frames: tuple[Frame, ...]
     stacks: tuple[Stack, ...]
-    buckets: tuple[Bucket, ...] = ()
+    buckets: dict[str, str] = field(default_factory=dict)
+    """Name and regular expression of each bucket, in order of priority."""
     remarks: tuple[str, ...] = ()
     """Problems and their effects, as sentences for the report."""
 
@@ -102,7 +103,8 @@ class Profile:
 
     def bucket_of(self, frame: Frame) -> str:
         """Return the name of the first bucket that matches a function's name, else `OTHER`."""
-        return next((b.name for b in self.buckets if re.search(b.pattern, frame.name)), OTHER)
+        matches = (name for name, pattern in self.buckets.items() if re.search(pattern, frame.name))
+        return next(matches, OTHER)
 
 
 @dataclass(frozen=True, slots=True)

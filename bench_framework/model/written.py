@@ -1,7 +1,7 @@
 """How the fields of a plan are written in a scenario.
 
 A part of a scenario that a plan contains as it is written is a dataclass of this package. The types of
-its fields tell how their values are read; `scenario.schema.types` has the readers.
+its fields select the readers of their values; `scenario.schema.types` has them.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,8 @@ class Written(Enum):
     DURATION = auto()
     HOST_LABELS = auto()
     POSITIVE = auto()
+    SELECTION = auto()
+    SELECTIONS = auto()
 
 
 Seconds: TypeAlias = Annotated[float, Written.DURATION]
@@ -24,6 +26,10 @@ Positive: TypeAlias = Annotated[int, Written.POSITIVE]
 """A whole number of at least 1."""
 HostLabels: TypeAlias = Annotated[tuple[str, ...], Written.HOST_LABELS]
 """Labels of hosts: a list, or one string that is split at spaces."""
+Selection: TypeAlias = Annotated[dict[str, str], Written.SELECTION]
+"""Axis values, at least one."""
+Selections: TypeAlias = Annotated[tuple[dict[str, str], ...], Written.SELECTIONS]
+"""A list of axis values, at least one."""
 
 NOT_WRITTEN: Final[Mapping[str, str]] = MappingProxyType({"key": ""})
 """Metadata of a field that has no key in a scenario."""

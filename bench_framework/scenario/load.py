@@ -114,6 +114,9 @@ def _validate(
             return ScenarioFile.model_validate(document.data), document, problems, frozenset(lost)
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False, include_input=False)
+        # pydantic counts the valid items of a tuple, which is then too short because of the others.
+        bad = {error["loc"][:-1] for error in errors}
+        errors = [e for e in errors if e["type"] != "too_short" or e["loc"] not in bad]
         faults = [problem_of(error, document) for error in errors]
         for error, (problem, path) in zip(errors, faults, strict=True):
             if problem not in problems and not _follows(error, path, gone):

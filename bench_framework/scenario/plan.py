@@ -9,7 +9,6 @@ from bench_framework.model import policies
 from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
-from bench_framework.model.profile import Bucket, ProfilePolicy
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template
@@ -78,7 +77,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         learnings=tuple(spec.learnings),
         next_steps=tuple(spec.next_steps),
         unit_family=_unit_family(scenario),
-        profile=_profile_policy(scenario, variants, expansion.baseline.id),
+        profile=spec.profile,
         metrics=declared_metrics(scenario),
         instructions=instruction_policy(scenario),
         tuning=template.fill_words(spec.tuning or (), spec.fixed),
@@ -224,33 +223,3 @@ def _unit_family(scenario: Scenario) -> Literal["iec", "si"]:
         texts.append(part.size)
     si = [text for text in texts if text.rstrip().endswith(_SI_UNITS)]
     return "si" if si and len(si) == len(texts) else "iec"
-
-
-def _profile_policy(
-    scenario: Scenario, variants: tuple[Variant, ...], baseline_id: str
-) -> ProfilePolicy | None:
-    """Return the profile policy, or `None` if the scenario has no `profile`."""
-    part = scenario.spec.profile
-    if part is None:
-        return None
-    profiled = [v.id for v in variants]
-    if part.variants == "baseline":
-        profiled = [v.id for v in variants if v.id == baseline_id]
-    elif isinstance(part.variants, list):
-        selections = [given.items() for given in part.variants]
-        profiled = [
-            v.id
-            for v in variants
-            if v.experiment is None
-            and any(selection <= dict(v.values).items() for selection in selections)
-        ]
-    return ProfilePolicy(
-        variant_ids=tuple(profiled),
-        after_run=part.when == "after-run",
-        runs=part.runs,
-        frequency_hz=part.frequency,
-        sampler=part.sampler,
-        unwinding=part.stacks,
-        timeout_s=part.timeout,
-        buckets=tuple(Bucket(name, pattern) for name, pattern in part.buckets.items()),
-    )

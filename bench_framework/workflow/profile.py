@@ -17,7 +17,6 @@ from bench_framework.execution.stop import Session
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.profile import (
     OTHER,
-    Bucket,
     ProfilePolicy,
     ProfileShares,
     SamplerWanted,
@@ -43,7 +42,7 @@ class ProfileOptions:
 
     only: str | None = None
     runs: int | None = None
-    frequency_hz: int | None = None
+    frequency: int | None = None
     sampler: SamplerWanted | None = None
     stacks: UnwindingWanted | None = None
     buckets: Sequence[str] = ()
@@ -60,13 +59,11 @@ class ProfileResult:
     exit_code: int
 
 
-def profile_policy(
-    policy: ProfilePolicy | None, baseline_id: str, *, requested: bool
-) -> ProfilePolicy | None:
+def profile_policy(policy: ProfilePolicy | None, *, requested: bool) -> ProfilePolicy | None:
     """Return what a run profiles: the policy of the scenario, or the baseline if `--profile` is given."""
     if policy is None:
-        return ProfilePolicy((baseline_id,)) if requested else None
-    return policy if requested or policy.after_run else None
+        return ProfilePolicy() if requested else None
+    return policy if requested or policy.when == "after-run" else None
 
 
 def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) -> bool:
@@ -124,7 +121,7 @@ def _profile(
     session: Session,
 ) -> Outcome:
     by_id = {item.input_id: item for item in inputs}
-    chosen = profiles.cells_of(record.plan.cells, policy) if cells is None else cells
+    chosen = profiles.cells_of(record.plan, policy) if cells is None else cells
     outcome = profiles.profile(record, by_id, policy, chosen, session)
     for profile in outcome.profiles:
         write_profile(record.path, profile)
@@ -164,26 +161,26 @@ def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileRes
 
 
 def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
-    policy = profile_policy(plan.profile, plan.baseline_id, requested=True)
+    policy = profile_policy(plan.profile, requested=True)
     assert policy is not None
     return replace(
         policy,
         runs=options.runs or policy.runs,
-        frequency_hz=options.frequency_hz or policy.frequency_hz,
+        frequency=options.frequency or policy.frequency,
         sampler=options.sampler or policy.sampler,
-        unwinding=options.stacks or policy.unwinding,
-        buckets=tuple(map(_bucket, options.buckets)) or policy.buckets,
+        stacks=options.stacks or policy.stacks,
+        buckets=dict(map(_bucket, options.buckets)) or policy.buckets,
     )
 
 
-def _bucket(text: str) -> Bucket:
+def _bucket(text: str) -> tuple[str, str]:
     name, equals, pattern = text.partition("=")
     fault = compiled_regex(pattern)
     if not (name and equals and pattern) or name == OTHER:
         fault = "write NAME=REGEX; the name `other` is reserved"
     if isinstance(fault, str):
         raise UsageError("BX119", text=text, fault=fault)
-    return Bucket(name, pattern)
+    return name, pattern
 
 
 def _selected(plan: Plan, text: str) -> tuple[Cell, ...]:

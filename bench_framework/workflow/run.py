@@ -140,7 +140,7 @@ def _run(
                 record = _record_for(text, options, context, session.observer, prepared)
                 opened.enter_context(record)
                 _measure(record, prepared, context.rule, session)
-            policy = profile_policy(plan.profile, plan.baseline_id, requested=bool(options.profile))
+            policy = profile_policy(plan.profile, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)

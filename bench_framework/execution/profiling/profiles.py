@@ -18,7 +18,7 @@ from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
-from bench_framework.model.plan import BuildSpec, Cell, Role
+from bench_framework.model.plan import BuildSpec, Cell, Plan, Role, Variant
 from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store import layout
@@ -83,10 +83,17 @@ class Outcome:
     stopped: bool = False
 
 
-def cells_of(cells: Sequence[Cell], policy: ProfilePolicy) -> tuple[Cell, ...]:
-    """Return the cells of a policy in the given order, without the A/A control."""
-    variant_ids = set(policy.variant_ids)
-    return tuple(c for c in cells if c.variant_id in variant_ids and c.role is not Role.CONTROL)
+def cells_of(plan: Plan, policy: ProfilePolicy) -> tuple[Cell, ...]:
+    """Return the cells of a policy in plan order, without the A/A control."""
+
+    def is_chosen(variant: Variant) -> bool:
+        if isinstance(policy.variants, str):
+            return policy.variants == "all" or variant.id == plan.baseline_id
+        values = dict(variant.values).items()
+        return variant.experiment is None and any(s.items() <= values for s in policy.variants)
+
+    cells = (cell for cell in plan.cells if cell.role is not Role.CONTROL)
+    return tuple(cell for cell in cells if is_chosen(plan.variant(cell.variant_id)))
 
 
 def profile(
@@ -102,7 +109,7 @@ def profile(
     """
     outcome = Outcome()
     launcher, env = session.launcher, session.env
-    sampler, refused = find_sampler(policy.sampler, policy.frequency_hz, launcher, env)
+    sampler, refused = find_sampler(policy.sampler, policy.frequency, launcher, env)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
         advice = "; ".join(dict.fromkeys(fixes))
@@ -159,8 +166,8 @@ class _CellProfiler:
         if not binary.ok:
             return str(binary.message)
         unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
-        if self.policy.unwinding != "auto":
-            unwinding = self.policy.unwinding
+        if self.policy.stacks != "auto":
+            unwinding = self.policy.stacks
         program, given = replace(measured, path=binary.path), self.inputs.get(cell.input_id)
         tuning = str(self.record.path / layout.TUNING)
         try:
@@ -203,7 +210,7 @@ class _CellProfiler:
             # If it timed out, the sampler was killed too and left an incomplete file.
             return None if finished.timed_out else self.sampler.read(folder)
 
-        record, timeout_s = self.record, self.policy.timeout_s
+        record, timeout_s = self.record, self.policy.timeout
         runner = SingleRunner(self.session.launcher, record.plan.answer, timeout_s, record.raw)
         expected = expected_answer(record, self.cell.id)
         run = runner.run(target, expected, timeout_s, under=under, read=read)

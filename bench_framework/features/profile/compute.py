@@ -93,7 +93,7 @@ def shares_of(profile: Profile) -> ProfileShares:
     by_bucket: defaultdict[str, Counter[int]] = defaultdict(Counter)
     for frame, count in exclusive.items():
         by_bucket[chosen[frame]].update(count)
-    names = [*(bucket.name for bucket in profile.buckets), OTHER] if profile.buckets else []
+    names = [*profile.buckets, OTHER] if profile.buckets else []
     buckets = [BucketShare(name, share_of(profile, by_bucket[name])) for name in names]
     return ProfileShares(
         profile.cell_id,
@@ -237,7 +237,7 @@ def _before_after(
     plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
 ) -> Iterator[Claim]:
     """Yield buckets of a variant and the baseline, profiled in one way on one input."""
-    how = {p.cell_id: (p.sampler, p.event, p.buckets) for p in profiles}
+    how = {p.cell_id: (p.sampler, p.event, (*p.buckets.items(),)) for p in profiles}
     by_cell = {shares.cell_id: shares for shares in all_shares if shares.enough}
     for item in plan.inputs:
         base = plan.baseline_cell(item.id)

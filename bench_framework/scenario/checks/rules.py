@@ -176,7 +176,7 @@ def _profile(scenario: Scenario) -> Iterator[Problem]:
     part = scenario.spec.profile
     if part is None:
         return
-    selections = part.variants if isinstance(part.variants, list) else []
+    selections = () if isinstance(part.variants, str) else part.variants
     for index, given in enumerate(selections):
         yield from check_values(scenario, ("profile", "variants", index), given)
     for name, pattern in part.buckets.items():

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import Field, WithJsonSchema, model_validator
 
 from bench_framework.model.declarations import Note
 from bench_framework.model.metrics import CPU, WALL
@@ -18,11 +18,12 @@ from bench_framework.scenario.schema.measure import (
     Gate,
     Measure,
     MetricPart,
-    ProfilePart,
+    Profiling,
 )
 from bench_framework.scenario.schema.types import (
     NEVER,
     ONE_OF,
+    ByShape,
     ExitCode,
     Flag,
     Level,
@@ -40,7 +41,6 @@ from bench_framework.scenario.schema.types import (
     parts_in,
     read_by,
     refuse,
-    shape,
 )
 from bench_framework.scenario.schema.worker import AxisForm, Worker
 
@@ -71,13 +71,7 @@ class ScenarioFile(Part):
     input: parts.InputPart | None = None
     """Input of the program. Omit it for a program without an input."""
     command: (
-        Annotated[
-            Annotated[list[Text], Tag("<list>"), Field(min_length=1)]
-            | Annotated[Text, Tag("<scalar>")]
-            | Annotated[NotList, Tag("<mapping>")],
-            Discriminator(shape),
-        ]
-        | None
+        Annotated[Annotated[list[Text], Field(min_length=1)] | Text, ByShape(NotList)] | None
     ) = None
     """Arguments of one run. The placeholders `{bin}`, `{input}`, `{axis}` and keys of `fixed` are
     replaced; write `{{` and `}}` for literal braces. Default: the worker's command."""
@@ -155,7 +149,7 @@ class ScenarioFile(Part):
     derived: dict[Symbol, parts.DerivedPart] = {}
     """Figures that are computed from named cells in each round, with `rate(cell)`, `time(cell)`,
     the names of earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
-    profile: ProfilePart | None = None
+    profile: Profiling | None = None
     """Sampling of the functions in which variants spend their time, after measuring. The Cargo
     profile is `worker.profile`."""
     describe: list[parts.DescribePart] = []

@@ -1,11 +1,9 @@
 """The parts of a scenario that measure and judge: rounds, gate, answers, profile and metrics."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import (
-    Discriminator,
     Field,
-    Tag,
     WithJsonSchema,
     create_model,
     model_validator,
@@ -13,22 +11,22 @@ from pydantic import (
 
 from bench_framework.model.metrics import GATED, UNITS, Direction
 from bench_framework.model.policies import AnswerKind
-from bench_framework.model.profile import OTHER, SamplerWanted, UnwindingWanted
+from bench_framework.model.profile import OTHER, ProfilePolicy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.scenario.schema.types import (
     MAX_ROUNDS,
     ONE_OF,
+    ByShape,
     CacheName,
     CpuList,
     Duration,
     Flag,
     Level,
     Natural,
-    NotText,
     Part,
     Percent,
-    Positive,
+    PlanPart,
     RoundCount,
     Several,
     Text,
@@ -40,7 +38,6 @@ from bench_framework.scenario.schema.types import (
     read_by,
     refuse,
     refuse_unused,
-    shape,
 )
 
 
@@ -79,12 +76,9 @@ class Measure(Part):
     rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many.
     Without `max`, the budget is the limit."""
-    until: Annotated[
-        Annotated[Literal["conclusive", "rounds"], ONE_OF, Tag("<scalar>")]
-        | Annotated[Precision, Tag("<mapping>")]
-        | Annotated[NotText, Tag("<list>")],
-        Discriminator(shape),
-    ] = "conclusive"
+    until: Annotated[Annotated[Literal["conclusive", "rounds"], ONE_OF] | Precision, ByShape()] = (
+        "conclusive"
+    )
     """`conclusive`: until every comparison is conclusive. `rounds`: exactly `max` rounds.
     `{precision: 1%}`: until the half-width of every confidence interval is at most 1 %."""
     budget: Duration | None = None
@@ -276,47 +270,13 @@ MOST_HZ = 10_000
 """Highest frequency. Above it the sampler disturbs the program."""
 
 
-class ProfilePart(Part):
-    """Sampling of the functions in which variants spend their time, after measuring."""
+def _reserved_bucket(policy: ProfilePolicy) -> None:
+    hz = policy.frequency
+    refuse(hz > MOST_HZ, "BC108.frequency-too-high", "frequency", hz=hz, most_hz=MOST_HZ)
+    refuse(OTHER in policy.buckets, "BC108.reserved-bucket", "buckets", OTHER)
 
-    variants: Annotated[
-        Annotated[Literal["baseline", "all"], ONE_OF, Tag("<scalar>")]
-        | Annotated[
-            list[Annotated[dict[Text, Text], Field(min_length=1)]],
-            Field(min_length=1),
-            Tag("<list>"),
-        ]
-        | Annotated[NotText, Tag("<mapping>")],
-        Discriminator(shape),
-    ] = "baseline"
-    """`baseline`, `all`, or a list of axis values. Every variant that has all values of an item is
-    profiled, on every input."""
-    when: Annotated[Literal["after-run", "on-request"], ONE_OF] = "after-run"
-    """`after-run`: `benchctl run` profiles after measuring. `on-request`: only
-    `benchctl run --profile` and `benchctl profile RECORD` profile."""
-    runs: Positive = 5
-    """Profiled runs of each configuration. Confidence intervals are computed over them."""
-    frequency: Positive = 997
-    """Samples per second of CPU time."""
-    sampler: Annotated[SamplerWanted, ONE_OF] = "auto"
-    """`perf` samples CPU time. `callgrind` counts the program's instructions: exact and slow,
-    without kernel and waiting. `auto`: perf, or callgrind where perf has no permission."""
-    stacks: Annotated[UnwindingWanted, ONE_OF] = "auto"
-    """How perf unwinds stacks. `auto`: frame pointers for programs built by benchctl, dwarf for
-    others."""
-    timeout: Duration = 600.0
-    """Timeout of one profiled run."""
-    buckets: dict[Text, Text] = {}
-    """Groups of functions: name to a regular expression that is searched in function names. The
-    first match counts; `other` contains the rest."""
 
-    @model_validator(mode="after")
-    def _sane(self) -> Self:
-        hz = self.frequency
-        refuse(hz > MOST_HZ, "BC108.frequency-too-high", "frequency", hz=hz, most_hz=MOST_HZ)
-        reserved = OTHER in self.buckets
-        refuse(reserved, "BC108.reserved-bucket", "buckets", OTHER)
-        return self
+Profiling: TypeAlias = Annotated[ProfilePolicy, PlanPart(_reserved_bucket)]
 
 
 COUNTER_KEYS: Final = ("runs", "timeout", "tool")

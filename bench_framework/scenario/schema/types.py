@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache, reduce
-from types import UnionType
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -93,9 +93,12 @@ def _extend(schema: dict[str, Any], form: Mapping[str, Any]) -> None:
     schema.update(anyOf=[form, whole], description=whole.pop("description"))
 
 
+_TAGS: Final = ("<scalar>", "<list>", "<mapping>")
+
+
 def shape(value: Any) -> str:
     """Return the tag of a union's branch: list, mapping or scalar."""
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
         return "<list>"
     mapping = isinstance(value, (dict, BaseModel)) or is_dataclass(value)
     return "<mapping>" if mapping else "<scalar>"
@@ -166,13 +169,36 @@ Several: TypeAlias = Annotated[
     WithJsonSchema(SCALARS),
 ]
 """One text, or a list of texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ByShape:
+    """A union of forms with different shapes: a scalar, a list or a mapping."""
+
+    otherwise: Any = NotText
+    """The type that names the right form in the message about each other shape."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        forms = {_tag(form): form for form in get_args(source)}
+        forms |= {tag: self.otherwise for tag in _TAGS if tag not in forms}
+        branches = (Annotated[form, Tag(tag)] for tag, form in forms.items())
+        union = reduce(operator.or_, branches)
+        return handler.generate_schema(Annotated[union, Discriminator(shape)])
+
+
+def _tag(form: Any) -> str:
+    """Return the tag of a form of a value, see `shape`."""
+    kind = get_args(form)[0] if get_origin(form) is Annotated else form
+    kind = get_origin(kind) or kind
+    if kind in (list, tuple):
+        return "<list>"
+    return "<mapping>" if kind is dict or is_part(kind) else "<scalar>"
+
+
 Profile: TypeAlias = Annotated[
-    Annotated[Text, Tag("<scalar>")]
-    | Annotated[
-        dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], Tag("<mapping>")
-    ]
-    | Annotated[NotText, Tag("<list>")],
-    Discriminator(shape),
+    Text | dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], ByShape()
 ]
 """Name of a Cargo profile, or profile keys that are set on top of it."""
 
@@ -288,18 +314,25 @@ def written_type(kind: Any) -> Any:
         return next(_READERS[form] for form in inner if isinstance(form, Written))
     if origin is Literal:
         return Annotated[kind, ONE_OF]
-    if is_dataclass(kind):
+    if is_part(kind):
         return Annotated[kind, PlanPart()]
     if origin in (Union, UnionType):
-        return reduce(operator.or_, map(written_type, inner))
+        forms = [written_type(form) for form in inner if form is not NoneType]
+        union = forms[0] if len(forms) == 1 else Annotated[reduce(operator.or_, forms), ByShape()]
+        return union | None if NoneType in inner else union
     if origin in (tuple, dict):
         return origin[tuple(map(written_type, inner))]
     return kind
 
 
+def is_part(kind: Any) -> bool:
+    """Return whether a type is a mapping with known keys."""
+    return isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind))
+
+
 def parts_in(annotation: Any) -> list[type[Any]]:
     """Return the parts that occur in a key's type, in order."""
-    if isinstance(annotation, type) and (issubclass(annotation, Part) or is_dataclass(annotation)):
+    if is_part(annotation):
         return [annotation]
     return [part for inner in get_args(annotation) for part in parts_in(inner)]
 
@@ -342,12 +375,11 @@ _READERS: Final[dict[Any, Any]] = {
         tuple[str, ...], read_by(scalars.host_labels), WithJsonSchema(SCALARS)
     ],
     Written.POSITIVE: Positive,
+    Written.SELECTION: Annotated[dict[Text, Text], Field(min_length=1)],
+    Written.SELECTIONS: Annotated[
+        tuple[Annotated[dict[Text, Text], Field(min_length=1)], ...], Field(min_length=1)
+    ],
 }
 """The type, for pydantic, of the values of each type of the plan."""
-PerMetric: TypeAlias = Annotated[
-    Annotated[Percent, Tag("<scalar>")]
-    | Annotated[dict[Text, Percent], Tag("<mapping>")]
-    | Annotated[NotPercent, Tag("<list>")],
-    Discriminator(shape),
-]
+PerMetric: TypeAlias = Annotated[Percent | dict[Text, Percent], ByShape(NotPercent)]
 """One percentage, or one per metric."""

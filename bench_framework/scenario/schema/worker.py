@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
+    ByShape,
     CacheName,
     CpuList,
     Flag,
@@ -25,7 +26,6 @@ from bench_framework.scenario.schema.types import (
     read_by,
     refuse,
     refuse_unused,
-    shape,
 )
 
 BUILTIN: Final = "builtin"
@@ -204,10 +204,8 @@ class AxisTable(Part):
     """An axis with a label or a note."""
 
     values: Annotated[
-        Annotated[list[ValueName], Tag("<list>"), Field(min_length=1)]
-        | Annotated[Settings, Tag("<mapping>"), Field(min_length=1)]
-        | Annotated[NotList, Tag("<scalar>")],
-        Discriminator(shape),
+        Annotated[list[ValueName], Field(min_length=1)] | Annotated[Settings, Field(min_length=1)],
+        ByShape(NotList),
     ]
     """Values: a list of names, or a mapping from each name to its settings."""
     label: Text = ""

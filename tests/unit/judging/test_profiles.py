@@ -8,7 +8,7 @@ from scipy import stats
 
 from bench_framework.features.profile.compute import attach, interval, shares_of
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.profile import Bucket, Frame, Profile, Stack
+from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.text.write import lead, say
 from tests.unit.judging.conftest import Study
 
@@ -18,10 +18,10 @@ MAIN, PARSE, COPY, WAIT = (
     Frame("memcpy", "libc.so.6"),
     Frame("schedule", "[kernel.kallsyms]", kernel=True),
 )
-BUCKETS = (Bucket("JSON", "json|parse"), Bucket("memory", "mem(cpy|move)|parse"))
+BUCKETS = {"JSON": "json|parse", "memory": "mem(cpy|move)|parse"}
 
 
-def profile(cell: str = "c", buckets: tuple[Bucket, ...] = BUCKETS) -> Profile:
+def profile(cell: str = "c", buckets: dict[str, str] = BUCKETS) -> Profile:
     """Return three runs of 200 samples each. main calls parse, which calls itself and memcpy."""
     stacks = []
     for run, self_samples in ((1, 100), (2, 90), (3, 110)):
@@ -70,8 +70,8 @@ def test_buckets_add_up_and_the_first_that_fits_takes_a_function() -> None:
         ("other", 120),
     ]
     assert sum(b.own.share.value for b in shares.buckets) == pytest.approx(1.0)
-    assert profile(buckets=BUCKETS[::-1]).bucket_of(PARSE) == "memory"
-    assert shares_of(profile(buckets=())).buckets == ()
+    assert profile(buckets=dict(reversed(BUCKETS.items()))).bucket_of(PARSE) == "memory"
+    assert shares_of(profile(buckets={})).buckets == ()
 
 
 def test_an_interval_of_one_run_is_wilsons() -> None:
@@ -173,7 +173,7 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
     for other in (
         replace(b, event="Ir", sampler="callgrind"),
         replace(b, event="cycles"),
-        replace(b, buckets=()),
+        replace(b, buckets={}),
     ):
         assert not [c for c in judged(given, a, other).claims if c.kind == "profile-before-after"]
     assert not [c for c in judged(given, b).claims if c.kind == "profile-before-after"]

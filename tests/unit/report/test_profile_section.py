@@ -15,7 +15,7 @@ from report_sample import HOSTILE
 from bench_framework.features.document import build_document
 from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
-from bench_framework.model.profile import Bucket, Frame, Profile, Stack
+from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Facts, Table
@@ -53,7 +53,7 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         "bb" * 32,
         FRAMES,
         stacks,
-        (Bucket("sizes <i>", "größe"),),
+        {"sizes <i>": "größe"},
     )
     return replace(profiled, **change)
 

@@ -111,7 +111,6 @@ def profiled() -> ReportData:
         "bb" * 32,
         frames,
         tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2)))),
-        (),
     )
     return replace(
         data, profiles=(profile,), judgement=attach(data.judgement, data.plan, (profile,))

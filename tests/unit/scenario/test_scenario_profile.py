@@ -2,8 +2,9 @@
 
 import pytest
 
+from bench_framework.execution.profiling.profiles import cells_of
 from bench_framework.model.plan import Plan
-from bench_framework.model.profile import Bucket, ProfilePolicy
+from bench_framework.model.profile import ProfilePolicy
 from bench_framework.scenario.plan import expand
 from tests.unit.scenario.conftest import Loads
 
@@ -15,7 +16,7 @@ AXES = (
 
 def labels(plan: Plan) -> list[str]:
     assert plan.profile is not None
-    return [plan.variant(v).label for v in plan.profile.variant_ids]
+    return [cell.label for cell in cells_of(plan, plan.profile)]
 
 
 def test_a_scenario_without_the_key_profiles_nothing(loads: Loads) -> None:
@@ -24,9 +25,8 @@ def test_a_scenario_without_the_key_profiles_nothing(loads: Loads) -> None:
 
 def test_an_empty_profile_is_of_the_baseline_after_the_run(loads: Loads) -> None:
     plan = expand(loads(AXES + "profile: {}"))
-    assert plan.profile == ProfilePolicy((plan.baseline_id,))
-    assert plan.profile.after_run
-    assert (plan.profile.runs, plan.profile.frequency_hz) == (5, 997)
+    assert labels(plan) == ["a + x"]
+    assert plan.profile == ProfilePolicy("baseline", "after-run", runs=5, frequency=997)
 
 
 @pytest.mark.parametrize(
@@ -55,14 +55,14 @@ def test_buckets_keep_their_order_and_every_key_reaches_the_plan(loads: Loads) -
         "profile: {when: on-request, runs: 2, frequency: 99, sampler: callgrind, stacks: dwarf, timeout: 5s, "
         "buckets: {z: 'a|b', a: c}}"
     )
-    plan = expand(loads(AXES + text))
-    assert plan.profile == ProfilePolicy(
-        (plan.baseline_id,),
-        after_run=False,
+    policy = expand(loads(AXES + text)).profile
+    assert policy == ProfilePolicy(
+        when="on-request",
         runs=2,
-        frequency_hz=99,
+        frequency=99,
         sampler="callgrind",
-        unwinding="dwarf",
-        timeout_s=5.0,
-        buckets=(Bucket("z", "a|b"), Bucket("a", "c")),
+        stacks="dwarf",
+        timeout=5.0,
+        buckets={"z": "a|b", "a": "c"},
     )
+    assert [*policy.buckets] == ["z", "a"]
