@@ -1,9 +1,10 @@
 """Declarations of a scenario: axes, experiments, hypotheses, figures and notes. No I/O."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from bench_framework.model.policies import Metric
+from bench_framework.model.written import NOT_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +87,15 @@ class NamedCell:
 
 @dataclass(frozen=True, slots=True)
 class DerivedRow:
-    """A figure that is computed from named cells.
+    """A formula over named cells, or a mapping with the formula and its assumption."""
 
-    Attributes:
-        assuming: assumption of a figure that is projected and not measured, else empty.
-    """
-
-    name: str
+    name: str = field(metadata=NOT_WRITTEN)
+    """Name of the figure, the key of the formula."""
     formula: str
+    """Formula with `rate(cell)`, `time(cell)`, `rate(cell, phase)`, `time(cell, phase)`, names of
+    earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
     assuming: str = ""
+    """Assumption of a figure that is projected and not measured; shown with the figure."""
 
 
 @dataclass(frozen=True, slots=True)

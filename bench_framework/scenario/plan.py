@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
-from bench_framework.model.declarations import DerivedRow, NamedCell, NamedContrast, Note
+from bench_framework.model.declarations import NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.published import Published, PublishedClaim
@@ -68,9 +68,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
             for name, given in spec.cells.items()
             if (variant := expansion.selected(given)) is not None and variant.id in ids
         ),
-        derived=tuple(
-            DerivedRow(n, part.formula, part.assuming) for n, part in spec.derived.items()
-        ),
+        derived=tuple(replace(row, name=name) for name, row in spec.derived.items()),
         hypotheses=tuple(expansion.hypotheses),
         contrasts=tuple(_contrasts(expansion)),
         published=_published(expansion),

@@ -146,7 +146,7 @@ class ScenarioFile(Part):
     cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
     """Names of variants for use in `derived`, each with axis values. An omitted axis has the
     baseline's value."""
-    derived: dict[Symbol, parts.DerivedPart] = {}
+    derived: dict[Symbol, parts.Derived] = {}
     """Figures that are computed from named cells in each round, with `rate(cell)`, `time(cell)`,
     the names of earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
     profile: Profiling | None = None

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from bench_framework.model.declarations import DerivedRow
 from bench_framework.model.policies import HostPolicy
 from bench_framework.model.published import TestKind
 from bench_framework.scenario import scalars
@@ -20,7 +21,6 @@ from bench_framework.scenario.schema.types import (
     Several,
     Text,
     ValueName,
-    also_as,
     keys,
     need,
     read_by,
@@ -124,21 +124,11 @@ class ExperimentPart(Part):
         return self
 
 
-class DerivedPart(Part):
-    """A formula over named cells, or a mapping with the formula and its assumption."""
-
-    model_config = also_as(**SCALAR)
-
-    formula: Text
-    """Formula with `rate(cell)`, `time(cell)`, `rate(cell, phase)`, `time(cell, phase)`, names of
-    earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
-    assuming: Text = ""
-    """Assumption of a figure that is projected and not measured; shown with the figure."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _formula_alone(cls, value: Any) -> Any:
-        return {"formula": value} if isinstance(value, Scalar) else value
+Derived: TypeAlias = Annotated[
+    DerivedRow,
+    PlanPart(also=SCALAR),
+    BeforeValidator(lambda value: {"formula": value} if isinstance(value, Scalar) else value),
+]
 
 
 class AnchorPart(Part):

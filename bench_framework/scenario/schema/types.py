@@ -231,11 +231,12 @@ class PlanPart:
             text = name_of.get(item.name)
             kind = keys(source)[text].type if text is not None else Any
             schema = handler.generate_schema(kind)
-            if item.default is not MISSING:
-                schema = core_schema.with_default_schema(schema, default=item.default)
-            elif item.default_factory is not MISSING:
+            if item.default_factory is not MISSING:
                 factory = item.default_factory
                 schema = core_schema.with_default_schema(schema, default_factory=factory)
+            elif item.default is not MISSING or text is None:
+                default = None if item.default is MISSING else item.default
+                schema = core_schema.with_default_schema(schema, default=default)
             arguments.append(
                 core_schema.dataclass_field(
                     item.name,
