@@ -19,8 +19,7 @@ from bench_framework.execution.block import KEPT_BYTES
 from bench_framework.execution.build import messages
 from bench_framework.masking import SHORTEST
 from bench_framework.scenario import document
-from bench_framework.scenario.checks.matrix import MAX_PRODUCT
-from bench_framework.scenario.schema.parts import Limits
+from bench_framework.scenario.checks.matrix import MAX_CELLS, MAX_PRODUCT
 from bench_framework.scenario.schema.types import MAX_ROUNDS
 from bench_framework.store import baselines, sessions
 from bench_framework.workflow.cache import STALE_S
@@ -38,7 +37,7 @@ ROWS = dict(
         ("text of a scenario", f"{document.MAX_BYTES // MIB} MiB"),
         ("text of a scenario", f"{document.MAX_NODES:,} values"),
         ("product of all axes", f"{MAX_PRODUCT:,} comb"),
-        ("configurations", f"{Limits().max_cells} ("),
+        ("configurations", f"{MAX_CELLS // 1000} 000"),
         ("`measure.rounds`", f"{MAX_ROUNDS:,}"),
         ("label of an imported command", f"{sessions.MOST_LABEL} ch"),
         ("archive of `baseline import`", f"{baselines.MOST_FILES // 1000} 000 regular files"),

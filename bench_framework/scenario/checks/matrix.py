@@ -13,12 +13,13 @@ from bench_framework.text.numbers import grouped
 
 MAX_PRODUCT: Final = 20_000
 """Largest product of the axes that is expanded."""
+MAX_CELLS: Final = 1_000
+"""Largest number of configurations (variant × input) in a plan."""
 TOO_MANY: Final = "BC203"
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the whole matrix. Names and values must be valid."""
-    limit = scenario.spec.limits.max_cells
     counts = [len(axis.settings) for axis in scenario.axes.values()]
     size = math.prod(counts)
     equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
@@ -30,9 +31,10 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     matrix = combine(scenario)
     for index in sorted(matrix.unused):
         yield scenario.value_problem(("exclude", index), "BC202")
-    if len(matrix.measured) > limit:
+    if len(matrix.measured) > MAX_CELLS:
         remaining = f", {grouped(len(matrix.measured), ' ')} not excluded" if matrix.holes else ""
-        yield _too_many(scenario, "BC203.configurations", f"{equation}{remaining}, limit {limit}")
+        count = f"{equation}{remaining}, limit {grouped(MAX_CELLS, ' ')}"
+        yield _too_many(scenario, "BC203.configurations", count)
         return
     if not matrix.measured:
         yield scenario.key_problem(("axes",), "BC208")

@@ -165,8 +165,6 @@ class ScenarioFile(Part):
     that of another metric."""
     next_steps: list[Text] = Field(default=[], alias="next-steps")
     """Plans of the author. They may contain the same references."""
-    limits: parts.Limits = Field(default_factory=parts.Limits)
-    """Limits on the size of the plan: `{max-cells: 500}`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

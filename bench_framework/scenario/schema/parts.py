@@ -17,7 +17,6 @@ from bench_framework.scenario.schema.types import (
     Flag,
     Part,
     PlanPart,
-    Positive,
     Several,
     Text,
     ValueName,
@@ -170,13 +169,6 @@ class DescribePart(Part):
     """Label of the variant in reports, instead of the names of its values."""
     text: Text = ""
     """Description of the variant."""
-
-
-class Limits(Part):
-    """Limits on the size of the plan."""
-
-    max_cells: Positive = Field(default=500, alias="max-cells")
-    """Largest number of configurations (variant × input) in a plan."""
 
 
 def _rows(value: Any) -> Any:

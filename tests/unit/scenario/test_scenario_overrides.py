@@ -33,10 +33,10 @@ def test_an_override_sets_a_value(
 
 
 def test_keys_are_those_of_the_file(loads: Loads, refuses: Refuses) -> None:
-    assert loads(TEXT, "limits.max-cells=9").spec.limits.max_cells == 9
-    (problem,) = refuses(TEXT, "limits.max_cells=9").problems
-    assert problem.message == "unknown key `max_cells` in `limits`"
-    assert "did you mean `max-cells`?" in (problem.fix or "")
+    assert loads(TEXT, "gate.min-compared=9").spec.gate.min_compared == 9
+    (problem,) = refuses(TEXT, "gate.min_compared=9").problems
+    assert problem.message == "unknown key `min_compared` in `gate`"
+    assert "did you mean `min-compared`?" in (problem.fix or "")
 
 
 def test_one_end_of_the_rounds_moves_the_other(plans: Plans) -> None:
