@@ -199,7 +199,7 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
 def _judge(scenario: Scenario) -> policies.JudgePolicy:
     spec, default = scenario.spec, policies.JudgePolicy()
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
-    return policies.JudgePolicy(tuple(spec.judge), margin=margin, margins=margins, level=spec.level)
+    return policies.JudgePolicy(tuple(spec.judge), margin=margin, margins=margins)
 
 
 def _per_metric(

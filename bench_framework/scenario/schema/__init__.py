@@ -26,7 +26,6 @@ from bench_framework.scenario.schema.types import (
     ByShape,
     ExitCode,
     Flag,
-    Level,
     Name,
     NotList,
     Part,
@@ -127,8 +126,6 @@ class ScenarioFile(Part):
     """Metrics that get a verdict (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
     """Change that is too small to matter: `2%`, or one per metric."""
-    level: Level = 0.05
-    """Probability of at least one false positive in the whole report."""
     gate: Gate = Field(default_factory=Gate)
     """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
     answer: AnswerPart = Field(default_factory=AnswerPart)

@@ -66,8 +66,8 @@ def test_a_merged_value_is_changed_in_its_own_place_only(loads: Loads) -> None:
 
 
 def test_an_override_changes_the_digest_of_the_scenario(loads: Loads) -> None:
-    assert loads(TEXT, "level=1%").sha256 != loads(TEXT).sha256
-    assert loads(TEXT, "level=1%").sha256 == loads(TEXT + "level: 1%").sha256
+    assert loads(TEXT, "margin=1%").sha256 != loads(TEXT).sha256
+    assert loads(TEXT, "margin=1%").sha256 == loads(TEXT + "margin: 1%").sha256
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_an_override_changes_the_digest_of_the_scenario(loads: Loads) -> None:
         ("rounds", "BC112", "rounds", "this is not an override"),
         ("=3", "BC112", "=3", "this is not an override"),
         ("a..b=3", "BC112", "a..b=3", "this is not an override"),
-        ("level=", "BC102", "=", "must be a percentage such as 2%, got nothing"),
+        ("margin=", "BC102", "=", "must be a percentage such as 2%, got nothing"),
         ("axes.arm=[a", "BC001", "", "expected `,` or `]`"),
         ("baseline={arm: c}", "BC201", "{arm: c}", "baseline `arm=c` selects no variant"),
     ],

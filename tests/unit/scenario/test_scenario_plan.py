@@ -396,10 +396,10 @@ class TestPolicies:
         assert plans(TWO + "measure: {until: rounds, rounds: 9}").measure.until == "rounds"
 
     def test_margins_are_one_value_or_one_per_metric(self, plans: Plans) -> None:
-        judge = plans(TWO + "margin: 3%\nlevel: 1%\njudge: [cpu]").judge
+        judge = plans(TWO + "margin: 3%\njudge: [cpu]").judge
         assert (judge.margin_of("wall"), judge.margin_of("peak_rss")) == (0.03, 0.05)
         assert (judge.epsilon_of("wall"), judge.epsilon_of("cpu")) == (0.01, 0.01)
-        assert (judge.level, judge.metrics) == (0.01, ("cpu",))
+        assert (judge.level, judge.metrics) == (0.05, ("cpu",))
 
     def test_answers(self, plans: Plans, tmp_path: Path) -> None:
         answer = plans(
@@ -484,7 +484,7 @@ class TestIdentity:
     def test_what_is_written_out_and_what_is_left_to_the_default_is_the_same(
         self, loads: Loads
     ) -> None:
-        assert loads(TWO).sha256 == loads(TWO + "level: 5%\nmeasure: {warmup: 2}").sha256
+        assert loads(TWO).sha256 == loads(TWO + "design: full\nmeasure: {warmup: 2}").sha256
 
     def test_renaming_a_label_changes_no_identity(self, plans: Plans) -> None:
         text = (
