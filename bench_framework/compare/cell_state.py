@@ -47,7 +47,7 @@ def cell_states(
     for cell in plan.cells:
         state = None if cell.id in samples else _given_up(cell, warm_ups.get(cell.id, ()))
         answer = expected[cell.input_id]
-        if cell.role.separate:
+        if cell.role is Role.BOUND:
             answer = _expected_answer(plan.answer, cell, samples)
         states.append(state or _state(plan, cell, samples.get(cell.id), builds, answer))
     return tuple(states)

@@ -83,7 +83,7 @@ class BlockChecks:
             return block, state.new_event(event)
         if block.answer is None:
             return block, []
-        verify = self._verify_bound if target.cell.role.separate else self._verify_answer
+        verify = self._verify_bound if target.cell.role is Role.BOUND else self._verify_answer
         return verify(state, target, block, block.answer)
 
     def _verify_answer(

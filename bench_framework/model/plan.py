@@ -59,13 +59,6 @@ class Role(StrEnum):
     """A second copy of the baseline: the A/A control of the record."""
     BOUND = "bound"
     """A limit of what candidates can reach. It does other work, so it is not compared."""
-    ANCHOR = "anchor"
-    """A variant that is equal in several records and links them, and is not compared in them."""
-
-    @property
-    def separate(self) -> bool:
-        """True if the cell is compared with no other of its record. Its answer may differ."""
-        return self in (Role.BOUND, Role.ANCHOR)
 
     @property
     def compared(self) -> bool:
@@ -190,14 +183,11 @@ class Variant:
     """Description in the scenario, reported as a note."""
     experiment: str | None = None
     """Name of the experiment that this variant tries."""
-    anchor: str = ""
-    """Revision of the anchor, empty for every other variant."""
 
     @cached_property
     def id(self) -> str:
-        """Twelve hex digits over axis values in any order, experiment and anchor, without the label."""
-        anchor = (self.anchor,) if self.anchor else ()
-        return stable_id("variant", sorted(self.values), self.experiment, *anchor)
+        """Twelve hex digits over axis values in any order and experiment, without the label."""
+        return stable_id("variant", sorted(self.values), self.experiment)
 
     @property
     def build_id(self) -> str:
@@ -294,8 +284,6 @@ class Plan:
     data_dir: str | None = None
     choose_from: tuple[Values, ...] = ()
     """Values of the variants that the answer and the recommendation choose from; empty for all."""
-    anchor_id: str = ""
-    """Variant id of the anchor, which is equal in several records; empty without an anchor."""
     design: Literal["full", "one-at-a-time", "ladder"] = "full"
     """How the axes are combined."""
     tuning: tuple[Word, ...] = ()

@@ -76,7 +76,6 @@ class ReasonCode(StrEnum):
     OTHER_INPUT = "other-input"
     OTHER_ANSWER = "other-answer"
     NO_ANCHOR = "no-anchor"
-    ANCHOR_CHANGED = "anchor-changed"
     ANCHOR_MOVED = "anchor-moved"
 
     # A pair of the gate.

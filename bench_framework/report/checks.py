@@ -226,13 +226,13 @@ def _outputs(data: ReportData) -> Check:
         return Check("warn", "outputs", "not compared: the scenario says `none`")
     if data.outputs_differ:
         return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
-    bounds = {cell.id for cell in data.plan.cells if cell.role.separate}
+    bounds = {cell.id for cell in data.plan.cells if cell.role is Role.BOUND}
     states = {"measured", "other-output", "not-comparable"}
     answered = [s for s in data.judgement.states if s.state in states]
     measured = [s for s in answered if s.cell_id not in bounds]
     separate = len(answered) - len(measured)
     controls = _with_controls(data, [s.cell_id for s in measured])
-    rest = f"; {separate} bounds and anchors checked separately" if separate else ""
+    rest = f"; {counted(separate, 'bound')} checked separately" if separate else ""
     other = sum(s.state == "other-output" for s in measured)
     shares = [b.answer.differing or 0.0 for b in data.measured_blocks if b.answer is not None]
     most = max(shares, default=0.0)

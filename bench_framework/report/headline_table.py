@@ -120,7 +120,7 @@ def _row(
     notes = (reason, stopped(data, cell.id), effect_note(comparison))
     time = scales[data.metric]
     judged = comparison_cells(comparison, data.claim_id(cell.id, data.metric))
-    if baseline or cell.role.separate:  # neither has an interval
+    if baseline or cell.role is Role.BOUND:  # neither has an interval
         judged = Cell(cell.role.value, 1.0 if baseline else None), Cell("")
     cells = [
         Cell(

@@ -175,7 +175,7 @@ def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
     """Return mark, change and 95 % CI of a configuration: ``▼ 1.82× faster [1.65, 2.01]``."""
     if _is_base(cell):
         return Cell("baseline", 1.0)
-    if cell.role.separate:
+    if cell.role is Role.BOUND:
         return Cell(cell.role.value)
     state = REFUSED.get(data.state(cell.id).state)
     comparison = data.comparison(cell.id, data.metric)
@@ -239,7 +239,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(word(comparison.verdict, data.metric))
         if _ended_early(data, cell):
             parts.append(f"{ROUNDS} {comparison.rounds} rounds")
-    elif cell.role.separate:
+    elif cell.role is Role.BOUND:
         parts.append("not compared")
     if data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")

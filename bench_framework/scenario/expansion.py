@@ -58,22 +58,6 @@ class Expansion:
         self.hypotheses: list[Hypothesis] = []
         for part in scenario.spec.experiments:
             self._add_experiment(part)
-        self.anchor = self._anchor()
-
-    def _anchor(self) -> plan.Variant | None:
-        """Return the anchor variant, which may be a variant of the matrix."""
-        part = self.scenario.spec.anchor
-        if part is None:
-            return None
-        values = self.scenario.variant_values(part.variant or {})
-        label = f"anchor {part.rev}" if part.rev else "anchor"
-        anchor = self._variant(values, label if label not in self._taken else f"{label} (anchor)")
-        if part.rev is None or anchor.build is None:
-            return self.variants.get(values, anchor)
-        build = replace(anchor.build, revision=part.rev)
-        if build == self.baseline.build:
-            return self.baseline
-        return replace(anchor, build=build, anchor=part.rev, describe="")
 
     def _labels(self, parts: Iterable[plan.Values]) -> dict[plan.Values, str]:
         """Return a unique label for each variant: the scenario's label, or the varying axis values.
@@ -209,8 +193,6 @@ class Expansion:
             if self._is_measured(self.baseline, given):
                 # An experiment is not in the matrix. It is measured on the baseline's inputs.
                 pairs += [(variant, given) for variant in self.experiment_variants.values()]
-            if self.anchor is not None and (self.anchor, given) not in pairs:
-                pairs.append((self.anchor, given))
         return pairs
 
     def values_of(self, variant: plan.Variant, given: plan.Input) -> plan.Values:
@@ -226,15 +208,13 @@ class Expansion:
         for _, of_input in itertools.groupby(pairs, key=lambda pair: pair[1].id):
             controls = []
             for variant, given in of_input:
-                role = self._role(variant, given)
+                role = self._role(variant)
                 yield self.cell(variant, given, role, variant.label)
                 if role is plan.Role.BASELINE and self.scenario.spec.measure.control:
                     controls = [self.cell(variant, given, plan.Role.CONTROL, plan.CONTROL_LABEL)]
             yield from controls
 
-    def _role(self, variant: plan.Variant, given: plan.Input) -> plan.Role:
-        if variant == self.anchor and (variant.anchor or not self._is_measured(variant, given)):
-            return plan.Role.ANCHOR
+    def _role(self, variant: plan.Variant) -> plan.Role:
         if variant == self.baseline:
             return plan.Role.BASELINE
         bounds = self.scenario.spec.bounds if variant.experiment is None else []
@@ -268,7 +248,6 @@ class Expansion:
                 sorted(given.values),
                 next(iter(change.items()), None),
                 role is plan.Role.CONTROL,
-                *((variant.anchor,) if variant.anchor else ()),
             ),
             variant_id=variant.id,
             input_id=given.id,

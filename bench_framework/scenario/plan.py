@@ -41,7 +41,6 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     measured = unique(variant for variant, _ in pairs)
     variants = measured if expansion.baseline in measured else (expansion.baseline, *measured)
     ids = {variant.id for variant in variants}
-    anchor_id = expansion.anchor.id if expansion.anchor is not None else ""
     plan = Plan(
         name=spec.name,
         question=spec.question,
@@ -56,7 +55,6 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         baseline_id=expansion.baseline.id,
         further_baselines=tuple(v.id for v in expansion.further_baselines if v.id in ids),
         choose_from=tuple(tuple(given.items()) for given in spec.choose_from),
-        anchor_id=anchor_id if anchor_id in ids else "",
         experiments=tuple(e for e in expansion.experiments if e.variant_id in ids),
         program=_command(scenario, spec.worker.command) or None,
         answer=_answer(scenario),
@@ -101,7 +99,7 @@ def _select(
         problem = Problem.create("BC207", OPTION, whole(only))
         raise ScenarioError((problem,), {OPTION: only})
     inputs = {given_id for _, given_id in chosen}
-    required = (expansion.baseline, *expansion.further_baselines, expansion.anchor)
+    required = (expansion.baseline, *expansion.further_baselines)
     selected, left_out = [], []
     for variant, given in pairs:
         if (variant.id, given.id) in chosen or (variant in required and given.id in inputs):

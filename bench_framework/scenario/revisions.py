@@ -27,10 +27,6 @@ from bench_framework.model.revisions import Revisions, short_name
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
-_LEFT_OUT: Final = {
-    Role.BOUND: ReasonCode.BOUND_OF_REVISIONS,
-    Role.ANCHOR: ReasonCode.ANCHOR_OF_REVISIONS,
-}
 
 
 def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
@@ -40,7 +36,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
 
     Returns:
         The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every
-        axis of the scenario is an axis of the input. Experiments, bounds and anchors become holes.
+        axis of the scenario is an axis of the input. Experiments and bounds become holes.
     """
     base_name, head_name = revisions.names
     question = f"Has anything become slower from {base_name} to {head_name}?"
@@ -63,7 +59,9 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         if cell.role.compared and variant.experiment is None:
             measured.append((cell, variant, given))
         elif cell.role is not Role.CONTROL:
-            reason = Reason(_LEFT_OUT.get(cell.role, ReasonCode.EXPERIMENT_OF_REVISIONS))
+            bound = cell.role is Role.BOUND
+            code = ReasonCode.BOUND_OF_REVISIONS if bound else ReasonCode.EXPERIMENT_OF_REVISIONS
+            reason = Reason(code)
             holes.append(Hole((*variant.values, *given.values), reason))
     several = len({cell.variant_id for cell, _, _ in measured}) > 1
     variants, inputs, cells = list[Variant](), list[Input](), list[Cell]()
@@ -123,7 +121,6 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         baseline_id=variants[0].id,
         further_baselines=(),
         choose_from=(),
-        anchor_id="",
         experiments=(),
         named=(),
         derived=(),

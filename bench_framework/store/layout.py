@@ -62,7 +62,7 @@ class Raw:
 
     def reference(self, cell: Cell) -> Path:
         """Return the path of the text that a cell's answers are compared with."""
-        return self.root / "reference" / (cell.id if cell.role.separate else cell.input_id)
+        return self.root / "reference" / (cell.id if cell.role == "bound" else cell.input_id)
 
     def diff(self, cell_id: str) -> Path:
         """Return the path of the first difference of a cell's output from the baseline's."""

@@ -156,10 +156,7 @@ def _other_plan(
 ) -> Plan:
     """Return the plan with another baseline and candidates, without the old A/A control."""
     base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
-    # An anchor is compared only if the user selects it.
-    within = {cell.variant_id for cell in plan.cells if cell.role is not Role.ANCHOR}
-    variants = tuple(variant for variant in plan.variants if variant.id in within)
-    chosen = variants if candidate is None else _selected(plan, candidate, "--candidate")
+    chosen = plan.variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
         raise UsageError("BX106.bound", label=base.label)
     ids = {variant.id for variant in chosen} | {base.id}

@@ -180,7 +180,7 @@ def test_a_mistake_is_an_error_of_validate(
 def test_a_released_crate_needs_a_version_and_has_no_revisions(benchctl: Benchctl) -> None:
     done = benchctl("validate", "-S", "axes={mode: [a, b]}", "-S", "baseline={mode: a}", code=2)
     assert "error[BC107]: `registry` needs `version`" in done.stderr
-    done = benchctl("validate", "-S", "anchor.rev=v1", code=2)
+    done = benchctl("validate", "-S", "gate.against=v1", code=2)
     assert "a released crate has versions and no revisions" in done.stderr
     done = benchctl("plan", "--base", "v1", code=2)
     assert "cannot be measured at two revisions" in done.stderr

@@ -186,7 +186,7 @@ def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Ce
         if plan.revisions is not None:  # its variants are revisions of one configuration
             values.pop(plan.axes[0].name, None)
             label = item.label or plan.name
-        series = stable_id("series", sorted(values.items()), variant.experiment, variant.anchor)
+        series = stable_id("series", sorted(values.items()), variant.experiment)
         place = (variant.build_id, item.id if item.dataset else "", stable_id("work", work(cell)))
         cells.append(_Cell(cell.id, series, label, tuple(values.items()), *place))
     return plan, tuple(cells)

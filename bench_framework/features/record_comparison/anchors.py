@@ -122,9 +122,8 @@ class Match:
 def matches(before: Side, after: Side) -> tuple[Match, ...]:
     """Return every cell that both records have, in the order of the later record.
 
-    A cell with equal code, command and input did not change, so it is an anchor. If both scenarios
-    declare the same anchor, only this one counts. A cell with equal axis values that differs in
-    code, command or input is "changed".
+    A cell with equal code, command and input did not change, so it is an anchor. A cell with equal
+    axis values that differs in code, command or input is "changed".
     """
     earlier = {cell.id: cell for cell in before.plan.cells if cell.role is not Role.CONTROL}
     same = {key: c for c in reversed(earlier.values()) if (key := _identity(before, c)) is not None}
@@ -134,19 +133,12 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
         other = earlier.get(cell.id) or same.get(key)
         if other is None:
             continue
-        change = "nothing"
         if key is None or _identity(before, other) != key:
             change = _difference(before, other, after, cell)
-        elif not declared(before, after) or cell.variant_id == after.plan.anchor_id:
+            pairs.append(Match(other, cell, "changed", change))
+        else:
             pairs.append(Match(other, cell, "anchor"))
-            continue
-        pairs.append(Match(other, cell, "changed", change))
     return tuple(pairs)
-
-
-def declared(before: Side, after: Side) -> bool:
-    """Return whether both scenarios name the same variant as their anchor."""
-    return bool(before.plan.anchor_id) and before.plan.anchor_id == after.plan.anchor_id
 
 
 def unmatched(before: Side, after: Side, pairs: Sequence[Match]) -> tuple[str, ...]:

@@ -187,13 +187,12 @@ class _Records:
     ) -> list[BridgedCell]:
         """Return changes relative to the anchors of their input, as one Holm family."""
         standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
-        declared = anchors.declared(self.before, self.after)
         rows: list[tuple[Match, Comparison, Contrast | None]] = []
         for match in (m for m in self.matches if m.role != "anchor"):
             used = [m for m in self.anchors if m.after.input_id == match.after.input_id]
             for metric in metrics:
                 known = [standing[m.after.id, metric] for m in used]
-                refusal = self._refusal(match) or _unanchored(known, metric, declared=declared)
+                refusal = self._refusal(match) or _unanchored(known, metric)
                 draft, contrast = self._draft(match, metric, refusal), None
                 if refusal is None and (ends := self._relative(match, used, metric)) is not None:
                     first, second = ends
@@ -255,13 +254,10 @@ class _Records:
             yield BridgedCell(label, "", match.role, draft, theirs, ours, match.change)
 
 
-def _unanchored(
-    comparisons: Sequence[Comparison], metric: Metric, *, declared: bool
-) -> tuple[Verdict, Reason] | None:
+def _unanchored(comparisons: Sequence[Comparison], metric: Metric) -> tuple[Verdict, Reason] | None:
     """Return why the anchors of an input support no comparison, or `None`."""
     if not comparisons:
-        code = ReasonCode.ANCHOR_CHANGED if declared else ReasonCode.NO_ANCHOR
-        return Verdict.NOT_COMPARABLE, Reason(code)
+        return Verdict.NOT_COMPARABLE, Reason(ReasonCode.NO_ANCHOR)
     moved = [c for c in comparisons if c.verdict is not Verdict.EQUIVALENT]
     if not moved:
         return None

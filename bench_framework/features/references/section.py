@@ -34,7 +34,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     for number, item in enumerate(data.plan.inputs, 1):
         variants = (data.plan.baseline_id, *data.plan.further_baselines)
         name = f"references-{number}"
-        cells = {cell.variant_id: cell for cell in data.arms(item.id) if not cell.role.separate}
+        cells = {
+            cell.variant_id: cell for cell in data.arms(item.id) if cell.role is not Role.BOUND
+        }
         references = tuple(cells[variant] for variant in variants if variant in cells)
         if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
             continue

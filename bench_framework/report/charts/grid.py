@@ -85,7 +85,7 @@ def _maps(data: ReportData) -> Iterator[_Map]:
     # An experiment on a key of `fixed` has the baseline's values. An experiment on an axis fills a
     # place of the map.
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
-    others = [v for v in data.plan.variants if not v.experiment and not v.anchor]
+    others = [v for v in data.plan.variants if not v.experiment]
     for first, second in itertools.combinations(_axes(data), 2):
         longer = len(second.values) > len(first.values)
         down, across = (second, first) if longer else (first, second)

@@ -45,8 +45,8 @@ def memory_time(
     points = []
     for cell in cells:
         time, peak = data.summary(cell.id, WALL), data.summary(cell.id, PEAK_RSS)
-        # Bounds and anchors do different work.
-        if cell.role.separate or time is None or peak is None or peak.median <= 0:
+        # Bounds do different work.
+        if cell.role is Role.BOUND or time is None or peak is None or peak.median <= 0:
             continue
         ends = (time.lo, time.hi, peak.lo, peak.hi)
         text = f"{format_duration(time.median)}, {show_size(peak.median, family)}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import quantiles
 from typing import Final
 
-from bench_framework.model.plan import Input
+from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, Scale, frame
 from bench_framework.report.context import ReportData
@@ -99,7 +99,7 @@ def run_times(data: ReportData) -> tuple[Input | None, dict[str, list[float]]]:
         arms = {
             c.id: times[c.id]
             for c in data.arms(item.id)
-            if len(times[c.id]) >= FEWEST and not c.role.separate
+            if len(times[c.id]) >= FEWEST and c.role is not Role.BOUND
         }
         if arms:
             return item, arms

@@ -20,10 +20,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if data.higher(data.metric):
         inverted = " Larger is better: ratios are inverted, so that below 1 is an improvement."
     separate = ""
-    if any(cell.role.separate for cell in plan.cells):
+    if any(cell.role is Role.BOUND for cell in plan.cells):
         separate = (
-            "a bound is a limit or a reference that does different work; an anchor is the same "
-            "program in every record. Neither is compared with the baseline."
+            "a bound is a limit or a reference that does different work. It is not compared with the "
+            "baseline."
         )
     facts = {
         "Schedule": (
@@ -55,7 +55,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         "Effects": _family(structure.effect_family, "effects and interactions"),
         "Contributions": _family(contributions, "contributions"),
         "Bold": "the best group: no other variant of the same input is shown to be better.",
-        "Bounds, anchors": separate,
+        "Bounds": separate,
     }
     stated = ((name, capital(text)) for name, text in facts.items() if text)
     return (Facts(tuple(stated)),)

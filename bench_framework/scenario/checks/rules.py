@@ -18,7 +18,6 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _exclude(scenario)
     yield from _groups(scenario)
     yield from _experiments(scenario)
-    yield from _anchor(scenario)
     yield from _profile(scenario)
     for index, part in enumerate(scenario.spec.describe):
         yield from check_values(scenario, ("describe", index, "variant"), part.variant)
@@ -157,17 +156,6 @@ def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterato
         place = f"fixed.{key}" if key in fixed else key
         yield scenario.value_problem(
             where, "BC204.experiment-changes-nothing", name=part.name, place=place, value=value
-        )
-
-
-def _anchor(scenario: Scenario) -> Iterator[Problem]:
-    part, reason = scenario.spec.anchor, scenario.spec.worker.without_revisions
-    if part is None:
-        return
-    yield from check_values(scenario, ("anchor", "variant"), part.variant or {})
-    if part.rev is not None and reason:
-        yield scenario.value_problem(
-            ("anchor", "rev"), "BC108.anchor-rev-without-effect", reason=reason
         )
 
 

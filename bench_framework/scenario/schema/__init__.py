@@ -110,9 +110,6 @@ class ScenarioFile(Part):
     choose_from: parts.Baselines = Field(default=[], alias="choose-from")
     """Variants that the answer and the recommendation choose from: those with all values of an
     item. All variants are compared. Default: every variant."""
-    anchor: parts.AnchorPart | None = None
-    """Variant that is identical in several records, so that they can be compared through it:
-    `{rev: v1.0}` or `{variant: …}`."""
     measure: Measure = Field(default_factory=Measure)
     """Number of rounds, order, and when measuring stops."""
     hosts: parts.Hosts | None = None

@@ -130,24 +130,6 @@ Derived: TypeAlias = Annotated[
 ]
 
 
-class AnchorPart(Part):
-    """A variant that is identical in several records, so that they can be compared through it."""
-
-    rev: Text | None = None
-    """Revision of the crate, such as a tag. It is built with the baseline's settings and measured
-    as an additional variant."""
-    variant: dict[Text, Text] | None = None
-    """Axis values of a variant whose code does not change. An omitted axis has the baseline's
-    value."""
-
-    @model_validator(mode="after")
-    def _one_of_two(self) -> Self:
-        given = [part for part in (self.rev, self.variant) if part is not None]
-        need(given, "BC107.anchor-without-variant")
-        refuse(len(given) > 1, "BC108.several-anchors", "rev")
-        return self
-
-
 def _one_kind_of_hosts(policy: HostPolicy) -> None:
     given = [key for key, (name, _) in keys(HostPolicy).items() if getattr(policy, name)]
     need(given or policy.everyone, "BC107.hosts-without-key")

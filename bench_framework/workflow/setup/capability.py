@@ -59,7 +59,6 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
         cells=cells,
         holes=(*plan.holes, *holes),
         builds=tuple(spec for spec in plan.builds if spec in specs),
-        anchor_id="" if plan.anchor_id in reasons else plan.anchor_id,
         further_baselines=tuple(v for v in plan.further_baselines if v not in reasons),
         experiments=tuple(e for e in plan.experiments if e.variant_id not in reasons),
         named=tuple(cell for cell in plan.named if cell.variant_id not in reasons),

@@ -86,7 +86,9 @@ class Output:
 
     def read(self, target: Target, reader: AnswerReader, folder: Path, texts: Path) -> None:
         """Read the files of a good run; `texts` is the folder with the baselines' texts."""
-        reference = texts / (target.cell.id if target.cell.role.separate else target.cell.input_id)
+        reference = texts / (
+            target.cell.id if target.cell.role is Role.BOUND else target.cell.input_id
+        )
         try:
             self.answer = reader.read_run(target, folder, reference)
         except AnswerError as error:
@@ -307,7 +309,7 @@ def warnings(trials: Trials) -> list[Event]:
         if not trial.ok:
             events.append(_failure(plan, trial))
             continue
-        if not base or varies or cell.role.separate:
+        if not base or varies or cell.role is Role.BOUND:
             continue
         if details := _difference(plan, trial, base):
             difference = trial.output.difference

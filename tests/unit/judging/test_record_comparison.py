@@ -173,33 +173,6 @@ def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -
     )
 
 
-def test_the_declared_anchor_is_the_only_one(study: type[Study]) -> None:
-    before, after = pair(study, ("anchor", "other", "changed"))
-    after.times["other"] = 0.06
-
-    def declare(plan: Plan) -> Plan:
-        return replace(plan, anchor_id=plan.variants[0].id)
-
-    result = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
-    assert [r.label for r in rows(result, "anchor")] == ["anchor"]
-    other, changed = rows(result, "changed")
-    assert (other.change, other.comparison.verdict) == ("nothing", Verdict.WORSE)
-    assert changed.comparison.verdict is Verdict.EQUIVALENT
-
-
-def test_a_rebuilt_anchor_is_refused(study: type[Study]) -> None:
-    before, after = pair(study)
-    after.code["anchor"] = "rebuilt"
-
-    def declare(plan: Plan) -> Plan:
-        return replace(plan, anchor_id=plan.variants[0].id)
-
-    result = record_comparison.bridge(before.side(plan=declare), after.side(plan=declare))
-    assert {r.comparison.reason for r in rows(result, "changed")} == {
-        Reason(ReasonCode.ANCHOR_CHANGED)
-    }
-
-
 def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
     before, after = pair(study)
     after.code = {arm: f"{code}-2" for arm, code in after.code.items()}

@@ -751,7 +751,7 @@ class TestBudget:
             for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
             if c.label == "outputs"
         ]
-        assert outputs.figure.endswith("; 1 bounds and anchors checked separately")
+        assert outputs.figure.endswith("; 1 bound checked separately")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
 

@@ -323,16 +323,3 @@ def test_contradicting_options_are_refused(tmp_path: Path, words: tuple[str, ...
     done = command(tmp_path, *words)
     assert isinstance(done.exception, UsageError)
     assert done.exception.code == "BX121"
-
-
-def test_an_anchor_is_compared_only_on_request(tmp_path: Path) -> None:
-    text = (
-        SCENARIO
-        + "exclude: {engine: rayon, parser: serde}\nanchor: {variant: {engine: rayon, parser: serde}}\n"
-    )
-    plan = expand(load(tmp_path / "s.yaml", text=text))
-    anchor = next(c for c in plan.cells if c.role is Role.ANCHOR)
-    plain = comparison._other_plan(plan, "engine=tokio parser=serde", None, ("wall",))
-    assert anchor.id not in {c.id for c in plain.cells}
-    other = comparison._other_plan(plan, None, "variant=anchor", ("wall",))
-    assert {c.id: c.role for c in other.cells}[anchor.id] is Role.CANDIDATE
