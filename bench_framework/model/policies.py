@@ -1,12 +1,20 @@
 """Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
 import re
-from dataclasses import dataclass, field
-from typing import Final, Literal
+from dataclasses import dataclass, field, make_dataclass
+from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, sampled
+from bench_framework.model.metrics import CPU, GATED, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
-from bench_framework.model.written import NOT_WRITTEN, HostLabels, Positive, written_as
+from bench_framework.model.written import (
+    NOT_WRITTEN,
+    Fraction,
+    HostLabels,
+    Natural,
+    Positive,
+    Share,
+    written_as,
+)
 from bench_framework.units import counted
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
@@ -130,18 +138,18 @@ class HostPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """An absolute upper limit of one metric for the selected cells.
+    """Absolute upper limit of a metric in some configurations, independent of the baseline."""
 
-    Attributes:
-        most: the limit in the stored unit of the metric: seconds, bytes, or a number.
-        text: the limit as written in the scenario, such as ``1.2s``.
-    """
-
-    cells: str
+    cells: str = field(metadata=written_as("cell"))
+    """Configurations, as a selection in the syntax of `-k`: `io=mmap size=1GiB`."""
     metric: str
-    most: float
-    text: str
-    cell_ids: tuple[str, ...] = ()
+    """Metric, such as `wall`, `peak_rss` or `binary_size`."""
+    most: float = field(metadata=NOT_WRITTEN)
+    """The limit in the stored unit of the metric: seconds, bytes, or a number."""
+    text: str = field(metadata=written_as("max"))
+    """Limit with its unit: `1.2s`, `200MiB`. Counts have no unit."""
+    cell_ids: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
+    """Ids of the cells that the selection matches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,26 +182,67 @@ class Accepted:
         return not self.until or day <= self.until
 
 
-@dataclass(frozen=True, slots=True)
-class GatePolicy:
-    """Policy of the gate: margins by metric, and the effect of metrics that are not judged."""
+if TYPE_CHECKING:
 
-    margins: tuple[tuple[Metric, float], ...] = ()
-    detect: float = 0.03
-    on_inconclusive: Literal["warn", "fail"] = "warn"
-    require: tuple[Metric, ...] = ()
+    @dataclass(frozen=True, slots=True)
+    class _Margins:
+        pass
+else:
+    _Margins = make_dataclass(
+        "_Margins",
+        [
+            (
+                kind.name,
+                Fraction | None,
+                field(
+                    default=None,
+                    metadata={
+                        **written_as(kind.name),
+                        "about": f"Tolerated growth of {kind.noun}: {kind.about}.",
+                    },
+                ),
+            )
+            for kind in GATED
+        ],
+        frozen=True,
+        slots=True,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GatePolicy(_Margins):
+    """Tolerated growth against the baseline, by metric.
+
+    Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`.
+    """
+
     against: str = ""
-    """Revision that every cell is compared with, or ``merge-base``. It is empty for the
-    scenario's baseline."""
-    cells: str = ""
-    """Selection of the gated cells, empty for all candidates."""
-    chosen: tuple[str, ...] | None = None
+    """Revision at which every variant is built again and compared with itself: a branch, tag or
+    commit, or `merge-base`, the commit where the branch left the main branch. Default: variants are
+    compared with the scenario's baseline."""
+    cells: str | None = None
+    """Selection of the gated configurations, in the syntax of `-k`: `size>=100MiB`."""
+    chosen: tuple[str, ...] | None = field(default=None, metadata=NOT_WRITTEN)
     """Ids of the cells that the selection matches, `None` without a selection."""
-    min_compared: int = 0
-    """Smallest number of comparisons with which the gate gives a result."""
+    min_compared: Natural = 0
+    """Smallest number of judged comparisons. With fewer, the gate has no result."""
     budgets: tuple[Budget, ...] = ()
+    """Absolute limits: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. A budget is exceeded if the
+    whole confidence interval is above it."""
     accepted: str = ""
-    """Absolute path of the file of accepted changes, empty without one."""
+    """File of accepted changes, relative to this file (docs/reference/gate.md)."""
+    detect: Share = 0.03
+    """Largest minimum detectable effect with which a metric counts as judged."""
+    on_inconclusive: Literal["warn", "fail"] = "warn"
+    """Effect of a metric that could not be judged."""
+    require: tuple[Metric, ...] = ()
+    """Metrics that must be judged. Otherwise the gate fails."""
+
+    @property
+    def margins(self) -> tuple[tuple[Metric, float], ...]:
+        """Each given metric and its tolerated growth as a fraction, in registry order."""
+        given = ((kind.name, getattr(self, kind.name)) for kind in GATED)
+        return tuple((name, margin) for name, margin in given if margin is not None)
 
     @property
     def tolerated(self) -> dict[Metric, float]:

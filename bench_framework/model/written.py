@@ -15,15 +15,24 @@ class Written(Enum):
 
     DURATION = auto()
     HOST_LABELS = auto()
+    NATURAL = auto()
+    PERCENT = auto()
     POSITIVE = auto()
     SELECTION = auto()
     SELECTIONS = auto()
+    SHARE = auto()
 
 
 Seconds: TypeAlias = Annotated[float, Written.DURATION]
 """A time in seconds, written with its unit: ``15m``."""
 Positive: TypeAlias = Annotated[int, Written.POSITIVE]
 """A whole number of at least 1."""
+Natural: TypeAlias = Annotated[int, Written.NATURAL]
+"""A whole number of at least 0."""
+Fraction: TypeAlias = Annotated[float, Written.PERCENT]
+"""A fraction, written as a percentage: ``2%``."""
+Share: TypeAlias = Annotated[float, Written.SHARE]
+"""A fraction between 0 and 1, written as a percentage."""
 HostLabels: TypeAlias = Annotated[tuple[str, ...], Written.HOST_LABELS]
 """Labels of hosts: a list, or one string that is split at spaces."""
 Selection: TypeAlias = Annotated[dict[str, str], Written.SELECTION]

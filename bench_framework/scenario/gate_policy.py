@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,7 +16,6 @@ from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Document, Scalar, Unreadable, parse
 from bench_framework.scenario.scalars import Refused
-from bench_framework.scenario.schema.measure import BudgetPart
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
@@ -26,27 +26,20 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.%-]*")
 
 def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
     """Return the gate policy of a scenario, with the cells of its plan."""
-    spec = scenario.spec.gate
-    return GatePolicy(
-        spec.margins(),
-        spec.detect,
-        spec.on_inconclusive,
-        tuple(spec.require),
-        against=spec.against or "",
-        cells=spec.cells or "",
-        chosen=tuple(c.id for c in selected(plan, spec.cells)) if spec.cells else None,
-        min_compared=spec.min_compared,
-        budgets=tuple(
-            Budget(
-                part.cell,
-                part.metric,
-                budget_limit(scenario, part),
-                part.max,
-                tuple(c.id for c in selected(plan, part.cell)),
-            )
-            for part in spec.budgets
-        ),
-        accepted=scenario.resolve(spec.accepted) if spec.accepted else "",
+    policy = scenario.spec.gate
+    budgets = (
+        replace(
+            budget,
+            most=budget_limit(scenario, budget),
+            cell_ids=tuple(c.id for c in selected(plan, budget.cells)),
+        )
+        for budget in policy.budgets
+    )
+    return replace(
+        policy,
+        chosen=tuple(c.id for c in selected(plan, policy.cells)) if policy.cells else None,
+        budgets=tuple(budgets),
+        accepted=scenario.resolve(policy.accepted) if policy.accepted else "",
     )
 
 
@@ -67,9 +60,9 @@ def unit_of(scenario: Scenario, metric: str) -> str | None:
     return UNITS[declared.unit][0]
 
 
-def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
+def budget_limit(scenario: Scenario, budget: Budget) -> float:
     """Return a limit in the metric's unit. Raises `Refused`: another unit, or not above zero."""
-    unit, text = unit_of(scenario, part.metric), part.max
+    unit, text = unit_of(scenario, budget.metric), budget.text
     try:
         if unit == "s":
             limit = parse_duration(text)
@@ -79,7 +72,9 @@ def budget_limit(scenario: Scenario, part: BudgetPart) -> float:
             limit = float(text.replace("_", ""))
     except ValueError:
         example = {"s": "1.2s", "bytes": "200MiB"}.get(unit or "", "12000000")
-        raise Refused("BC102.not-a-limit", text=text, metric=part.metric, example=example) from None
+        raise Refused(
+            "BC102.not-a-limit", text=text, metric=budget.metric, example=example
+        ) from None
     if not 0 < limit < float("inf"):
         raise Refused("BC102.limit-not-positive", text=text)
     return limit

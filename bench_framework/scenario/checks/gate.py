@@ -20,15 +20,15 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     reason = worker.without_revisions
     if not reason and any(setting.revision for _, setting in scenario.settings):
         reason = "an axis of this scenario names revisions"
-    if gate.against is not None and reason:
+    if gate.against and reason:
         yield scenario.value_problem(
             ("gate", "against"), "BC108.gate-against-without-effect", reason=reason
         )
-    if "binary_size" in dict(gate.margins()) and worker.command is not None:
+    if "binary_size" in dict(gate.margins) and worker.command is not None:
         yield scenario.key_problem(("gate", "binary_size"), "BC108.binary-size-of-program")
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
-        yield from _selection(scenario, (*place, "cell"), budget.cell)
+        yield from _selection(scenario, (*place, "cell"), budget.cells)
         known = [name for name in METRICS if unit_of(scenario, name) is not None]
         if budget.metric not in (known := [*known, *scenario.spec.metrics]):
             at = (*place, "metric")

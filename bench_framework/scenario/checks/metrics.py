@@ -51,7 +51,7 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     """Return how to count instructions, or `None` if `judge`, `metrics` and `gate` omit them."""
     spec = scenario.spec
     part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
-    gated = INSTRUCTIONS in dict(spec.gate.margins()) or any(
+    gated = INSTRUCTIONS in dict(spec.gate.margins) or any(
         b.metric == INSTRUCTIONS for b in spec.gate.budgets
     )
     if part is not None:

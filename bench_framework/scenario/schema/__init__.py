@@ -11,6 +11,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 
 from bench_framework.model.declarations import Note
 from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.policies import GatePolicy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.measure import (
@@ -123,7 +124,7 @@ class ScenarioFile(Part):
     """Metrics that get a verdict (docs/reference/metrics.md)."""
     margin: PerMetric | None = None
     """Change that is too small to matter: `2%`, or one per metric."""
-    gate: Gate = Field(default_factory=Gate)
+    gate: Gate = Field(default_factory=GatePolicy)
     """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
     answer: AnswerPart = Field(default_factory=AnswerPart)
     """Comparison of outputs, to check that all runs did the same work."""

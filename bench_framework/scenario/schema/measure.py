@@ -1,16 +1,15 @@
 """The parts of a scenario that measure and judge: rounds, gate, answers, profile and metrics."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import (
     Field,
     WithJsonSchema,
-    create_model,
     model_validator,
 )
 
-from bench_framework.model.metrics import GATED, UNITS, Direction
-from bench_framework.model.policies import AnswerKind
+from bench_framework.model.metrics import UNITS, Direction
+from bench_framework.model.policies import AnswerKind, GatePolicy
 from bench_framework.model.profile import OTHER, ProfilePolicy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar, suggest
@@ -25,7 +24,6 @@ from bench_framework.scenario.schema.types import (
     Level,
     Natural,
     Part,
-    Percent,
     PlanPart,
     RoundCount,
     Several,
@@ -109,79 +107,20 @@ class Measure(Part):
         return self
 
 
-class BudgetPart(Part):
-    """Absolute upper limit of a metric in some configurations, independent of the baseline."""
-
-    cell: Text
-    """Configurations, as a selection in the syntax of `-k`: `io=mmap size=1GiB`."""
-    metric: Text
-    """Metric, such as `wall`, `peak_rss` or `binary_size`."""
-    max: Text
-    """Limit with its unit: `1.2s`, `200MiB`. Counts have no unit."""
-
-
-if TYPE_CHECKING:
-    _Margins = Part
-else:
-    _Margins = create_model(
-        "_Margins",
-        __base__=Part,
-        **{
-            kind.name: (
-                Percent | None,
-                Field(None, description=f"Tolerated growth of {kind.noun}: {kind.about}."),
-            )
-            for kind in GATED
-        },
-    )
+def _known_metrics(policy: GatePolicy) -> None:
+    gated = [name for name, _ in policy.margins]
+    for metric in policy.require:
+        refuse(
+            metric not in gated,
+            "BC108.metric-not-gated",
+            "require",
+            metric=metric,
+            near=suggest(metric, gated),
+            known=scalars.list_names(gated),
+        )
 
 
-class Gate(_Margins):
-    """Tolerated growth against the baseline, by metric.
-
-    Default: `{wall: 2%, cpu: 2%, peak_rss: 5%}`.
-    """
-
-    against: Text | None = None
-    """Revision at which every variant is built again and compared with itself: a branch, tag or
-    commit, or `merge-base`, the commit where the branch left the main branch. Default: variants are
-    compared with the scenario's baseline."""
-    cells: Text | None = None
-    """Selection of the gated configurations, in the syntax of `-k`: `size>=100MiB`."""
-    min_compared: Natural = Field(default=0, alias="min-compared")
-    """Smallest number of judged comparisons. With fewer, the gate has no result."""
-    budgets: list[BudgetPart] = []
-    """Absolute limits: `[{cell: size=1GiB, metric: wall, max: 1.2s}]`. A budget is exceeded if the
-    whole confidence interval is above it."""
-    accepted: Text | None = None
-    """File of accepted changes, relative to this file (docs/reference/gate.md)."""
-    detect: Level = 0.03
-    """Largest minimum detectable effect with which a metric counts as judged."""
-    on_inconclusive: Annotated[Literal["warn", "fail"], ONE_OF] = Field(
-        default="warn", alias="on-inconclusive"
-    )
-    """Effect of a metric that could not be judged."""
-    require: list[Text] = []
-    """Metrics that must be judged. Otherwise the gate fails."""
-
-    @model_validator(mode="after")
-    def _known(self) -> Self:
-        gated = [name for name, _ in self.margins()]
-        for metric in self.require:
-            refuse(
-                metric not in gated,
-                "BC108.metric-not-gated",
-                "require",
-                metric=metric,
-                near=suggest(metric, gated),
-                known=scalars.list_names(gated),
-            )
-        return self
-
-    def margins(self) -> tuple[tuple[str, float], ...]:
-        """Return each gated metric and its tolerated growth as a fraction, in registry order."""
-        given = ((kind.name, getattr(self, kind.name)) for kind in GATED)
-        return tuple((name, value) for name, value in given if value is not None)
+Gate: TypeAlias = Annotated[GatePolicy, PlanPart(_known_metrics)]
 
 
 _DIFFERS: Final = {"type": "string", "pattern": r"^(refuse|warn|<\s*[0-9]+(\.[0-9]+)?\s*%)$"}

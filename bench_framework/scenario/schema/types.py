@@ -360,6 +360,8 @@ def docstrings(part: type[Any]) -> dict[str, str]:
         and isinstance(text.value, ast.Constant)
         and isinstance(text.value.value, str)
     }
+    if is_dataclass(part):
+        texts |= {f.name: f.metadata["about"] for f in fields(part) if "about" in f.metadata}
     return {key: texts[name] for key, (name, _) in keys(part).items() if name in texts}
 
 
@@ -375,11 +377,14 @@ _READERS: Final[dict[Any, Any]] = {
     Written.HOST_LABELS: Annotated[
         tuple[str, ...], read_by(scalars.host_labels), WithJsonSchema(SCALARS)
     ],
+    Written.NATURAL: Natural,
+    Written.PERCENT: Percent,
     Written.POSITIVE: Positive,
     Written.SELECTION: Annotated[dict[Text, Text], Field(min_length=1)],
     Written.SELECTIONS: Annotated[
         tuple[Annotated[dict[Text, Text], Field(min_length=1)], ...], Field(min_length=1)
     ],
+    Written.SHARE: Level,
 }
 """The type, for pydantic, of the values of each type of the plan."""
 PerMetric: TypeAlias = Annotated[Percent | dict[Text, Percent], ByShape(NotPercent)]

@@ -60,8 +60,8 @@ def log_normal_timing(factors: Mapping[str, float], spread: float = 0.005, seed:
     return draw
 
 
-def gate_policy(**given: object) -> JudgePolicy:
-    return JudgePolicy(gate=GatePolicy(**given))  # type: ignore[arg-type]
+def gate_policy(margins: Iterable[tuple[str, float]] = (), **given: object) -> JudgePolicy:
+    return JudgePolicy(gate=GatePolicy(**dict(margins), **given))  # type: ignore[arg-type]
 
 
 def reasons_of(pair: GatedPair) -> str:

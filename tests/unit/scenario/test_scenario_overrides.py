@@ -19,7 +19,7 @@ TEXT = (
     ("overrides", "value", "expected"),
     [
         (["measure.rounds.max=99"], lambda spec: spec.measure.rounds.max, 99),
-        (["gate.wall=3%"], lambda spec: spec.gate.margins(), (("wall", 0.03),)),
+        (["gate.wall=3%"], lambda spec: spec.gate.margins, (("wall", 0.03),)),
         (["axes.arm=[a, c, d]"], lambda spec: spec.axes["arm"], ["a", "c", "d"]),
         (["notes.0.text=other"], lambda spec: spec.notes[0].text, "other"),
         (["env.A=x=y"], lambda spec: spec.env, {"A": "x=y"}),
