@@ -34,7 +34,6 @@ class ReasonCode(StrEnum):
     EXCLUDED = "excluded"
     UNAVAILABLE = "unavailable"
     BOUND_OF_REVISIONS = "bound-of-revisions"
-    ANCHOR_OF_REVISIONS = "anchor-of-revisions"
     EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"
 
     # A configuration that leaves early.
