@@ -22,39 +22,6 @@ experiments: [{name: larger, change: {block: 1M}}, {name: mapped, change: {mode:
 """
 
 
-def compared(plan: Plan) -> list[tuple[str, str, str, int]]:
-    """Return name, candidate, reference and number of inputs of each contrast."""
-    return [
-        (
-            c.name,
-            plan.variant(c.variant_id).label,
-            plan.variant(c.reference_id).label,
-            len(c.input_ids),
-        )
-        for c in plan.contrasts
-    ]
-
-
-def test_a_side_has_the_values_of_the_baseline_where_it_names_none(
-    plans: Callable[..., Plan],
-) -> None:
-    plan = plans(
-        BODY
-        + """
-contrasts:
-  - {name: rings, of: {mode: ring}, against: {mode: mmap}}
-  - {name: threads, of: {threads: "2"}, against: {mode: ring}, input: {size: 2MiB}, metric: cpu}
-  - {name: blocks, of: {experiment: larger}, against: {experiment: mapped}}
-"""
-    )
-    assert compared(plan) == [
-        ("rings", "ring + threads=1", "mmap + threads=1", 2),
-        ("threads", "read + threads=2", "ring + threads=1", 1),
-        ("blocks", "larger", "mmap + threads=1", 2),
-    ]
-    assert [c.metric for c in plan.contrasts] == ["wall", "cpu", "wall"]
-
-
 def test_contrasts_without_a_baseline_add_to_the_family(plans: Callable[..., Plan]) -> None:
     alone = plans(BODY)
     text = """

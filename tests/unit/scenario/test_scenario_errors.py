@@ -22,6 +22,7 @@ Refuses = Callable[..., ScenarioError]
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "scenarios"
 AXES = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
 MISTAKES = (FIXTURES / "mistakes.txt").read_text(encoding="utf-8")
+PLANS = (FIXTURES / "plans.txt").read_text(encoding="utf-8")
 
 
 class Mistake(NamedTuple):
@@ -174,6 +175,7 @@ def test_every_code_is_shown_by_a_test_of_this_layer() -> None:
     paths = Path(__file__).parent.glob("test_scenario_*.py")
     tests = "".join(path.read_text(encoding="utf-8") for path in paths)
     examples = {*re.findall(r'"(BC\d+)"', tests), *(mistake.code for mistake in mistakes())}
+    examples |= {*re.findall(r"^! (BC\d+)", PLANS, re.MULTILINE)}
     assert {code for code, text in explanations().items() if len(text) > 1} <= examples
 
 

@@ -1,13 +1,10 @@
 """``-S key=value`` changes one thing. Its errors refer to the command line."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.scenario.load import render
-from tests.unit.scenario.conftest import Loads, Plans, Refuses
+from tests.unit.scenario.conftest import Loads
 
 TEXT = (
     'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
@@ -15,6 +12,7 @@ TEXT = (
 )
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("overrides", "value", "expected"),
     [
@@ -65,11 +63,14 @@ def test_a_merged_value_is_changed_in_its_own_place_only(loads: Loads) -> None:
     assert (arm["a"].env, arm["b"].env) == ({"K": "x"}, {"K": "y"})
 
 
+=======
+>>>>>>> 79d30e3f (Write the plans of scenarios into one approval file)
 def test_an_override_changes_the_digest_of_the_scenario(loads: Loads) -> None:
     assert loads(TEXT, "margin=1%").sha256 != loads(TEXT).sha256
     assert loads(TEXT, "margin=1%").sha256 == loads(TEXT + "margin: 1%").sha256
 
 
+<<<<<<< HEAD
 @pytest.mark.parametrize(
     ("override", "code", "marked", "message"),
     [
@@ -95,6 +96,8 @@ def test_errors_point_into_the_override(
     assert problem.at.length in {len(marked), 1}
 
 
+=======
+>>>>>>> 79d30e3f (Write the plans of scenarios into one approval file)
 def test_the_snippet_is_the_override(loads: Loads) -> None:
     with pytest.raises(ScenarioError) as caught:
         loads(TEXT, "measure.rounds.max=ten")
