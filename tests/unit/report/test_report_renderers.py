@@ -433,10 +433,6 @@ def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
     ]
 
 
-def test_a_shortened_name_is_given_in_full_below(document: Document) -> None:
-    assert re.search(r"a\"b;.*….*_z_ = a\"b;", terminal.render(document, width=80))
-
-
 def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
     first = document.section("S03")
     assert first is not None
@@ -469,11 +465,6 @@ def test_a_number_stays_with_its_unit_where_only_ascii_can_be_shown(document: Do
         screen = terminal.render(document, width=width, color=False, unicode=False)
         assert not re.search(r"^ *(%|ms|MiB)(?![\w])", screen, re.MULTILINE), width
         assert "\ue000" not in screen
-
-
-def test_a_row_without_a_verdict_has_its_reason(document: Document) -> None:
-    screen = unbroken(terminal.render(document, width=80))
-    assert "tokio+mimalloc: round 3: exit status 101" in screen
 
 
 def test_ascii_output_is_ascii_except_for_names(document: Document) -> None:

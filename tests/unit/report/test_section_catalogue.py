@@ -7,6 +7,7 @@ have printed for the same figures. The false one must be absent.
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import pytest
 from report_sample import bare, judged_again, sample, with_sign_change
@@ -26,7 +27,7 @@ from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Fallback, Table
 from bench_framework.report.render import terminal
 
-THIN = "\u202f"
+FILE = Path(__file__).parents[2] / "fixtures" / "report_sections.txt"
 
 
 @cache
@@ -214,6 +215,21 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
 # -- the catalogue ------------------------------------------------------------------------------
 
 
+RECORDS = (
+    sample,
+    bare,
+    bare_structure,
+    counted,
+    paired,
+    profiled,
+    inconclusive,
+    all_measured,
+    one_reference,
+    sign_change,
+    with_published,
+)
+
+
 @dataclass(frozen=True)
 class Pair:
     """A section with its data, and without.
@@ -233,259 +249,22 @@ class Pair:
     line: str
 
 
-CATALOGUE = {
-    "S01": Pair(sample, ("mostly conclusive", "36 measured"), ("\nconclusive\n",), bare, "failed"),
-    "S02": Pair(
-        sample,
-        (
-            (
-                "rayon+jemalloc and smol+jemalloc are closest to the limit and do not differ "
-                "significantly. rayon+jemalloc reaches 91"
-            ),
-            f"smol+jemalloc uses 72.6{THIN}MiB of memory, rayon+system uses 60.0{THIN}MiB.",
-            f"jemalloc instead of system: 9.2{THIN}% less time [8.3, 10.0]",
-        ),
-        ("fastest is", "tokio needs less"),
-        bare,
-        "No result: ",
-    ),
-    "S03": Pair(
-        sample,
-        (
-            "▼ 1.12× faster [1.09, 1.14]",
-            "? 1.02× faster [0.99, 1.04]",
-            "≠ other output",
-            "✕ failed",
-            f"(MDE) is 2.1{THIN}%",
-        ),
-        ("not significantly slower than",),
-        bare,
-        "nothing was measured",
-    ),
-    "S29": Pair(
-        sample,
-        (
-            "▼ faster",
-            "? inconclusive",
-            "≠ other output",
-            "✕ failed",
-            f"MDE 2.1{THIN}%",
-        ),
-        ("not significantly slower than",),
-        bare,
-        "",
-    ),
-    "S30": Pair(
-        sample,
-        (f"a level of 99.89{THIN}%", "rounds × runs 40×1"),
-        ("certain", "proves"),
-        bare,
-        "rounds × runs 0×0",
-    ),
-    "S31": Pair(
-        sample,
-        ("Expected limit, input 200MiB", "91.4 [90.5, 92.5]"),
-        ("overhead", "gone"),
-        bare_structure,
-        "",
-    ),
-    "S32": Pair(
-        sample,
-        ("3 configurations have no result", "The scenario excludes 1 combination of settings."),
-        ("reliable", "all good"),
-        bare,
-        "a cold page cache",
-    ),
-    "S33": Pair(
-        paired,
-        ("Time of each pair, input 200MiB", "row ÷ column"),
-        ("faster",),
-        bare,
-        "",
-    ),
-    "S17": Pair(
-        sample,
-        (
-            "smol+jemalloc vs rayon+jemalloc: inconclusive in time [−3.3 %, +0.3 %] on 50MiB and",
-            "inconclusive in time [−3.3 %, +0.3 %] on 200MiB",
-        ),
-        ("on 10MiB", "faster"),
-        bare,
-        "",
-    ),
-    "S04": Pair(
-        sample,
-        (f"54{THIN}% closed [48, 61]", "the closed share is inconclusive"),
-        (f"24{THIN}% closed", "closes the gap"),
-        one_reference,
-        "there is one baseline",
-    ),
-    "S05": Pair(
-        sample,
-        ("[0.878, 0.911]", "? inconclusive", "measured in the same rounds"),
-        ("regression", "no change"),
-        bare_structure,
-        "no two variants differ only in features or revision",
-    ),
-    "S06": Pair(
-        sample,
-        ("smol+jemalloc uses 21.0", "▲ more memory", "≡ equivalent"),
-        ("memory unchanged", "no memory cost", "rayon+jemalloc needs less memory"),
-        bare,
-        "memory was not measured",
-    ),
-    "S28": Pair(counted, ("Instructions, million",), ("overhead",), bare, ""),
-    "S07": Pair(
-        sign_change,
-        ("smol+system vs rayon+system depends on the input", f"at about 62{THIN}MiB [51, 71]"),
-        ("on average", "geometric mean"),
-        sample,
-        "no verdict changes its sign",
-    ),
-    "S08": Pair(
-        sample,
-        (
-            "takes 1.93× the time [1.91, 1.96] (scaling exponent 0.952 [0.938, 0.964], sub-linear)",
-            "takes 1.98× the time [1.96, 2.01] (scaling exponent 0.989 [0.976, 1.002], linear)",
-        ),
-        ("scaling exponent 0.952 [0.938, 0.964], linear", "scales linearly"),
-        bare_structure,
-        "",
-    ),
-    "S14": Pair(
-        sample,
-        (
-            "[0.901, 0.921]",
-            "1 of 3",
-        ),
-        ("allocator jemalloc against system: no effect", "smol against rayon: no"),
-        bare_structure,
-        "fewer than two axes",
-    ),
-    "S13": Pair(
-        sample,
-        ("Shapley values", "interaction / unexplained"),
-        ("add up to", "0.983 + 0.908"),
-        bare_structure,
-        "it needs a ladder",
-    ),
-    "S11": Pair(
-        sample,
-        ("one thread per file", "? inconclusive", f"+226{THIN}KiB"),
-        ("optimization", "improves by"),
-        bare,
-        "",
-    ),
-    "S12": Pair(
-        sample,
-        ("Rejected", "It takes more time, size uncertain."),
-        ("no gain", "useless"),
-        bare,
-        "",
-    ),
-    "S09": Pair(
-        sample,
-        (
-            "[804, 822]",
-            "[0.905, 0.925]",
-            "all measurements for: gone.",
-            f"a terabyte would be 252.4 [250.1, 255.5]{THIN}s (projected, not",
-            "assuming a terabyte is written",
-        ),
-        ("gone is", "lost to overhead", "200MiB: a terabyte is ", "a terabyte needs"),
-        bare_structure,
-        "derives no value",
-    ),
-    "S16": Pair(
-        sample,
-        (
-            "not supported",
-            "hypothesis “<b>the disk</b>” was not tested",
-            "each tested by one change",
-        ),
-        ("because", "root cause", "“stealing of work” is supported"),
-        bare,
-        "states a hypothesis",
-    ),
-    "S15": Pair(
-        profiled,
-        ("parse", "A share of the samples is not a possible saving"),
-        ("would save", "can be gained"),
-        sample,
-        "no profile was recorded",
-    ),
-    "S19": Pair(
-        sample,
-        (
-            'default = ["jemalloc"]',
-            "use smol+jemalloc: it is not significantly slower than rayon+jemalloc",
-            "RUST_LOG=off search run --runtime=smol",
-        ),
-        ("choose by", "{bin}", "{input}"),
-        inconclusive,
-        "No recommendation: ",
-    ),
-    "S20": Pair(
-        sample,
-        (
-            "least memory",
-            "Dominated: another variant is lower in time and memory and not higher in",
-        ),
-        ("best overall", "negligible"),
-        bare,
-        "fewer than two variants have both a time",
-    ),
-    "S21": Pair(
-        sample,
-        ("outputs", "actual modes", "control-table"),
-        ("all good", "no noise"),
-        bare,
-        "no sample was finished",
-    ),
-    "S22": Pair(
-        sample,
-        ("9f2c9f2c9f2c9f2c", "41ab41ab41ab41ab"),
-        ("identical binaries",),
-        bare,
-        "",
-    ),
-    "S24": Pair(
-        sample,
-        ("RUST_LOG=off /store/", "ab12ab12ab12ab12"),
-        ("make bench",),
-        bare,
-        "benchctl run search",
-    ),
-    "S25": Pair(
-        sample,
-        ("io_uring is refused here", "tokio+mimalloc, 200MiB", "sequential+mimalloc, 50MiB"),
-        ("Everything that was planned was measured.",),
-        all_measured,
-        "",
-    ),
-    "S18": Pair(
-        with_published,
-        (
-            "“rayon is 2x faster with jemalloc”",
-            "direction confirmed, size refuted",
-            "refuted: faster",
-            "one system was measured",
-            "3 claims of “An earlier report”: ",
-        ),
-        ("2.0× faster [", "“jemalloc slows rayon down”: confirmed"),
-        sample,
-        "",
-    ),
-    "S26": Pair(
-        with_published,
-        ("Learnings", "jemalloc: not measured."),
-        ("{experiment",),
-        sample,
-        "",
-    ),
-    "S23": Pair(sample, ("The index is read once a minute.",), ("c1",), bare, ""),
-}
-"""The two records of each code. S10 needs two records and has separate tests below."""
+def catalogue() -> dict[str, Pair]:
+    """Return the sections of report_sections.txt. S10 needs two records and has tests below."""
+    records = {record.__name__: record for record in RECORDS}
+    pairs = {}
+    for part in FILE.read_text(encoding="utf-8").replace("\n\n", "\n").split("\n=== ")[1:]:
+        title, *lines = part.rstrip("\n").split("\n")
+        code, real, _, without = title.split(" ")
+        says, never, replaced = (
+            tuple(line[2:].replace("␊", "\n") for line in lines if line[0] == mark)
+            for mark in "+-0"
+        )
+        pairs[code] = Pair(records[real], says, never, records[without], "".join(replaced))
+    return pairs
+
+
+CATALOGUE = catalogue()
 
 
 def test_the_catalogue_is_complete() -> None:
