@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
 from bench_framework.extensions.doctor.command import noise_page
 from bench_framework.extensions.doctor.noise import NoiseFindings, noise_document
@@ -127,24 +126,3 @@ def test_the_document_contains_counts_and_bounds() -> None:
     }
     assert document["injected"][0]["found_on"]["wall"]["count"] == 4
     assert document["injected"][0]["estimate"] == {"wall": 0.0291, "cpu": -0.001}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--for", "15m"], "--for needs --aa"),
-        (["--aa", "--for", "15"], "--for 15"),
-        (["--aa", "--for", "0s"], "not a positive time"),
-        (["--cpus", "0"], "--cpus needs --aa or --tune"),
-        (["--tune", "--for", "5m"], "--for needs --aa"),
-        (["--tune", "--aa"], "--aa and --tune exclude each other"),
-        (["--tune", "--cpus", "0-"], "--cpus 0-: must be a list of CPUs"),
-        (["--aa", "--cpus", "all"], "--cpus all: must be a list of CPUs"),
-        (["--aa", "--cpus", "3-1"], "write 1-3"),
-    ],
-)
-def test_wrong_options_are_refused_before_anything_is_measured(
-    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_command_line(["doctor", *options]) == 2
-    assert message in capsys.readouterr().err

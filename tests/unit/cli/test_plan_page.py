@@ -26,15 +26,6 @@ def test_quick_is_in_the_command_as_it_was_typed(scenario: Path) -> None:
     assert (plan.measure.rounds_max, plan.measure.warmup_rounds) == (3, 1)
 
 
-def test_plan_of_few_comparisons(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["plan", str(scenario), "-S", "judge=[wall]"]) == 0
-    assert "1 comparison (wall)" in " ".join(capsys.readouterr().out.split())
-    assert run_command_line(["plan", str(scenario), "-k", "arm=a"]) == 0
-    page = " ".join(capsys.readouterr().out.split())
-    assert "Compare nothing: there is only one variant" in page
-    assert "Detects" not in page
-
-
 def test_an_unknown_command_of_a_small_group_lists_the_commands(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

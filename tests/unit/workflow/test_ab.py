@@ -176,54 +176,6 @@ def test_both_words_of_a_list_reach_the_command() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("commands", "options", "message"),
-    [
-        ([], {}, "there are no commands to compare"),
-        (["./old"], {}, "there is only one command"),
-        (["./old {n}"], {"lists": ["n=1"]}, "there is only one command"),
-        (["./old", "./old"], {}, "`./old` is given twice"),
-        (["./old | sort", "./new"], {}, "`./old | sort` contains `|`, but no shell runs it"),
-        (["./old 'a|b' > x", "./new"], {}, "`./old 'a|b' > x` contains `>`, but no shell runs it"),
-        (["./old {n}", "./new"], {}, "the placeholder {n} in `./old {n}` has no values"),
-        (["./old", "./new"], {"lists": ["n=1,2"]}, "no command contains {n}"),
-        (["./old {n}"], {"lists": ["n"]}, "-L needs a name and its values, got `n`"),
-        (["./old {input}", "./new"], {}, "{input} is used, but there is no input"),
-        (["./old", "./new"], {"input": Path("none")}, "the input file none does not exist"),
-        (["./old", "./new"], {"input": Path()}, "the folder . cannot be the stdin of the commands"),
-        (["./old 'x", "./new"], {}, "`./old 'x`: no closing quotation"),
-        (["", "./new"], {}, "a command is empty"),
-        (
-            ["./old", "./new"],
-            {"prepare": "a {n}"},
-            "the placeholder {n} in `a {n}` has no values",
-        ),
-    ],
-)
-def test_a_mistake_has_one_message(
-    commands: list[str], options: dict[str, object], message: str
-) -> None:
-    with pytest.raises(UsageError) as raised:
-        plan_of(*commands, **options)
-    assert (raised.value.message, raised.value.code) == (message, "BX122")
-    assert raised.value.fix
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("margin", "3", '--margin must be a percentage such as 2%, got the text "3"'),
-        ("budget", "xx", '--budget must be a duration such as 90s, 15m or 1h, got the text "xx"'),
-        ("name", "a/b", '--name must be the name of a folder, got the text "a/b"'),
-    ],
-)
-def test_an_invalid_value_names_its_option(option: str, value: str, message: str) -> None:
-    with pytest.raises(UsageError) as raised:
-        plan_of("a", "b", **{option: value})
-    assert (raised.value.message, raised.value.code) == (message, "BX122")
-    assert raised.value.fix
-
-
 def judged(plan: Plan, wall: Comparison, *more: Comparison) -> Judgement:
     return Judgement(looks_of(plan), (), (), (wall, *more), (), (), (), "conclusive")
 

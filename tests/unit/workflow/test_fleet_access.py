@@ -100,32 +100,6 @@ def test_without_the_package_a_command_installs_it(
     assert "pip install 'bench_framework[fleet]'" in text
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["--scheduler", "tcp://10.0.0.1:1"], "BX133"),
-        (["--host", "rack-7"], "need --scheduler"),
-        (["--insecure"], "need --scheduler"),
-    ],
-)
-def test_options_that_exclude_each_other(
-    words: list[str], text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_command_line(["run", "quickstart", *words]) == 2
-    assert text in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("names", ["rack-1,rack-1", "rack-1,", ",", "all,rack-1", "a,b, a"])
-def test_invalid_names_of_hosts_are_one_error(
-    names: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ["run", "quickstart", "--scheduler", "tcp://127.0.0.1:1", "--host", names]
-    assert run_command_line(words) == 2
-    text = capsys.readouterr().err
-    assert f"error[BX136]: --host {names}: the name" in text
-    assert "Traceback" not in text
-
-
 def test_names_of_hosts() -> None:
     assert hosts_of("") is None
     assert hosts_of("rack-1") == HostPolicy(("rack-1",))
