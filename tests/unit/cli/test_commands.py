@@ -1,6 +1,5 @@
-"""What commands print that measure nothing: commands.txt. ``UPDATE_COMMANDS=1`` writes it again."""
+"""The output of commands that measure nothing (commands.txt). ``UPDATE_COMMANDS=1`` writes it again."""
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import run_command_line
+from tests.approval import approve
 from tests.unit.machine import SCENARIO
 
 FILE = Path(__file__).parents[2] / "fixtures" / "commands.txt"
@@ -30,10 +30,8 @@ def test_the_commands_print_what_the_approval_file_contains(
         printed = capsys.readouterr()
         text += f"\n$ benchctl {line}" + (f"\nexit {code}" if code else "")
         for mark, stream in ((">", printed.out), ("!", printed.err)):
-            masked = re.sub(r"[\d.]+ \w+ free", "N free", stream.replace(str(tmp_path), "DIR"))
+            masked = re.sub(r"[\d.]+\s\w+\sfree", "N free", stream.replace(str(tmp_path), "DIR"))
             lines = masked.splitlines()
             text += "".join(f"\n{mark} {line}".rstrip() for line in lines)
     text += "\n"
-    if os.environ.get("UPDATE_COMMANDS"):
-        FILE.write_text(text, encoding="utf-8")
-    assert FILE.read_text(encoding="utf-8") == text
+    approve(FILE, text, "UPDATE_COMMANDS")

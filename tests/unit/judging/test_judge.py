@@ -6,24 +6,12 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.policies import JudgePolicy, MeasurePolicy
-from bench_framework.model.reasons import CONTROL_DIFFERS
+from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study, timing
-
-
-def test_a_clear_record_is_conclusive(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
-    judged = example.judge(example.blocks(timing({"b": -0.3, "c": 0.4}, 0.01)))
-    assert example.comparison(judged, "b").verdict is Verdict.BETTER
-    assert example.comparison(judged, "c").verdict is Verdict.WORSE
-    assert judged.status == "conclusive"
-    assert judged.best[0].cell_ids == (example.cell("b").id,)
-    assert judged.best[0].complete
 
 
 def test_the_same_record_gives_the_same_judgement_to_the_last_bit(study: type[Study]) -> None:
@@ -106,33 +94,6 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     assert (
         judged.claims[0].text == "Nothing is conclusive: no interim analysis has taken place yet."
     )
-
-
-def test_a_quick_record_is_exploratory_and_says_what_it_would_need(study: type[Study]) -> None:
-    example = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
-    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
-    assert judged.status == "exploratory"
-    assert example.comparison(judged, "b").verdict is Verdict.INCONCLUSIVE
-    [event] = [e for e in judged.events if e.code == "BX340"]
-    assert event.message == (
-        "exploratory: 3 rounds cannot decide 2 comparisons at a family-wise error rate of 5\u202f%; "
-        "these 2 comparisons need at least 7 rounds"
-    )
-
-
-def test_a_run_without_verdicts_on_request_has_no_warning_about_them(study: type[Study]) -> None:
-    example = study(rounds=3, measure=MeasurePolicy(rounds_min=3, rounds_max=3))
-    plan = replace(example.plan, invocation=Invocation(quick=True))
-    judged = judge(plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
-    assert judged.status == "exploratory"
-    assert "BX340" not in {e.code for e in judged.events}
-
-
-def test_one_run_is_a_value_without_a_verdict(study: type[Study]) -> None:
-    example = study(rounds=1, measure=MeasurePolicy(rounds_min=1, rounds_max=1))
-    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
-    assert example.comparison(judged, "b").verdict is Verdict.SINGLE_RUN
-    assert example.comparison(judged, "b").shown is None
 
 
 def test_a_cell_with_too_many_void_rounds_has_failed(study: type[Study]) -> None:
@@ -227,37 +188,6 @@ def test_a_name_that_the_worker_does_not_list_is_no_fallback(study: type[Study])
     assert {s.state for s in example.judge(blocks, {"program": build}).states} == {"measured"}
 
 
-def test_a_control_that_differs_makes_the_verdicts_of_its_metric_inconclusive(
-    study: type[Study],
-) -> None:
-    example = study(arms=("a", "b"))
-
-    def memory(arm: str, where: str, number: int) -> float:
-        return (3e7 if arm == "b" else 2e7) + number
-
-    judged = example.judge(example.blocks(timing({"b": -0.5, "control": 0.1}, 0.01), rss=memory))
-    assert judged.floors[0].tripped
-    assert {c.family for c in judged.comparisons} == {"headline", "control", "memory"}
-    headline = {(c.verdict, c.reason) for c in judged.comparisons if c.family == "headline"}
-    assert headline == {(Verdict.INCONCLUSIVE, CONTROL_DIFFERS)}
-    assert {c.verdict for c in judged.comparisons if c.family == "memory"} == {Verdict.WORSE}
-    assert "BX330" in {e.code for e in judged.events}
-    assert (
-        judged.claims[0].text == "Nothing is conclusive in time: "
-        "the A/A check failed: the control differs from the identical baseline; "
-        "memory is worse in 1 of 1 comparison."
-    )
-    assert not [c for c in judged.claims if c.kind == "recommendation"]
-
-
-def test_without_a_control_the_record_says_so(study: type[Study]) -> None:
-    example = study(control=False)
-    judged = example.judge(example.blocks(timing({"b": -0.5}, 0.01)))
-    assert "BX331" in {e.code for e in judged.events}
-    assert [f.fraction for f in judged.floors] == [None, None]
-    assert example.comparison(judged, "b").verdict is Verdict.BETTER
-
-
 def test_the_noise_floor_is_what_the_control_could_not_exclude(study: type[Study]) -> None:
     example = study()
     judged = example.judge(example.blocks(timing({}, 0.05)))
@@ -275,17 +205,6 @@ def test_drift_of_the_baseline_is_reported_and_does_not_decide(study: type[Study
     assert example.comparison(judged, "b").verdict is Verdict.EQUIVALENT
 
 
-def test_memory_is_compared_by_medians_with_its_own_margin(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
-    sizes = {"a": 5e7, "b": 5.2e7, "c": 8e7, "control": 5e7}
-    judged = example.judge(
-        example.blocks(timing({}, 0.01), rss=lambda a, _i, r: sizes[a] + 4096 * (r % 4))
-    )
-    assert example.comparison(judged, "b", "peak_rss").verdict is Verdict.WORSE_SIZE_UNCERTAIN
-    assert example.comparison(judged, "c", "peak_rss").verdict is Verdict.WORSE
-    assert example.comparison(judged, "c", "peak_rss").family == "memory"
-
-
 def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study]) -> None:
     example = study(arms=("a", *"bcdefgh"))
     only = {example.cell(arm).id for arm in ("a", "b", "control")}
@@ -296,15 +215,6 @@ def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study])
     assert results.shown is not None
     assert results.shown.level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
     assert sum(s.state == "not-started" for s in judged.states) == 6
-
-
-def test_a_best_group_contains_all_that_is_not_worse_than_another(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c", "d"))
-    judged = example.judge(example.blocks(timing({"b": -0.3, "c": -0.3, "d": -0.1}, 0.02)))
-    group = judged.best[0]
-    assert group.cell_ids == (example.cell("b").id, example.cell("c").id)
-    assert len(group.comparisons) == 6
-    assert "b and c are fastest" in judged.claims[0].text
 
 
 def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
@@ -348,13 +258,6 @@ def test_huge_ratios_are_printed_as_factors(study: type[Study]) -> None:
     judged = example.judge(example.blocks(lambda a, *_: 5e4 if a == "b" else 5e-7))
     assert example.comparison(judged, "b").verdict is Verdict.WORSE
     assert "b is 100000000000.0" in " ".join(c.text for c in judged.claims)
-
-
-def test_constant_series_are_equivalent(study: type[Study]) -> None:
-    example = study()
-    judged = example.judge(example.blocks(lambda *_: 0.05))
-    assert {c.verdict for c in judged.comparisons} == {Verdict.EQUIVALENT}
-    assert judged.status == "conclusive"
 
 
 def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:

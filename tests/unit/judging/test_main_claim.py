@@ -4,14 +4,12 @@ import random
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
-from bench_framework.model.facts import Best
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Hole
 from bench_framework.model.reasons import message
@@ -19,7 +17,7 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
 from bench_framework.text.numbers import show_size
 from bench_framework.text.reasons import phrase
-from bench_framework.text.write import lead, render
+from bench_framework.text.write import render
 from tests.unit.judging.conftest import Study, pair_of_logs
 
 RULES = Rules(looks=1, size=1, level=0.05)
@@ -50,59 +48,6 @@ def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> 
         render("cost", factory.figures(comparison("peak_rss", 12.72, 12.60, 12.84)))
         == "12.7× as much memory"
     )
-
-
-def test_the_answer_is_followed_by_its_cost(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
-    judged = example.judge(
-        example.blocks(
-            lambda arm, i, r: draw(arm, i, r) * (0.5 if arm == "b" else 1),
-            cpu=lambda arm, i, r: draw(arm, i, r) * (1.25 if arm == "b" else 1),
-            rss=lambda arm, *_: 12 << 20 if arm == "b" else 1 << 20,
-        )
-    )
-    main = next(c for c in judged.claims if c.kind == "main")
-    assert isinstance(main.fact, Best)
-    assert (main.fact.members, main.fact.leading) == (("b",), True)
-    assert [cost.metric for cost in main.fact.costs] == ["cpu", "peak_rss"]
-    assert main.estimate == pytest.approx(0.5, abs=0.01)
-    (cost,) = (c for c in judged.claims if c.kind == "summary")
-    assert lead(cost) == "Memory and CPU time"
-    assert cost.text.startswith(
-        "b uses 12.0\u202fMiB of memory, a uses 1.00\u202fMiB. b uses 25.0\u202f% more CPU time than a ["
-    )
-    advice = next(c for c in judged.claims if c.kind == "recommendation").text
-    assert advice == "Use b: it is significantly faster than every other variant."
-
-
-def test_if_the_baseline_is_best_it_is_kept(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
-    judged = example.judge(
-        example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
-    )
-    text = next(c for c in judged.claims if c.kind == "main").text
-    assert text.startswith("a, the baseline, is fastest. The next variant, b, is 20")
-    advice = next(c for c in judged.claims if c.kind == "recommendation").text
-    assert advice == "Keep a, the baseline: it is significantly faster than every other variant."
-
-
-def test_the_first_row_of_the_table_leads_with_the_variants_tied_with_it(
-    study: type[Study],
-) -> None:
-    example = study(arms=("a", "b", "c"))
-
-    def wall(arm: str, where: str, number: int) -> float:
-        return draw(arm, where, number) * {"b": 0.979, "c": 0.974}.get(arm, 1.0)
-
-    judged = example.judge(example.blocks(wall))
-    verdicts = [example.comparison(judged, arm, "wall").verdict for arm in "bc"]
-    assert verdicts == [Verdict.BETTER_SIZE_UNCERTAIN, Verdict.BETTER]
-    lead = next(c for c in judged.claims if c.kind == "main")
-    ratios = {
-        c.cell_id: c.shown.ratio for c in judged.comparisons if c.metric == "wall" and c.shown
-    }
-    assert lead.cells[0] == min(ratios, key=lambda cell: ratios[cell])
-    assert lead.text.startswith("c and b are fastest and do not differ significantly. c takes 2.")
 
 
 def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
@@ -155,25 +100,6 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[S
 def test_an_inconclusive_pair_has_no_additional_digits() -> None:
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02).hi) == "0.99998"
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
-
-
-def test_inputs_with_another_best_variant_are_an_exception(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), sizes=(1, 2))
-
-    def line(slower_on: str) -> str:
-        judged = example.judge(
-            example.blocks(
-                lambda arm, i, r: (
-                    draw(arm, i, r) * (1 if arm != "b" else 1.2 if i == slower_on else 0.8)
-                )
-            )
-        )
-        return next(c.text for c in judged.claims if lead(c) == "Inputs")
-
-    assert line("").startswith(
-        "b is fastest on both inputs. Compared with a: 20.0\u202f% less time ["
-    )
-    assert line("2MiB") == "The fastest by the estimate: b on 1MiB and a on 2MiB."
 
 
 def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study]) -> None:

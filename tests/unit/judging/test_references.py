@@ -72,55 +72,6 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type
     assert headline.reference == "start"
 
 
-def test_a_gap_is_reported_if_both_ends_are_conclusive(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
-    judgement = judged(example, two_references(example, "target"), TIMES)
-    (gap,) = judgement.gaps
-    assert gap.before == pytest.approx(0.050, rel=0.05)
-    assert gap.after == pytest.approx(0.025, rel=0.1)
-    assert gap.closed_lo is not None
-    assert gap.closed_hi is not None
-    assert gap.closed_lo < 0.5 < gap.closed_hi
-    (claim,) = (c for c in judgement.claims if c.kind == "gap")
-    assert claim.text.startswith("Gap to target: 50.")
-    assert f"ms with better; {gap.closed * 100:.1f}\u202f% closed [" in claim.text
-
-
-def test_a_gap_without_two_conclusive_ends_is_not_reported(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
-    plan = two_references(example, "target")
-    assert judged(example, plan, {**TIMES, "target": 0.1}).gaps == ()  # the reference is not faster
-    assert (
-        judged(example, plan, {**TIMES, "better": 0.05}).gaps == ()
-    )  # no conclusive comparison is left
-
-
-def test_a_candidate_that_does_not_differ_from_the_baseline_closes_nothing(
-    study: type[Study],
-) -> None:
-    example = study(arms=tuple(TIMES))
-    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.1})
-    verdicts = {(c.family, c.verdict.decided) for c in judgement.comparisons if c.metric == "wall"}
-    assert {("reference", True), ("headline", False), ("headline", True)} <= verdicts
-    assert judgement.gaps == ()
-
-
-def test_a_share_of_a_gap_that_grew_is_called_wider(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
-    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.12})
-    (claim,) = (c for c in judgement.claims if c.kind == "gap")
-    assert "\u202f% wider [" in claim.text
-    assert judgement.gaps[0].closed == pytest.approx(-0.4, abs=0.05)
-
-
-def test_a_candidate_beyond_the_reference_closes_more_than_all(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
-    judgement = judged(example, two_references(example, "target"), {**TIMES, "better": 0.04})
-    assert judgement.gaps[0].after < 0
-    assert judgement.gaps[0].closed == pytest.approx(1.2, abs=0.05)
-    assert "with start, −" in next(c for c in judgement.claims if c.kind == "gap").text
-
-
 def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:
     assert share_closed([1.0, -1.0] * 10 + [0.2], [0.5] * 21)[1] is None
     assert share_closed([1.0] * 4, [0.5] * 4)[1] is None  # too few rounds for 95 %
@@ -160,17 +111,6 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     waiting = look(two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first)
     assert not waiting.stop
     assert {c.ref_cell_id for c in waiting.verdicts} == {example.cell("start").id}
-
-
-def test_a_tripped_control_leaves_further_references_inconclusive(
-    study: type[Study],
-) -> None:
-    example = study(arms=tuple(TIMES))
-    judgement = judged(example, two_references(example, "target"), {**TIMES, "control": 0.13})
-    assert {c.verdict for c in judgement.comparisons if c.family == "reference"} == {
-        Verdict.INCONCLUSIVE
-    }
-    assert judgement.gaps == ()
 
 
 def test_costs_of_a_binary_are_those_against_the_baseline(

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Axis, AxisValue, Experiment
-from bench_framework.model.facts import Best
+from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Dataset, Input, Plan
 from bench_framework.model.run import PreparedInput
@@ -116,49 +115,6 @@ def test_a_sign_change_between_files_of_the_user_names_no_size(study: type[Study
     assert "the sign changes" not in text
 
 
-def test_a_sign_change_against_a_further_reference_is_reported_too(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"), sizes=(SMALL, LARGE))
-    ids = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
-    judgement = judged_with_third(example, replace(example.plan, further_baselines=(ids["c"],)))
-    texts = [c.text for c in judgement.claims if c.kind == "sign-change" and c.metric == "wall"]
-    assert len(texts) == 1
-    assert texts[0].startswith("b vs c depends on the input")
-
-
-def judged_with_third(example: Study, plan: Plan) -> Judgement:
-    """Judge three arms: b is better than a everywhere, and changes sign against c."""
-
-    def wall(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{arm}/{where}/{number}")
-        third = 0.04 if where == f"{SMALL}MiB" else 0.02
-        time = {"a": 0.05, "control": 0.05, "b": 0.03, "c": third}[arm]
-        return time * (1 + noise.expovariate(1 / 0.01))
-
-    return judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
-
-
-@pytest.mark.parametrize(
-    ("ratio", "count"),
-    [
-        ({"10MiB": 1.3, "200MiB": 0.7}, "faster than a: try (29.9\u202f% less time ["),
-        ({"10MiB": 0.7, "200MiB": 1.3}, "slower than a: try (30.1\u202f% more time ["),
-    ],
-)
-def test_a_rejected_experiment_is_reported_on_the_input_of_the_summary(
-    study: type[Study], ratio: dict[str, float], count: str
-) -> None:
-    example = study(sizes=(SMALL, LARGE))
-    plan = replace(
-        example.plan,
-        experiments=(
-            Experiment("try", example.plan.variants[1].id, (("x", "y"),), decision="rejected"),
-        ),
-    )
-    judgement = judged(example, plan, ratio)
-    (claim,) = (c for c in judgement.claims if c.kind == "experiments")
-    assert claim.text.startswith(f"On 200MiB, {count}")
-
-
 def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) -> None:
     """Every sentence about b names its input, or lists all inputs with their figures."""
     example = study(sizes=(SMALL, LARGE))
@@ -173,41 +129,3 @@ def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) 
         for c in judgement.claims
         if re.search(r"\bon all\b|\balways\b|\bfastest is\b", c.text)
     ]
-
-
-def test_a_superlative_needs_a_best_group_of_one(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"), sizes=(SMALL, LARGE))
-
-    def wall(arm: str, where: str, number: int) -> float:
-        noise = random.Random(f"{arm}/{where}/{number}")
-        time = {
-            "a": 0.05,
-            "control": 0.05,
-            "b": 0.03,
-            "c": 0.03 if where == f"{SMALL}MiB" else 0.04,
-        }[arm]
-        return time * (1 + noise.expovariate(1 / 0.01))
-
-    judgement = example.judge(example.blocks(wall))
-    mains = [c for c in judgement.claims if c.kind == "main"]
-    assert [c.fact.members for c in mains if isinstance(c.fact, Best)] == [("c", "b"), ("b",)]
-    assert [c.estimate for c in mains] == [pytest.approx(0.6, abs=0.02)] * 2
-    (by_input,) = (c.text for c in judgement.claims if lead(c) == "Inputs")
-    assert by_input.startswith(
-        "The fastest by the estimate: c on 10MiB and b on 200MiB. "
-        "b is fastest, or not significantly worse, on every input"
-    )
-
-
-@pytest.mark.parametrize("ratio", [1.0, 0.8])
-def test_a_verdict_in_one_direction_only_is_no_sign_change(
-    study: type[Study], ratio: float
-) -> None:
-    """Less time on one input, and no verdict or equivalence on another, is not a change of sign."""
-    example = study(sizes=(SMALL, LARGE))
-    judgement = judged(example, example.plan, {f"{SMALL}MiB": 0.7, f"{LARGE}MiB": ratio})
-    assert example.comparison(judgement, "b", size=SMALL).verdict.decided
-    assert example.comparison(judgement, "b", size=LARGE).verdict.decided is (ratio < 1)
-    assert not [c for c in judgement.claims if c.kind == "sign-change"]
-    opposite = judged(example, example.plan, {f"{SMALL}MiB": 0.7, f"{LARGE}MiB": 1.3})
-    assert [c for c in opposite.claims if c.kind == "sign-change"]

@@ -3,9 +3,8 @@
 ``UPDATE_PLANS=1`` writes the plans again. Their difference is the change.
 """
 
-import os
 from collections.abc import Iterator
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,11 @@ import pytest
 from bench_framework.errors import ScenarioError
 from bench_framework.features.gate.outcome import narrowed
 from bench_framework.model.looks import comparisons_planned
-from bench_framework.model.plan import Cell, Plan, Role, Slot
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.text.answers import how_compared
+from tests.approval import COMMANDS, approve, default_of, text_of
 from tests.unit.scenario.conftest import Loads, Plans
 
 FILE = Path(__file__).parents[2] / "fixtures" / "scenarios" / "plans.txt"
@@ -24,9 +24,8 @@ TALLY = (
     "version: 1\nname: n\nquestion: q\nworker: {crate: builtin, bin: tally, features: [mimalloc]}\n"
 )
 TWO = 'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}"]\nbaseline: {arm: a}\n'
-UNSTABLE = {"id", "input_id", "seed", "scenario_path", "scenario_sha256", "command_line"}
+UNSTABLE = frozenset({"id", "input_id", "seed", "scenario_path", "scenario_sha256", "command_line"})
 """Fields that depend on the folder, and digests, which other tests compare."""
-COMMANDS = {"command", "prepare", "cleanup", "stdin", "tuning", "train", "program"}
 
 
 @dataclass(frozen=True)
@@ -38,33 +37,6 @@ class Case:
     text: str
     overrides: tuple[str, ...] = ()
     only: str | None = None
-
-
-def default_of(field: Field[object]) -> object:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return field.default
-
-
-def text_of(value: object, name: str = "") -> str:
-    """Return a value as text. An object has its type and the fields that are not the default."""
-    if isinstance(value, Slot):
-        return f"‹{value.slot}›"
-    if is_dataclass(value) and not isinstance(value, type):
-        parts = [
-            f"{field.name}={text_of(getattr(value, field.name), field.name)}"
-            for field in fields(value)
-            if field.name not in UNSTABLE and getattr(value, field.name) != default_of(field)
-        ]
-        return f"{type(value).__name__}({', '.join(parts)})"
-    if isinstance(value, tuple) and name in COMMANDS:
-        return " ".join(
-            f"[{text_of(part, name)}]" if isinstance(part, tuple) else text_of(part)
-            for part in value
-        )
-    if isinstance(value, tuple):
-        return f"[{', '.join(text_of(item) for item in value)}]"
-    return str(value)
 
 
 def key_of(item: object, plan: Plan) -> str:
@@ -92,14 +64,16 @@ def lines_of(plan: Plan, folder: Path) -> dict[str, str]:
         elif isinstance(value, tuple) and name not in COMMANDS:
             for number, item in enumerate(value, start=1):
                 key = f"{name} {key_of(item, plan) or number}"
-                lines[key if key not in lines else f"{key} ({number})"] = text_of(item)
+                lines[key if key not in lines else f"{key} ({number})"] = text_of(
+                    item, "", UNSTABLE
+                )
         elif is_dataclass(value):
             parts = ((part, getattr(value, part.name)) for part in fields(value))
             for part, content in parts:
                 if part.name not in UNSTABLE and content != default_of(part):
-                    lines[f"{name}.{part.name}"] = text_of(content)
+                    lines[f"{name}.{part.name}"] = text_of(content, "", UNSTABLE)
         else:
-            lines[name] = text_of(value, name)
+            lines[name] = text_of(value, name, UNSTABLE)
     ids = {variant.id: f"‹{variant.label}›" for variant in plan.variants}
     ids |= {item.id: f"‹{item.label}›" for item in plan.inputs}
     ids |= {spec.id: "‹build›" for spec in plan.builds}
@@ -191,9 +165,7 @@ def test_the_plans_are_those_of_the_approval_file(folder: Path) -> None:
     text = FILE.read_text(encoding="utf-8").partition("\n=== ")[0].rstrip("\n") + "\n"
     for case, part in cases():
         text += f"{part}\n{outcome(case, folder)}"
-    if os.environ.get("UPDATE_PLANS"):
-        FILE.write_text(text, encoding="utf-8")
-    assert FILE.read_text(encoding="utf-8") == text
+    approve(FILE, text, "UPDATE_PLANS")
 
 
 def test_a_selection_and_the_gate_keep_the_training_of_the_scenario(plans: Plans) -> None:

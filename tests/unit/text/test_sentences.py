@@ -3,7 +3,6 @@
 ``UPDATE_SENTENCES=1`` writes the file again. Its difference is the change of the wording.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
@@ -49,6 +48,7 @@ from bench_framework.model.reasons import (
 from bench_framework.model.structure import Change
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.write import lead, say
+from tests.approval import approve
 
 FILE = Path(__file__).parents[2] / "sentences.txt"
 ON_INPUT = (("input", "10 MiB"),)
@@ -901,10 +901,7 @@ def table() -> str:
 
 
 def test_the_sentences_are_those_of_the_approval_file() -> None:
-    text = table()
-    if os.environ.get("UPDATE_SENTENCES"):
-        FILE.write_text(text, encoding="utf-8")
-    assert FILE.read_text(encoding="utf-8") == text
+    approve(FILE, table(), "UPDATE_SENTENCES")
 
 
 def test_every_fact_has_its_rows() -> None:

@@ -1,0 +1,151 @@
+"""The judgement of each synthetic record in judgements.txt: verdicts, groups and facts, no words.
+
+``UPDATE_JUDGEMENTS=1`` writes the judgements again. Their difference is the change.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from bench_framework.features.judge import judge
+from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
+from bench_framework.model.facts import ResourceChanges
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.plan import Plan, Role
+from bench_framework.model.policies import JudgePolicy, MeasurePolicy
+from bench_framework.model.revisions import Revisions
+from bench_framework.model.verdict import Interval
+from tests.approval import approve, text_of
+from tests.unit.judging.conftest import Study, Timing, timing
+
+FILE = Path(__file__).parents[2] / "fixtures" / "judgements.txt"
+Values = Mapping[str, Any]
+
+
+def factor(value: Any, where: str, number: int) -> float:
+    """Return the factor of an arm: one for all inputs, one for each, or those of odd and even rounds."""
+    if isinstance(value, Mapping):
+        return float(value.get(where, 1.0))
+    return float(value[number % 2]) if isinstance(value, list) else float(value)
+
+
+def times(factors: Values, spread: float) -> Timing:
+    draw = timing({}, spread)
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return draw(arm, where, number) * factor(factors.get(arm, 1.0), where, number)
+
+    return wall
+
+
+def planned(example: Study, case: Values) -> Plan:
+    """Return the plan of a study with the other keys of a case."""
+    plan = example.plan
+    ids = {dict(v.values)["arm"]: v.id for v in plan.variants}
+    inputs = tuple(item.id for item in plan.inputs)
+    bounds = {ids[arm] for arm in case.get("bounds", ())}
+    labels = case.get("labels", {})
+    return replace(
+        plan,
+        variants=tuple(replace(v, label=labels.get(v.label, v.label)) for v in plan.variants),
+        design=case.get("design", "full"),
+        asked=tuple(case.get("asked", ())),
+        revisions=Revisions("1" * 40, None) if case.get("revisions") else None,
+        choose_from=tuple((("arm", arm),) for arm in case.get("choose-from", ())),
+        further_baselines=tuple(ids[arm] for arm in case.get("further", ())),
+        answer=replace(plan.answer, check=tuple(case.get("check", ()))),
+        cells=tuple(
+            replace(c, role=Role.BOUND) if c.variant_id in bounds else c for c in plan.cells
+        ),
+        experiments=tuple(
+            Experiment(arm, ids[arm], (("arm", arm),), decision=decision)
+            for arm, decision in case.get("experiments", {}).items()
+        ),
+        contrasts=tuple(
+            NamedContrast(name, ids[of], ids[against], inputs, metric)
+            for name, of, against, metric in case.get("contrasts", ())
+        ),
+        named=tuple(NamedCell(arm, ids[arm]) for arm in ids) if "derived" in case else (),
+        derived=tuple(DerivedRow(name, text) for name, text in case.get("derived", {}).items()),
+    )
+
+
+def judged(case: Values) -> tuple[Plan, Judgement]:
+    most = case.get("rounds", 40)
+    example = Study(
+        arms=case.get("arms", ["a", "b"]),
+        sizes=case.get("sizes", (0,)),
+        rounds=most,
+        control=case.get("control", True),
+        measure=MeasurePolicy(rounds_min=min(12, most), rounds_max=most),
+        policy=JudgePolicy(metrics=tuple(case.get("metrics", ("wall", "cpu")))),
+    )
+    plan = planned(example, case)
+    wall = times(case.get("time", {}), case.get("spread", 0.01))
+    cpu = times(case["cpu"], case.get("cpu-spread", 0.01)) if "cpu" in case else None
+    memory = case.get("memory")
+
+    def rss(arm: str, where: str, number: int) -> float:
+        assert memory is not None
+        return factor(memory.get(arm, 5.0), where, number) * 2**20
+
+    blocks = example.blocks(wall, cpu, rss if memory is not None else None)
+    return plan, judge(plan, blocks, {}, example.inputs(), example.looks())
+
+
+def interval(value: Interval | None) -> str:
+    return f" {value.ratio:.4g} [{value.lo:.4g}, {value.hi:.4g}]" if value is not None else ""
+
+
+def lines_of(plan: Plan, judgement: Judgement) -> Iterator[str]:
+    """Yield a line for the status, each comparison, group, gap, event and claim."""
+    yield f"status: {judgement.status}"
+
+    def name(cell_id: str) -> str:
+        cell = plan.cell(cell_id)
+        label = "control" if cell.role is Role.CONTROL else plan.variant(cell.variant_id).label
+        return f"{label} on {plan.input(cell.input_id).label}" if len(plan.inputs) > 1 else label
+
+    def comparison(c: Comparison) -> str:
+        reason = f" ({c.reason.code.value})" if c.reason is not None else ""
+        pair = f"{name(c.cell_id)} vs {name(c.ref_cell_id)}"
+        return f"{c.family} {c.metric}: {pair} {c.verdict.value}{interval(c.shown)}{reason}"
+
+    yield from map(comparison, judgement.comparisons)
+    for group in judgement.best:
+        yield f"best {group.metric}: {', '.join(map(name, group.cell_ids)) or 'none'}"
+    for gap in judgement.gaps:
+        yield f"gap: {name(gap.cell_id)} {text_of(gap.before)} → {text_of(gap.after)}, {text_of(gap.closed)}"
+    yield from (f"event: {event.code}" for event in judgement.events)
+    for claim in judgement.claims:
+        if claim.kind in {"comparison", "control", "noise-floor", "coverage"}:
+            continue
+        scope = "".join(f" {axis}={value}" for axis, value in claim.scope)
+        what = f"{claim.subject or '-'} vs {claim.reference or '-'} {claim.metric or '-'}{scope}"
+        verdict = f" {claim.verdict.value}" if claim.verdict is not None else ""
+        figures = [f"{x:.4g}" for x in (claim.estimate, claim.lo, claim.hi) if x is not None]
+        fact = text_of(claim.fact, omitted=frozenset({"text"}))
+        yield f"{claim.kind}: {what}{verdict} {' '.join(figures)}".rstrip() + f" {fact}"
+
+
+def test_the_judgements_are_those_of_the_approval_file() -> None:
+    head, *cases = FILE.read_text(encoding="utf-8").split("\n=== ")
+    text = head.rstrip("\n") + "\n"
+    for case in cases:
+        rest = [line for line in case.split("\n") if line and not line.startswith(">> ")]
+        plan, judgement = judged(YAML(typ="safe").load("\n".join(rest[1:])) or {})
+        lines = [*rest, *(f">> {line}" for line in lines_of(plan, judgement))]
+        text += "\n=== " + "\n".join(lines) + "\n"
+    approve(FILE, text, "UPDATE_JUDGEMENTS")
+
+
+@pytest.mark.parametrize("label", ["v2", "rg (new)", "is", "n×m"])
+def test_a_label_is_printed_as_it_is(label: str) -> None:
+    case = {"arms": ["base", label], "revisions": True, "memory": {label: 10}, "cpu": {label: 1.1}}
+    _, judgement = judged(case)
+    (claim,) = (c for c in judgement.claims if isinstance(c.fact, ResourceChanges))
+    assert claim.text.startswith(f"{label} uses 2.00")
