@@ -27,26 +27,6 @@ def wall(values: Mapping[str, str], where: str, number: int) -> float:
     return factor * math.exp(noise)
 
 
-def test_a_feature_axis_of_two_values_is_before_and_after_in_every_engine(
-    crossed: type[Crossed],
-) -> None:
-    judged = crossed(AXES, features=["alloc"]).judge(wall)
-    replacements = judged.structure.replacements
-    assert [(r.implementation, r.changes[0].text) for r in replacements] == [
-        ("rayon", "alloc: sys → je"),
-        ("tokio", "alloc: sys → je"),
-    ]
-    assert [r.verdict for r in replacements] == [Verdict.BETTER, Verdict.BETTER]
-    for r in replacements:
-        assert r.shown is not None
-        assert r.shown.ratio == pytest.approx(0.9, abs=0.01)
-    # The first is a headline comparison, the second is one of the pairs of the best group.
-    headline = next(c for c in judged.comparisons if c.cell_id == replacements[0].after_cell_id)
-    assert replacements[0].shown == headline.shown
-    texts = [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == "before-after"]
-    assert texts[1].startswith("tokio sys → tokio je (alloc: sys → je): 9.9 % less time [")
-
-
 def test_an_axis_of_arguments_or_of_three_features_is_not(crossed: type[Crossed]) -> None:
     assert experiments.pairs(crossed(AXES).plan) == ()
     three = {**AXES, "alloc": ["sys", "je", "mi"]}
@@ -69,21 +49,6 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
     assert (
         experiments.pairs(replace(plan, variants=flags)) == ()
     )  # the compiler's flags changed too
-
-
-def test_each_baseline_with_all_adopted_experiments(crossed: type[Crossed]) -> None:
-    example = crossed(
-        {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]},
-        adopted=[("parser", "sonic"), ("alloc", "je")],
-        further=[{"engine": "tokio", "parser": "simd", "alloc": "sys"}],
-    )
-    assert [(a.label, b.label) for a, b in experiments.pairs(example.plan)] == [
-        ("rayon simd sys", "rayon sonic je"),
-        ("tokio simd sys", "tokio sonic je"),
-    ]
-    second = example.judge(wall).structure.replacements[1]
-    assert [c.axis for c in second.changes] == ["parser", "alloc"]
-    assert second.implementation == ""  # the report shows both labels
 
 
 def test_a_contrast_with_all_adopted_experiments_against_none(crossed: type[Crossed]) -> None:

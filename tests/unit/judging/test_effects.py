@@ -129,107 +129,11 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than the interval of a single effect
 
 
-def test_an_effect_that_changes_sign_has_no_mean(crossed: type[Crossed]) -> None:
-    """20 % less in rayon and 25 % more in tokio: the mean is zero and is not reported."""
-
-    def exact(values: Mapping[str, str]) -> float:
-        return (
-            {"rayon": 0.8, "tokio": 1.25}[values["engine"]] if values["parser"] == "sonic" else 1.0
-        )
-
-    example = crossed({"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]})
-    judged = example.judge(noisy(0.01, exact))
-    effect = by_name(judged.structure.effects, "sonic")
-    assert not effect.pooled
-    assert effect.mean.shown is None
-    assert effect.mean.verdict is Verdict.INCONCLUSIVE
-    assert (effect.better, effect.worse, effect.significant_in) == (1, 1, 0)
-    text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
-    assert text == (
-        "parser sonic vs simd depends on the other axes: less time in 1 of 2 combinations, more in "
-        "1; no mean is reported."
-    )
-
-
-def test_a_mean_that_some_combinations_contradict_states_how_many_agree(
-    crossed: type[Crossed],
-) -> None:
-    def exact(values: Mapping[str, str]) -> float:
-        return 0.8 if values["parser"] == "sonic" and values["alloc"] != "mi" else 1.0
-
-    judged = crossed(AXES).judge(noisy(0.01, exact))
-    effect = by_name(judged.structure.effects, "sonic")
-    assert effect.mean.verdict is Verdict.BETTER
-    assert (effect.significant_in, len(effect.cells)) == (4, 6)
-    text = next(c.text for c in judged.claims if c.kind == "effect" and c.subject == "parser sonic")
-    assert text.endswith(
-        "(geometric mean over 6 combinations, significant in 4); "
-        "the size of the effect depends on alloc."
-    )
-
-
-def test_effects_that_multiply_have_an_equivalent_interaction(crossed: type[Crossed]) -> None:
-    judged = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}).judge(
-        noisy(0.005, lambda v: (0.8 if v["a"] == "a1" else 1) * (0.9 if v["b"] == "b1" else 1))
-    )
-    (text,) = [c.text for c in judged.claims if c.kind == "interaction"]
-    assert text.startswith("Interaction of a a1 and b b1: equivalent in time (within ±2\u202f%) [")
-
-
-def test_a_level_with_a_hole_is_left_out_and_reported(crossed: type[Crossed]) -> None:
-    example = crossed(AXES, drop=lambda v: v["alloc"] == "mi" and v["parser"] == "sonic")
-    structure = example.judge(noisy(0.01)).structure
-    (layout,) = structure.factorials
-    assert layout.left_out == ("alloc: mi",)
-    assert dict(layout.axes)["alloc"] == ("sys", "je")
-    assert len(structure.effects) == 3 + 3
-
-
-def test_without_two_crossed_axes_the_reason_is_reported(crossed: type[Crossed]) -> None:
-    example = crossed(
-        {"a": ["a0", "a1"], "b": ["b0", "b1"]}, drop=lambda v: v["a"] == "a1" and v["b"] == "b1"
-    )
-    structure = example.judge(noisy(0.01, lambda _: 1.0)).structure
-    assert structure.effects == ()
-    assert "no two axes are fully crossed" in structure.factorials[0].reason
-
-
 def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
     example = crossed(AXES)
     at = example.measured(noisy(0.01))
     gone = next(c.id for c in example.plan.cells if "mi" in c.label)
     assert effects.effects(replace(at, usable=at.usable - {gone}))[0][0].left_out == ("alloc: mi",)
-
-
-def test_axes_that_advance_together_are_one(crossed: type[Crossed]) -> None:
-    pairs = {"b0": "c0", "b1": "c1"}
-    example = crossed(
-        {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]},
-        drop=lambda v: pairs[v["b"]] != v["c"],
-    )
-    structure = example.judge(noisy(0.01, lambda _: 1.0)).structure
-    assert structure.factorials[0].axes == (
-        ("a", ("a0", "a1")),
-        ("b and c", ("b0 / c0", "b1 / c1")),
-    )
-    assert structure.factorials[0].left_out == ()
-
-
-def test_other_designs_are_not_crossed(crossed: type[Crossed]) -> None:
-    structure = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, design="ladder").judge(
-        noisy(0.01, lambda _: 1.0)
-    )
-    assert structure.structure.effects == ()
-    assert structure.structure.factorials[0].reason == "the design is ladder: axes are not crossed"
-
-
-def test_too_few_rounds_decide_nothing_and_five_say_nothing(crossed: type[Crossed]) -> None:
-    seven = crossed(AXES, rounds=7).judge(noisy(0.001))
-    assert seven.structure.effects
-    assert not any(e.mean.verdict.decided for e in seven.structure.effects)
-    five = crossed(AXES, rounds=5).judge(noisy(0.001))
-    assert five.structure.effects == ()
-    assert five.structure.factorials[0].reason == "only 5 rounds have all of its cells"
 
 
 def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crossed]) -> None:
@@ -252,16 +156,6 @@ def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
         results = effects_of(crossed(AXES, rounds=18).measured(shifted))
         wrong += any(e.mean.verdict.decided for e in results)
     assert wrong <= 4  # binomial: 24 at 5 %, exceeded with p < 0.01
-
-
-def test_inputs_are_one_family_and_each_has_its_own_effects(crossed: type[Crossed]) -> None:
-    example = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]}, inputs=("x", "y"))
-    judged = example.judge(noisy(0.01, lambda v: 0.9 if v["a"] == "a1" else 1.0))
-    assert judged.structure.effect_family == 6
-    claims = [c for c in judged.claims if c.kind == "effect" and c.subject == "a a1"]
-    assert [c.text.partition(",")[0] for c in claims] == ["On x", "On y"]
-    assert claims[0].adjust is not None
-    assert claims[0].adjust.startswith("Holm over 6 effects")
 
 
 def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(

@@ -3,6 +3,8 @@
 ``UPDATE_JUDGEMENTS=1`` writes the judgements again. Their difference is the change.
 """
 
+import math
+import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +20,10 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import JudgePolicy, MeasurePolicy
 from bench_framework.model.revisions import Revisions
+from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval
 from tests.approval import approve, text_of
-from tests.unit.judging.conftest import Study, Timing, timing
+from tests.unit.judging.conftest import Crossed, Study, Timing, timing
 
 FILE = Path(__file__).parents[2] / "fixtures" / "judgements.txt"
 Values = Mapping[str, Any]
@@ -66,15 +69,40 @@ def planned(example: Study, case: Values) -> Plan:
             for arm, decision in case.get("experiments", {}).items()
         ),
         contrasts=tuple(
-            NamedContrast(name, ids[of], ids[against], inputs, metric)
-            for name, of, against, metric in case.get("contrasts", ())
+            NamedContrast(name, ids[arm], ids[against], inputs, metric)
+            for name, arm, against, metric in case.get("contrasts", ())
         ),
         named=tuple(NamedCell(arm, ids[arm]) for arm in ids) if "derived" in case else (),
         derived=tuple(DerivedRow(name, text) for name, text in case.get("derived", {}).items()),
     )
 
 
+def crossed(case: Values) -> tuple[Plan, Judgement]:
+    """Judge a record of several axes. A factor belongs to a value, or to values that occur together."""
+    only = [set(values) for values in case.get("only", ())]
+    example = Crossed(
+        case["axes"],
+        inputs=case.get("inputs", ("x",)),
+        rounds=case.get("rounds", 40),
+        drop=lambda values: bool(only) and set(values.values()) not in only,
+        design=case.get("design", "full"),
+        adopted=[tuple(pair) for pair in case.get("adopted", ())],
+        further=[dict(zip(case["axes"], some, strict=True)) for some in case.get("further", ())],
+        features=case.get("features", ()),
+    )
+
+    def wall(values: Mapping[str, str], where: str, number: int) -> float:
+        chance = random.Random(f"{sorted(values.items())}/{where}/{number}")
+        noise = math.exp(chance.gauss(0, case.get("spread", 0.004)))
+        factors = case.get("time", {}).items()
+        return noise * math.prod(f for some, f in factors if {*some.split()} <= {*values.values()})
+
+    return example.plan, example.judge(wall)
+
+
 def judged(case: Values) -> tuple[Plan, Judgement]:
+    if "axes" in case:
+        return crossed(case)
     most = case.get("rounds", 40)
     example = Study(
         arms=case.get("arms", ["a", "b"]),
@@ -101,6 +129,11 @@ def interval(value: Interval | None) -> str:
     return f" {value.ratio:.4g} [{value.lo:.4g}, {value.hi:.4g}]" if value is not None else ""
 
 
+def contrast(value: Contrast) -> str:
+    reason = f" ({value.reason.code.value})" if value.reason is not None else ""
+    return f"{value.verdict.value}{interval(value.shown)}{reason}"
+
+
 def lines_of(plan: Plan, judgement: Judgement) -> Iterator[str]:
     """Yield a line for the status, each comparison, group, gap, event and claim."""
     yield f"status: {judgement.status}"
@@ -121,6 +154,25 @@ def lines_of(plan: Plan, judgement: Judgement) -> Iterator[str]:
     for gap in judgement.gaps:
         yield f"gap: {name(gap.cell_id)} {text_of(gap.before)} → {text_of(gap.after)}, {text_of(gap.closed)}"
     yield from (f"event: {event.code}" for event in judgement.events)
+    structure = judgement.structure
+    for factorial in structure.factorials:
+        yield f"factorial: {text_of(factorial)}"
+    for effect in structure.effects:
+        changes = " × ".join(change.text for change in effect.changes)
+        yield f"effect: {changes}, pooled {effect.pooled}, mean {contrast(effect.mean)}"
+        yield from (f"effect in {c.where}: {contrast(c.contrast)}" for c in effect.cells)
+    for table in structure.contributions:
+        total = contrast(table.total) if table.total is not None else "none"
+        yield f"contributions {table.design}: largest {table.largest}, total {total}"
+        for steps in (table.steps, table.beyond):
+            for step in steps:
+                changes = " and ".join(change.text for change in step.changes)
+                share = "no" if step.share is None else f"{step.share:.3g}"
+                yield f"step {changes}: {contrast(step.contrast)}, share {share}"
+        if table.remainder is not None:
+            yield f"remainder: {contrast(table.remainder)}"
+        if table.unexplained is not None:
+            yield f"unexplained: {round(table.unexplained, 3)}"
     for claim in judgement.claims:
         if claim.kind in {"comparison", "control", "noise-floor", "coverage"}:
             continue
@@ -139,6 +191,10 @@ def test_the_judgements_are_those_of_the_approval_file() -> None:
         rest = [line for line in case.split("\n") if line and not line.startswith(">> ")]
         plan, judgement = judged(YAML(typ="safe").load("\n".join(rest[1:])) or {})
         lines = [*rest, *(f">> {line}" for line in lines_of(plan, judgement))]
+        ids = {item.id: item.label for item in plan.inputs}
+        ids |= {cell.id: cell.label for cell in plan.cells}
+        for old, label in ids.items():
+            lines = [line.replace(old, f"‹{label}›") for line in lines]
         text += "\n=== " + "\n".join(lines) + "\n"
     approve(FILE, text, "UPDATE_JUDGEMENTS")
 

@@ -1,41 +1,12 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
-import random
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from bench_framework.features.changed_settings import changed_settings
-from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import BuildSpec, Role
-from tests.unit.judging.conftest import Crossed, Study, timing
-
-THIN = "\u202f"
-
-
-def texts(judged: Judgement, kind: str) -> list[str]:
-    return [c.text for c in judged.claims if c.kind == kind]
-
-
-def test_a_ladder_is_answered_by_its_total_and_its_steps(crossed: type[Crossed]) -> None:
-    example = crossed(
-        {"parser": ["old", "new"], "pool": ["none", "fixed"]},
-        drop=lambda v: v["parser"] == "old" and v["pool"] == "fixed",
-        design="ladder",
-    )
-
-    def wall(values: Mapping[str, str], _: str, number: int) -> float:
-        noise = random.Random(f"{sorted(values.items())}/{number}").gauss(0, 0.004)
-        factor = (0.8 if values["parser"] == "new" else 1) * (
-            1.1 if values["pool"] == "fixed" else 1
-        )
-        return 0.05 * factor * (1 + abs(noise))
-
-    first, second = texts(example.judge(wall), "answer")
-    assert first.startswith("With all 2 steps, new fixed takes 12")
-    assert second.startswith(f"Less time than the step before: new 20.1{THIN}% [")
-    assert ". More time: fixed " in second
+from tests.unit.judging.conftest import Study, timing
 
 
 def test_sentences_and_claims_have_the_interval_of_the_verdict(study: type[Study]) -> None:
