@@ -14,7 +14,13 @@ import pytest
 from ruamel.yaml import YAML
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
+from bench_framework.model.declarations import (
+    DerivedRow,
+    Experiment,
+    Hypothesis,
+    NamedCell,
+    NamedContrast,
+)
 from bench_framework.model.facts import ResourceChanges
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan, Role
@@ -69,11 +75,17 @@ def planned(example: Study, case: Values) -> Plan:
             for arm, decision in case.get("experiments", {}).items()
         ),
         contrasts=tuple(
-            NamedContrast(name, ids[arm], ids[against], inputs, metric)
-            for name, arm, against, metric in case.get("contrasts", ())
+            NamedContrast(name, ids[arm], ids[against], inputs, *rest)
+            for name, arm, against, *rest in case.get("contrasts", ())
+        ),
+        hypotheses=tuple(
+            Hypothesis(
+                f"{before} costs time", f"arm: {before} → {arm}", ids[arm], ids[before], *rest
+            )
+            for arm, before, *rest in case.get("hypotheses", ())
         ),
         named=tuple(NamedCell(arm, ids[arm]) for arm in ids) if "derived" in case else (),
-        derived=tuple(DerivedRow(name, text) for name, text in case.get("derived", {}).items()),
+        derived=tuple(DerivedRow(*row) for row in case.get("derived", ())),
     )
 
 
