@@ -38,46 +38,6 @@ def passed_first(
     return gate.first_pass(plan, contents, accepted=accepted)
 
 
-class TestChosenCells:
-    def test_only_they_are_judged_and_they_alone_share_the_level(self, study: type[Study]) -> None:
-        example = study(arms=("a", "slow", "same"), sizes=(1, 2), policy=gate_policy(margins=TIMES))
-        chosen = (
-            example.cell("same", 1).id,
-            example.cell("same", 2).id,
-            example.cell("slow", 2).id,
-        )
-        plan = gated(example.plan, cells="whatever", chosen=chosen)
-        gating = passed_first(example, plan, {"slow": 1.1})
-        assert {pair.cell_id for pair in gating.pairs} == set(chosen)
-        assert {plan.cell(pair.cell_id).label for pair in gating.in_state("suspicious")} == {"slow"}
-        assert gating.family == 6
-        assert passed_first(example, example.plan, {"slow": 1.1}).family == 8
-
-    def test_what_is_not_chosen_cannot_fail_the_gate(self, study: type[Study]) -> None:
-        example = study(arms=("a", "slow", "same"), policy=gate_policy(margins=TIMES))
-        plan = gated(example.plan, cells="arm=same", chosen=(example.cell("same").id,))
-        gating = passed_first(example, plan, {"slow": 1.5})
-        assert (gating.exit_code, len(gating.pairs)) == (0, 2)
-
-    def test_without_any_nothing_is_compared(self, study: type[Study]) -> None:
-        example = study(policy=gate_policy(margins=TIMES))
-        gating = passed_first(
-            example, gated(example.plan, cells="arm=a", chosen=(example.cell("a").id,)), {}
-        )
-        assert gating.exit_code == 4
-        assert gating.reasons == (
-            "nothing was compared: no candidate among the gated cells (arm=a) has a baseline",
-        )
-
-
-@pytest.mark.parametrize(("least", "code"), [(0, 0), (2, 0), (3, 4)])
-def test_too_few_judged_comparisons_are_no_pass(least: int, code: int, study: type[Study]) -> None:
-    example = study(policy=gate_policy(margins=TIMES, min_compared=least))
-    gating = passed_first(example, example.plan, {})
-    assert gating.exit_code == code
-    assert gating.reasons == (("2 of at least 3 comparisons were judged",) if code else ())
-
-
 class TestInstructions:
     @staticmethod
     def judged(
@@ -195,76 +155,9 @@ class TestBudgets:
             gating = self.judged(study, most)
             assert (gating.budgets[0].state, gating.exit_code) == (state, code)
 
-    def test_each_state_has_its_words(self, study: type[Study]) -> None:
-        over, open_ = self.judged(study, 0.05, "50ms"), self.judged(study, 0.1, "100ms")
-        assert over.reasons == ("1 budget: exceeded",)
-        assert over.budgets[0].text.endswith(": above its budget of 50ms")
-        assert open_.reasons == ("1 budget: could not judge whether it is kept",)
-        assert open_.budgets[0].text.endswith(
-            "could not judge whether it keeps its budget of 100ms, which is within the interval"
-        )
-        assert "[" in open_.budgets[0].text
-
-    def test_memory_has_its_unit(self, study: type[Study]) -> None:
-        result = self.judged(study, 20 * MIB, "20MiB", "peak_rss").budgets[0]
-        assert result.state == "kept"
-        assert result.text.startswith("memory 11.00\u202fMiB [")
-
-    def test_what_was_not_measured_is_not_judged(self, study: type[Study]) -> None:
-        gating = self.judged(study, 5.0, "5", "instructions")
-        assert gating.budgets[0].state == "not-judged"
-        assert gating.exit_code == 4
-
 
 class TestAccepted:
     DAY = "2026-05-31"
-
-    def judged(
-        self, study: type[Study], *entries: tuple[str, float, str], factor: float = 1.05
-    ) -> Gating:
-        example = study(arms=("a", "slow", "same"), policy=gate_policy(margins=TIMES))
-        accepted = [
-            Accepted(
-                f"arm={arm}", "wall", level, "it checks more", until, "f:1", (example.cell(arm).id,)
-            )
-            for arm, level, until in entries
-        ]
-        return passed_first(
-            example, example.plan, {"slow": factor}, accepted=accepted, day=self.DAY
-        )
-
-    def test_up_to_its_level_a_change_passes_and_is_named(self, study: type[Study]) -> None:
-        gating = self.judged(study, ("slow", 0.10, "2026-05-31"))
-        (pair,) = gating.in_state("accepted")
-        assert pair.metric == "wall"
-        assert (
-            reasons_of(pair)
-            == "worse, and accepted up to 10\u202f% until 2026-05-31: it checks more"
-        )
-        assert not gating.remarks
-        # CPU time was not accepted.
-        assert [p.metric for p in gating.in_state("suspicious")] == ["cpu"]
-
-    def test_beyond_its_level_it_does_not(self, study: type[Study]) -> None:
-        gating = self.judged(study, ("slow", 0.03, ""))
-        assert not gating.in_state("accepted")
-        assert {p.metric: reasons_of(p) for p in gating.in_state("suspicious")}[
-            "wall"
-        ] == "more than the 3\u202f% that are accepted"
-
-    def test_what_has_expired_accepts_nothing_and_says_so(self, study: type[Study]) -> None:
-        gating = self.judged(study, ("slow", 0.10, "2026-05-30"))
-        assert not gating.in_state("accepted")
-        assert {p.metric: reasons_of(p) for p in gating.in_state("suspicious")} == {
-            "wall": "the acceptance in f:1 ended on 2026-05-30",
-            "cpu": "",
-        }
-        assert gating.remarks == (
-            "accepted change f:1 (arm=slow, wall) has expired on 2026-05-30 and accepts nothing",
-        )
-
-    def test_what_is_not_needed_says_so(self, study: type[Study]) -> None:
-        assert "is not needed" in self.judged(study, ("same", 0.10, "")).remarks[0]
 
     @pytest.mark.parametrize(
         ("change", "reason"),

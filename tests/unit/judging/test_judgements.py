@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from bench_framework.features.gate.compute import first_pass
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import (
     DerivedRow,
@@ -24,10 +25,12 @@ from bench_framework.model.declarations import (
 from bench_framework.model.facts import ResourceChanges
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import JudgePolicy, MeasurePolicy
+from bench_framework.model.policies import Accepted, Budget, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.revisions import Revisions
+from bench_framework.model.run import Block
 from bench_framework.model.structure import Contrast
 from bench_framework.model.verdict import Interval
+from bench_framework.text.reasons import phrase
 from tests.approval import approve, text_of
 from tests.unit.judging.conftest import Crossed, Study, Timing, timing
 
@@ -115,16 +118,26 @@ def crossed(case: Values) -> tuple[Plan, Judgement]:
 def judged(case: Values) -> tuple[Plan, Judgement]:
     if "axes" in case:
         return crossed(case)
+    example = study_of(case)
+    plan = planned(example, case)
+    return plan, judge(plan, blocks_of(example, case), {}, example.inputs(), example.looks())
+
+
+def study_of(case: Values, gate: GatePolicy | None = None) -> Study:
     most = case.get("rounds", 40)
-    example = Study(
+    return Study(
         arms=case.get("arms", ["a", "b"]),
         sizes=case.get("sizes", (0,)),
         rounds=most,
         control=case.get("control", True),
         measure=MeasurePolicy(rounds_min=min(12, most), rounds_max=most),
-        policy=JudgePolicy(metrics=tuple(case.get("metrics", ("wall", "cpu")))),
+        policy=JudgePolicy(
+            metrics=tuple(case.get("metrics", ("wall", "cpu"))), gate=gate or GatePolicy()
+        ),
     )
-    plan = planned(example, case)
+
+
+def blocks_of(example: Study, case: Values) -> list[Block]:
     wall = times(case.get("time", {}), case.get("spread", 0.01))
     cpu = times(case["cpu"], case.get("cpu-spread", 0.01)) if "cpu" in case else None
     memory = case.get("memory")
@@ -133,8 +146,48 @@ def judged(case: Values) -> tuple[Plan, Judgement]:
         assert memory is not None
         return factor(memory.get(arm, 5.0), where, number) * 2**20
 
-    blocks = example.blocks(wall, cpu, rss if memory is not None else None)
-    return plan, judge(plan, blocks, {}, example.inputs(), example.looks())
+    return example.blocks(wall, cpu, rss if memory is not None else None)
+
+
+def gating_lines(case: Values) -> Iterator[str]:
+    """Yield the result of the gate of a record, a line for each pair, and for each budget."""
+    given = dict(case["gate"])
+    whole = study_of(case)
+    budgets = tuple(
+        Budget(f"arm={arm}", metric, most, str(most), (whole.cell(arm).id,))
+        for arm, metric, most in given.pop("budgets", ())
+    )
+    accepted = [
+        Accepted(f"arm={arm}", metric, level, "it checks more", until, "f:1", (whole.cell(arm).id,))
+        for arm, metric, level, until in given.pop("accepted", ())
+    ]
+    chosen = given.pop("chosen", None)
+    policy = GatePolicy(
+        margins=tuple(given.pop("margins", {}).items()),
+        chosen=None if chosen is None else tuple(whole.cell(arm).id for arm in chosen),
+        cells="some" if chosen is not None else "",
+        budgets=budgets,
+        **{key.replace("-", "_"): as_tuple(value) for key, value in given.items()},
+    )
+    example = study_of(case, policy)
+    contents = example.contents(blocks_of(example, case), day="2026-05-31")
+    gating = first_pass(example.plan, contents, accepted=accepted)
+    yield f"exit {gating.exit_code}, family {gating.family}: {'; '.join(gating.reasons)}".rstrip(
+        ": "
+    )
+    for pair in gating.pairs:
+        arm, verdict = (
+            example.arm_of(example.plan.cell(pair.cell_id)),
+            pair.comparison.verdict.value,
+        )
+        reasons = f": {'; '.join(map(phrase, pair.reasons))}" if pair.reasons else ""
+        yield f"{arm} {pair.metric}: {pair.state}, {verdict}{interval(pair.comparison.shown)}{reasons}"
+    yield from (f"budget {b.state}: {b.text}" for b in gating.budgets)
+    yield from (f"remark: {remark}" for remark in gating.remarks)
+
+
+def as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def interval(value: Interval | None) -> str:
@@ -201,7 +254,12 @@ def test_the_judgements_are_those_of_the_approval_file() -> None:
     text = head.rstrip("\n") + "\n"
     for case in cases:
         rest = [line for line in case.split("\n") if line and not line.startswith(">> ")]
-        plan, judgement = judged(YAML(typ="safe").load("\n".join(rest[1:])) or {})
+        values = YAML(typ="safe").load("\n".join(rest[1:])) or {}
+        if "gate" in values:
+            text += "\n=== " + "\n".join([*rest, *(f">> {line}" for line in gating_lines(values))])
+            text += "\n"
+            continue
+        plan, judgement = judged(values)
         lines = [*rest, *(f">> {line}" for line in lines_of(plan, judgement))]
         ids = {item.id: item.label for item in plan.inputs}
         ids |= {cell.id: cell.label for cell in plan.cells}
