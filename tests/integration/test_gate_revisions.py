@@ -188,15 +188,6 @@ def test_the_command_that_the_report_prints_resumes_the_gate(project: Project) -
     assert len(project.records) == 1
 
 
-def test_a_change_that_changes_no_code_passes(project: Project) -> None:
-    project.branch(MAIN.replace("VERSION", "another comment"))
-    done = project("gate", "scenario.yaml")  # the scenario has against: merge-base
-    assert done.returncode == 0, done.stderr
-    assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
-    assert "✓ Benchmarks: passed" in done.stdout
-    assert len(project.records) == 1
-
-
 def test_the_same_program_is_measured_once_and_passes(project: Project) -> None:
     project.branch(MAIN.replace("VERSION", "another comment"))
     settings = ("-S", "measure={rounds: {min: 12, max: 40}, warmup: 2}")

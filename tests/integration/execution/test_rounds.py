@@ -75,23 +75,6 @@ def test_inputs_take_turns_round_by_round(fake: Any, plan_of: MakePlan) -> None:
     ]
 
 
-def test_blocks_are_numbered_in_the_order_of_execution(fake: Any, plan_of: MakePlan) -> None:
-    record = fake.measure(plan_of(ARMS))
-    assert [block.seq for block in record.contents.blocks] == list(range(20))
-    assert [block.position for block in record.contents.blocks] == [0, 1, 2, 3] * 5
-
-
-def test_the_order_depends_on_the_seed(fake: Any, plan_of: MakePlan) -> None:
-    orders = [
-        [
-            block.cell_id
-            for block in fake.measure(plan_of(ARMS, measure=policy(6, seed=seed))).contents.blocks
-        ]
-        for seed in (1, 1, 2)
-    ]
-    assert orders[0] == orders[1] != orders[2]
-
-
 def test_a_reopened_record_has_the_same_contents(fake: Any, plan_of: MakePlan) -> None:
     record = fake.measure(plan_of(ARMS))
     again = Record.open(record.path)
@@ -273,29 +256,6 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
     assert len(events_of(record, "BX201")) == 1
     [dropped] = [h for h in fake.observer.updates if isinstance(h, progress.CellDropped)]
     assert (dropped.round, dropped.reason) == (2, message("exit status 101"))
-
-
-def test_a_cell_that_fails_once_continues(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
-    fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4]})
-    record = fake.measure(plan_of(ARMS))
-    assert [block.status for block in blocks_of(record, "b")] == ["ok", "ok", "ok", "failed", "ok"]
-    assert record.contents.dropped == {}
-
-
-def test_three_failures_in_a_row_drop_a_cell(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
-    fake.script({"match": "run-b", "exit_code": 1, "fail_calls": [4, 5, 6, 7, 8]})
-    record = fake.measure(plan_of(ARMS, measure=policy(6)))
-    assert [b.status for b in blocks_of(record, "b")] == ["ok"] * 3 + ["failed"] * 3
-
-
-def test_declared_exit_codes_are_good(fake: Any, plan_of: MakePlan) -> None:
-    fake.script({"match": "run-b", "exit_code": 1})
-    record = fake.measure(plan_of(ARMS, answer=AnswerPolicy("none", exit_codes=(0, 1))))
-    assert {block.status for block in record.contents.blocks} == {"ok"}
 
 
 @pytest.mark.parametrize(
