@@ -23,6 +23,7 @@ from bench_framework.model.declarations import (
     NamedContrast,
 )
 from bench_framework.model.facts import ResourceChanges
+from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, JudgePolicy, MeasurePolicy
@@ -65,7 +66,9 @@ def planned(example: Study, case: Values) -> Plan:
         plan,
         variants=tuple(replace(v, label=labels.get(v.label, v.label)) for v in plan.variants),
         design=case.get("design", "full"),
-        asked=tuple(case.get("asked", ())),
+        invocation=Invocation(
+            quick="quick" in case.get("invocation", ()), gate="gate" in case.get("invocation", ())
+        ),
         revisions=Revisions("1" * 40, None) if case.get("revisions") else None,
         choose_from=tuple((("arm", arm),) for arm in case.get("choose-from", ())),
         further_baselines=tuple(ids[arm] for arm in case.get("further", ())),
@@ -163,7 +166,7 @@ def gating_lines(case: Values) -> Iterator[str]:
     ]
     chosen = given.pop("chosen", None)
     policy = GatePolicy(
-        margins=tuple(given.pop("margins", {}).items()),
+        **given.pop("margins", {}),
         chosen=None if chosen is None else tuple(whole.cell(arm).id for arm in chosen),
         cells="some" if chosen is not None else "",
         budgets=budgets,

@@ -11,6 +11,7 @@ from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import BuildSpec, Hole, Role
 from bench_framework.model.published import Published
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
@@ -179,7 +180,7 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
 
 
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
-    holes = tuple(Hole((), "not selected by -k io=mmap", unselected=True) for _ in range(3))
+    holes = 3 * (Hole((), Reason(ReasonCode.UNSELECTED, "io=mmap")),)
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))
     (block,) = unmeasured.limitations(replace(data, plan=plan))
     assert isinstance(block, Bullets)
@@ -534,7 +535,7 @@ class TestBudget:
             for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
             if c.label == "outputs"
         ]
-        assert outputs.figure.endswith("; 1 bounds and anchors checked separately")
+        assert outputs.figure.endswith("; 1 bound checked separately")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
 

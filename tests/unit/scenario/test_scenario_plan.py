@@ -116,13 +116,6 @@ def outcome(case: Case, folder: Path) -> str:
     )
 
 
-<<<<<<< HEAD
-    def test_margins_are_one_value_or_one_per_metric(self, plans: Plans) -> None:
-        judge = plans(TWO + "margin: 3%\njudge: [cpu]").judge
-        assert (judge.margin_of("wall"), judge.margin_of("peak_rss")) == (0.03, 0.05)
-        assert (judge.epsilon_of("wall"), judge.epsilon_of("cpu")) == (0.01, 0.01)
-        assert (judge.level, judge.metrics) == (0.05, ("cpu",))
-=======
 def cases() -> Iterator[tuple[Case, str]]:
     """Yield the cases of plans.txt, each with its part of the file without the plan."""
     for section in FILE.read_text(encoding="utf-8").split("\n=== ")[1:]:
@@ -147,7 +140,6 @@ def cases() -> Iterator[tuple[Case, str]]:
                 ),
                 "\n".join([("\n=== " if not number else "--- ") + title, *rest]).rstrip("\n"),
             )
->>>>>>> 79d30e3f (Write the plans of scenarios into one approval file)
 
 
 @pytest.fixture
@@ -212,15 +204,3 @@ class TestIdentity:
             "axes: {arm: {a: {label: %s}, b: {}}}\ncommand: ['{bin}', '{arm}']\nbaseline: {arm: a}"
         )
         assert [c.id for c in plans(text % "x").cells] == [c.id for c in plans(text % "y").cells]
-
-    def test_an_anchor_changes_the_identity_of_no_other_variant(
-        self, plans: Plans, folder: Path
-    ) -> None:
-        head = f"version: 1\nname: n\nquestion: q\nworker: {{crate: {folder / 'demo'}}}\n"
-        text = "axes: {lto: {off: {}, on: {profile: {lto: fat}}}}\nbaseline: {lto: off}\n"
-        without = plans(text, head=head)
-        one, other = (plans(text + f"anchor: {{rev: {rev}}}", head=head) for rev in ("v1", "v2"))
-        assert {c.id for c in without.cells} == {c.id for c in one.cells} & {
-            c.id for c in other.cells
-        }
-        assert one.anchor_id != other.anchor_id

@@ -3,11 +3,7 @@
 import pytest
 
 from bench_framework.errors import ScenarioError
-<<<<<<< HEAD
-from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
-=======
->>>>>>> 79d30e3f (Write the plans of scenarios into one approval file)
 from bench_framework.scenario.load import render
 from bench_framework.scenario.selection import parse_selection
 from tests.unit.scenario.conftest import Plans
