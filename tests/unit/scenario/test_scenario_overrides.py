@@ -14,7 +14,7 @@ TEXT = (
 
 def test_an_override_changes_the_digest_of_the_scenario(loads: Loads) -> None:
     assert loads(TEXT, "margin=1%").sha256 != loads(TEXT).sha256
-    assert loads(TEXT, "margin=1%").sha256 == loads(TEXT + "level: 1%").sha256
+    assert loads(TEXT, "margin=1%").sha256 == loads(TEXT + "margin: 1%").sha256
 
 
 def test_the_snippet_is_the_override(loads: Loads) -> None:
