@@ -41,9 +41,9 @@ MANY_ROWS: Final = 14
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
 ROUNDS: Final = "final after"
-SAME_ROUND: Final = (
-    "“vs baseline” compares times of the same round, so it can differ from the ratio of medians."
-)
+BY_RATIO: Final = "≈: that of the baseline × the ratio, which compares runs of the same round."
+BY_ROUND: Final = frozenset({"typical", "paired-t"})
+"""Statistics that compare runs of the same round."""
 MOST_DESCRIBED: Final = 16
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
@@ -63,7 +63,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         refused = REFUSED.get(state.state)
         cells = (
             Cell(variant.label, about=variant.describe if described else ""),
-            time.cell(None if refused else data.summary(cell.id, data.metric)),
+            _value_cell(data, cell, time),
             change_cell(data, cell, times=times),
             *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
@@ -79,7 +79,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     caption = (
-        f"{by_variant(data, item)}. {SAME_ROUND} ▼, ▲: a difference above the margin. ▽, △: "
+        f"{by_variant(data, item)}. {BY_RATIO} ▼, ▲: a difference above the margin. ▽, △: "
         "one below it, or possibly below it."
     )
     if len(data.ahead(item.id)) > 1:
@@ -105,7 +105,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
 
 
 def _remarks(data: ReportData, item: Input) -> Iterator[str]:
-    """Yield what explains rows that seem to contradict their verdicts or medians, and some failures."""
+    """Yield what explains rows without a verdict, and some failures."""
     floor = data.floor(item.id, data.metric)
     if floor is not None and floor.fraction is not None and floor.fraction > data.margin:
         yield (
@@ -113,17 +113,31 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
             f"{format_percent(data.margin)}. Smaller differences can remain undetected."
         )
     yield from failures(data, item)
-    cells = data.measured(item.id)
-    pairs = [c for cell in cells if (c := data.comparison(cell.id, data.metric)) is not None]
-    for c in pairs:
-        interval = plain_interval(c)
-        mine, other = (data.summary(i, data.metric) for i in (c.cell_id, c.ref_cell_id))
-        if interval and mine and other and mine.median > 0 and other.median > 0:
-            ratio = mine.median / other.median
-            ratio = 1 / ratio if c.direction == "higher" else ratio
-            if not interval.lo <= ratio <= interval.hi:
-                yield SAME_ROUND
-                return
+
+
+def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
+    """Return the main metric of a configuration: the median of the baseline × the ratio.
+
+    The median of a configuration itself can contradict its ratio: the ratio compares runs of the same
+    round, and a configuration may have fewer rounds. It is in the appendix. A configuration that was
+    not compared has its median here.
+    """
+    if data.state(cell.id).state in REFUSED:
+        return Cell(DASH)
+    summary, comparison = (
+        data.summary(cell.id, data.metric),
+        data.comparison(cell.id, data.metric),
+    )
+    other = data.summary(comparison.ref_cell_id, data.metric) if comparison else None
+    ratio = comparison.shown if comparison and comparison.statistic in BY_ROUND else None
+    if comparison is None or other is None or ratio is None:
+        return scale.cell(summary)
+    value = (
+        other.median / ratio.ratio
+        if comparison.direction == "higher"
+        else other.median * ratio.ratio
+    )
+    return Cell(f"≈ {scale.text(value)}", value)
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:

@@ -115,15 +115,16 @@ class Scale:
         """Return mean and standard deviation over the rounds, or a dash without them."""
         if summary is None or summary.sd is None:
             return Cell(DASH)
-        return Cell(f"{self._text(summary.mean)} ({self._text(summary.sd)})", summary.mean)
+        return Cell(f"{self.text(summary.mean)} ({self.text(summary.sd)})", summary.mean)
 
     def extremes(self, summary: Summary | None) -> Cell:
         """Return the smallest and the largest value of a round, or a dash without a summary."""
         if summary is None:
             return Cell(DASH)
-        return Cell(f"{self._text(summary.min)}–{self._text(summary.max)}", summary.min)
+        return Cell(f"{self.text(summary.min)}–{self.text(summary.max)}", summary.min)
 
-    def _text(self, value: float) -> str:
+    def text(self, value: float) -> str:
+        """Return a value in the unit of the column."""
         return show_measured(value, None, None, self.factor, self.decimals)
 
 
