@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
+from bench_framework.features.causes.section import CAUSES
 from bench_framework.features.effects.section import EFFECTS, TURNING
 from bench_framework.features.experiments.section import (
     ADOPTED,
@@ -57,6 +58,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     SCALING,
     EFFECTS,
     CONTRIBUTIONS,
+    CAUSES,
     BUDGET,
     HYPOTHESES,
     PROFILE,

@@ -1,0 +1,57 @@
+"""The section about the parts of time differences: which pairs it has, and how counters are printed."""
+
+from dataclasses import replace
+
+from report_sample import sample
+
+from bench_framework.features.causes import section
+from bench_framework.model.facts.causes import CounterDifference
+from bench_framework.model.run import Block, Receipt
+from bench_framework.report import ReportData
+from bench_framework.report.blocks import Table
+
+
+def rows_of(data: ReportData) -> list[list[str]]:
+    (table,) = section.build(data)
+    assert isinstance(table, Table)
+    return [[cell.text for cell in row.cells] for row in table.rows]
+
+
+def test_contrasts_and_hypotheses_have_a_row_on_each_input_where_times_differ() -> None:
+    data = sample()
+    inputs = [item.label for item in data.plan.inputs]
+    labels = [row[0] for row in rows_of(data)]
+    assert labels == [
+        f"{pair} against rayon+system, input {item}"
+        for item in inputs
+        for pair in ("rayon+jemalloc", "tokio+system")
+    ]
+
+
+def test_a_counter_that_differs_is_printed_with_both_values() -> None:
+    data = sample()
+    labels = {cell.id: data.plan.variant(cell.variant_id).label for cell in data.plan.cells}
+
+    def counted(block: Block) -> Block:
+        faults = 3791 if labels[block.cell_id] == "tokio+system" else 349
+        return replace(block, receipts=(Receipt(counts={"minor_faults": faults}),))
+
+    rows = rows_of(replace(data, blocks=tuple(map(counted, data.blocks))))
+    texts = {row[0]: row[3] for row in rows}
+    assert texts["tokio+system against rayon+system, input 10MiB"] == (
+        "minor page faults 3\u202f791 and 349"
+    )
+    assert texts["rayon+jemalloc against rayon+system, input 10MiB"] == ""
+
+
+def test_bytes_are_printed_as_sizes() -> None:
+    handled = CounterDifference(metric="handled_bytes", value=3 << 20, reference=1 << 20)
+    assert section._counter(handled) == (
+        "bytes that the worker reports 3.00\u202fMiB and 1.00\u202fMiB"
+    )
+
+
+def test_a_record_without_contrasts_has_no_section() -> None:
+    data = sample()
+    plan = replace(data.plan, contrasts=(), hypotheses=())
+    assert section.build(replace(data, plan=plan)) == ()
