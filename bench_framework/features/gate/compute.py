@@ -42,7 +42,13 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import (
+    CONTROL_DIFFERS,
+    UNSTABLE,
+    Reason,
+    ReasonCode,
+    message,
+)
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
@@ -74,8 +80,12 @@ _DIGITS: Final = 4
 
 
 def within(c: Comparison, margin: float) -> bool:
-    """Return whether the reported interval excludes every growth beyond the margin."""
-    return c.shown is not None and c.shown.hi <= 1 + margin
+    """Return whether the reported interval excludes every growth beyond the margin.
+
+    The interval of a comparison whose ratio changed, or whose control differs, excludes nothing.
+    """
+    unsure = c.reason in (CONTROL_DIFFERS, UNSTABLE)
+    return not unsure and c.shown is not None and c.shown.hi <= 1 + margin
 
 
 def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] = ()) -> Gating:

@@ -14,8 +14,10 @@ from bench_framework.features.gate.outcome import LEVEL
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
+from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.run import Build, Event, Observation
-from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of
+from bench_framework.model.verdict import Interval, Verdict
+from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of, timing
 
 MIB = 1 << 20
 TIMES = (("wall", 0.02), ("cpu", 0.02))
@@ -178,3 +180,22 @@ class TestAccepted:
             f"accepted change f:1 (x, {entry.metric}) is unknown here: {reason}",
         )
         assert gating.exit_code == 0
+
+
+@pytest.mark.parametrize("reason", [CONTROL_DIFFERS, UNSTABLE])
+def test_an_interval_that_may_not_hold_passes_no_pair(study: type[Study], reason: Reason) -> None:
+    """The interval excludes a growth beyond the margin, but its ratio changed or the machine was not stable."""
+    example = study()
+    judged = example.comparison(example.judge(example.blocks(timing({}, 0.004))), "b")
+    narrow = replace(
+        judged,
+        verdict=Verdict.INCONCLUSIVE,
+        reason=None,
+        mde=0.2,
+        shown=Interval(1.0, 0.985, 1.015, 0.95),
+    )
+    assert gate.pair_state(narrow, 0.02, GatePolicy(), 0.0)[0] == "passed"
+    assert gate.confirmed(narrow, 0.02)[0] == "passed"
+    unsure = replace(narrow, reason=reason)
+    assert gate.pair_state(unsure, 0.02, GatePolicy(), 0.0) == ("not-judged", reason)
+    assert gate.confirmed(unsure, 0.02)[0] == "not-judged"
