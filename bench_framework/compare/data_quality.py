@@ -109,7 +109,7 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     if not any(plan.control_cell(item.id) for item in plan.inputs):
         if plan.measure.by_t:
             return []  # BX345 says it
-        if not plan.measure.control or plan.measure.budget_s is None:
+        if not plan.measure.control_left_out or plan.measure.budget_s is None:
             return [new_event("BX331")]
         return [new_event("BX331.no-time", budget=format_clock(plan.measure.budget_s))]
     tripped: dict[str, list[str]] = {}

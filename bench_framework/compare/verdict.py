@@ -22,7 +22,7 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import strict_level
+from bench_framework.model.looks import FEWEST_FOR_T, strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.stats import holm_family, instability, intervals, paired_t, run_labels, welch
@@ -37,6 +37,7 @@ FEWEST_FOR_MDE: Final = 6
 """With fewer than 6 rounds there is no 95 % interval."""
 MOST_ROUNDS: Final = 1000
 """A larger number of rounds needed is not reported."""
+EQUAL_RATIOS: Final = Reason(ReasonCode.EQUAL_RATIOS)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_FOR_ANY_VERDICT)
 
 
@@ -143,7 +144,9 @@ def _judge_few_rounds(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, 
     known = [(d, c) for d, c in zip(drafts, contrasts, strict=True) if c is not None]
     judged = iter(judge_by_t(known, size=rules.size, level=rules.level, statistic="paired-t"))
     return tuple(
-        next(judged) if contrast is not None else replace(draft, reason=TOO_FEW)
+        next(judged)
+        if contrast is not None
+        else replace(draft, reason=EQUAL_RATIOS if draft.rounds >= FEWEST_FOR_T else TOO_FEW)
         for draft, contrast in zip(drafts, contrasts, strict=True)
     )
 
@@ -181,6 +184,8 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
     reason = None
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
+    elif case.evidence[-1].rounds < len(case.pair) and not at_level.lo <= 0 <= at_level.hi:
+        reason = Reason(ReasonCode.DIFFERS_LATER)
     elif not at_level.lo <= 0 <= at_level.hi:
         # So few rounds cannot reach the level of the test.
         reason = TOO_FEW

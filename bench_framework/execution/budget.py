@@ -48,28 +48,30 @@ class Budget:
         affordable = max(0.0, self.seconds - elapsed_s) / round_s if round_s else math.inf
         return RoundLimit(limit_of_rounds(self.plan, affordable, self.decides))
 
-    def short_limit(self, states: Sequence[InputProgress], elapsed_s: float) -> RoundLimit | None:
+    def is_short(self, states: Sequence[InputProgress], elapsed_s: float) -> bool:
+        """Return whether the budget is too small for the usual measurement, after a warm-up round."""
+        timed = [state for state in states if not state.stopped]
+        if not self.short or not timed or not all(state.warmup_s for state in timed):
+            return False
+        round_s = self.round_s(timed, control=True)
+        if not round_s:
+            return False
+        to_come = max(0, self.plan.measure.warmup_rounds - 1)
+        rounds = (self.seconds - elapsed_s) / round_s - to_come
+        return rounds <= self.fewest_rounds(RoundLimit(0)) - 1
+
+    def short_limit(self, states: Sequence[InputProgress], elapsed_s: float) -> RoundLimit:
         """Return the limit of a budget that is too small for the usual measurement.
 
-        It is called after each warm-up round. The A/A control is left out if it was not warmed up. If
-        the label test has enough rounds then, it decides, otherwise a paired t test. The result is
-        `None` if the budget is large enough, or if that is not known.
+        The A/A control is left out if it was not warmed up. If the label test has enough rounds then,
+        it decides, otherwise a paired t test.
 
         Raises `UsageError` (BX123): the budget allows fewer rounds than a t test needs.
         """
         timed = [state for state in states if not state.stopped]
-        if not self.short or not timed or not all(state.warmup_s for state in timed):
-            return None
-        warmups = min(state.warmups for state in timed)
-        to_come = max(0, self.plan.measure.warmup_rounds - warmups)
-        if to_come and any(_may_be_cold(state) for state in timed):
-            return None
-        left, usual_s = self.seconds - elapsed_s, self.round_s(timed, control=True)
-        if left / usual_s - to_come > self.fewest_rounds(RoundLimit(0)) - 1:
-            return None
         control = all(state.targets.keys() <= state.warmup_s.keys() for state in timed)
         round_s = self.round_s(timed)
-        rounds = math.floor(left / round_s + 0.5)
+        rounds = math.floor((self.seconds - elapsed_s) / round_s + 0.5)
         if not control and rounds >= self.fewest_rounds(RoundLimit(0, control=False)):
             return RoundLimit(rounds, control=False)
         if rounds >= FEWEST_FOR_T:
@@ -120,7 +122,8 @@ class Budget:
         return state.warmup_s[cell_id] + again * fastest
 
 
-def _may_be_cold(state: InputProgress) -> bool:
+def may_be_cold(state: InputProgress) -> bool:
+    """Return whether the first run of the baseline was so long that it may have read files from the disk."""
     others = [s for cell_id, s in state.warmup_s.items() if cell_id != state.reference_id]
     first = state.warmup_s.get(state.reference_id, 0.0)
     return bool(others) and first > MAY_BE_COLD * max(others)

@@ -14,7 +14,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
-from bench_framework.execution.budget import Budget
+from bench_framework.execution.budget import Budget, may_be_cold
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -106,13 +106,14 @@ class Measuring:
         self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[InputProgress]) -> None:
-        limit, number, budget = None, 0, self._budget
+        limit, number, budget = self.record.contents.limit, 0, self._budget
         while limit is None and number < self._warmup_rounds:
             number += 1
             for state in states:
                 if state.warmups < number and not state.rounds and not state.stopped:
                     self._round(state, number, warmup=True)
-            limit = budget.short_limit(states, self.elapsed_s) if budget else None
+            if budget is not None and number == 1:
+                limit = self._short_limit(budget, states)
         for state in states:
             self._set_repeats(state)
         round_s = budget.round_s(states) if budget is not None and limit is not None else None
@@ -124,6 +125,24 @@ class Measuring:
                 state.targets = {k: target for k, target in state.targets.items() if k in planned}
         limit = limit or RoundLimit(self.plan.measure.rounds_max)
         self._notify(progress.LimitKnown(limit, round_s))
+
+    def _short_limit(self, budget: Budget, states: list[InputProgress]) -> RoundLimit | None:
+        """Return the limit of a budget that is too small for the usual measurement, otherwise `None`.
+
+        What failed in the warm-up leaves before. A baseline whose first run may have read files from the
+        disk runs once more.
+        """
+        if not budget.is_short(states, self.elapsed_s):
+            return None
+        for state in states:
+            if not state.stopped and may_be_cold(state):
+                self._block(state, state.reference_id, 1, 0, warmup=True)
+            self._drop_failed(state, 1, warmup=True, over=True)
+        return (
+            budget.short_limit(states, self.elapsed_s)
+            if budget.is_short(states, self.elapsed_s)
+            else None
+        )
 
     @property
     def _budget(self) -> Budget | None:
@@ -229,6 +248,7 @@ class Measuring:
         block = Block(seq, number, position, cell_id, warmup, "ok", utc_now())
         self._notify(progress.BlockStarted())
         block = self.runner.run(target, block, runs)
+        ended = seconds()
         block, events = BlockChecks(self.record, self.runner.reader).check(state, target, block)
         if events and (changed := self.guard.changed(state.input.id)):  # the cause of other answers
             events, state.stopped = [changed], True
@@ -237,12 +257,15 @@ class Measuring:
         for event in events:
             self._add_event(event)
         if warmup:
-            state.warmup_s[cell_id] = seconds() - began
+            # A failed command is run again outside of timing.
+            state.warmup_s[cell_id] = (seconds() if block.status == "ok" else ended) - began
         self._notify(progress.BlockFinished(block))
 
-    def _drop_failed(self, state: InputProgress, number: int, *, warmup: bool) -> None:
-        """Drop the cells that failed too often or did other work."""
-        over = warmup and number >= self.plan.measure.warmup_rounds > 0
+    def _drop_failed(
+        self, state: InputProgress, number: int, *, warmup: bool, over: bool = False
+    ) -> None:
+        """Drop the cells that failed too often or did other work; `over`: no warm-up round follows."""
+        over = over or (warmup and number >= self.plan.measure.warmup_rounds > 0)
         for cell_id in list(state.targets):
             dropped = partial(lines.Dropped, cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])

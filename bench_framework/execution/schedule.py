@@ -52,8 +52,8 @@ class InputProgress:
     blocks: dict[str, list[Block]] = field(default_factory=dict)
     """Blocks of this input per cell, without skipped ones."""
     warmup_s: dict[str, float] = field(default_factory=dict)
-    """Seconds that the newest warm-up block of a cell took with everything around it, by cell id.
-    It is not known of rounds before a resumption."""
+    """Seconds that the newest warm-up block of a cell took with everything around it, by cell id; of
+    blocks before a resumption, the time of the run alone."""
     noted: set[tuple[str, str]] = field(default_factory=set)
     """Cell id and code of the events so far."""
 
@@ -69,6 +69,8 @@ class InputProgress:
         for block in contents.blocks:
             if block.cell_id in cell_ids and block.status != "skipped":
                 self.blocks.setdefault(block.cell_id, []).append(block)
+                if block.warmup and block.wall:
+                    self.warmup_s[block.cell_id] = block.wall
         self.finished = set(finished).intersection(self.targets)
         self.reference = self.first_answer(self.reference_id)
         self.noted = {(event.cell_id or "", event.code) for event in contents.events}

@@ -13,15 +13,14 @@ from typing import Any, Final
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import NO_PART_OF_DIGEST, Cell, Plan, Role
-from bench_framework.model.policies import Metric
+from bench_framework.model.policies import GatePolicy, Metric
 from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
-"""Reason for the end of an input whose comparisons are not all conclusive."""
 ALLOWANCE: Final = 1.2
 """Factor between the rounds that a budget allows by the warm-up and the limit of rounds: rounds
-become shorter when configurations leave."""
+become shorter when configurations are finished."""
 FEWEST_FOR_T: Final = 3
 """Rounds below which the standard error of a paired t test is too uncertain for a useful interval."""
 RACE_STEP: Final = 1.25
@@ -253,6 +252,17 @@ def decidable(plan: Plan) -> bool:
     return looks_of(plan).decidable
 
 
+def allows_few_rounds(plan: Plan) -> bool:
+    """Return whether a budget that is too small for the label test gets a short measurement.
+
+    Gates, races and plans with another limit or stopping rule have the label test only.
+    """
+    measure = plan.measure
+    gated = plan.invocation.gate or plan.confirms or plan.judge.gate != GatePolicy()
+    fixed = measure.by_budget and measure.until == "conclusive" and measure.strategy == "fixed"
+    return fixed and not gated
+
+
 @dataclass(frozen=True, slots=True)
 class RoundLimit:
     """The limit of rounds that a budget allows, and what follows if they are few.
@@ -281,16 +291,14 @@ def limited(plan: Plan, limit: RoundLimit) -> Plan:
     if limit.control:
         return replace(plan, measure=measure)
     cells = tuple(cell for cell in plan.cells if cell.role is not Role.CONTROL)
-    return replace(plan, measure=measure, cells=cells)
+    return replace(plan, measure=replace(measure, control_left_out=True), cells=cells)
 
 
 def changed_keys(before: Plan, after: Plan) -> list[str]:
     """Return keys of a scenario that differ; `before` may have a limit of rounds, see `limited`."""
     if after.measure.by_budget and not before.measure.by_budget:
         measure = before.measure
-        control = any(cell.role is Role.CONTROL for cell in before.cells)
-        control = control or not after.measure.control
-        limit = RoundLimit(measure.rounds_max, measure.by_t, control)
+        limit = RoundLimit(measure.rounds_max, measure.by_t, not measure.control_left_out)
         after = limited(after, limit)
     keys = [
         *(

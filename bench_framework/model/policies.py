@@ -81,6 +81,8 @@ class MeasurePolicy:
     by_t: bool = False
     """True if the budget allows fewer rounds than the label test needs, so that comparisons are judged
     by a paired t test. `model.looks.limited` sets it after the first warm-up round."""
+    control_left_out: bool = False
+    """True if the budget is too small for the A/A control."""
     until: Literal["conclusive", "rounds", "precision"] = "conclusive"
     precision: float | None = None
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""

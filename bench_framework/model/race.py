@@ -63,7 +63,12 @@ def finished(plan: Plan, looks: Iterable[Look]) -> dict[str, int]:
     """
     if plan.measure.strategy != "fixed":
         return {}
-    return {cell_id: look.round for look in looks for cell_id in look.dropped}
+    rounds: dict[str, int] = {}
+    for look in looks:
+        for cell_id in look.dropped:  # a look that reopens a record repeats those of all inputs
+            if plan.cell(cell_id).input_id == look.input_id:
+                rounds[cell_id] = min(look.round, rounds.get(cell_id, look.round))
+    return rounds
 
 
 def includes_finished(seed: int, input_id: str, number: int) -> bool:

@@ -44,6 +44,8 @@ class ReasonCode(StrEnum):
     ONE_PROGRAM = "one-program"
     REACHES_ONE = "reaches-one"
     UNSTABLE = "unstable"
+    DIFFERS_LATER = "differs-later"
+    EQUAL_RATIOS = "equal-ratios"
     CONTROL_DIFFERS = "control-differs"
     TOO_SMALL = "too-small"
     TOO_FEW_ROUNDS = "too-few-rounds"

@@ -78,8 +78,9 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
+    by_ratio = f" {BY_RATIO}" if any("≈" in row.cells[1].text for row in rows) else ""
     caption = (
-        f"{by_variant(data, item)}. {BY_RATIO} ▼, ▲: a difference above the margin. ▽, △: "
+        f"{by_variant(data, item)}.{by_ratio} ▼, ▲: a difference above the margin. ▽, △: "
         "one below it, or possibly below it."
     )
     if len(data.ahead(item.id)) > 1:
@@ -130,7 +131,7 @@ def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
     )
     other = data.summary(comparison.ref_cell_id, data.metric) if comparison else None
     ratio = comparison.shown if comparison and comparison.statistic in BY_ROUND else None
-    if comparison is None or other is None or ratio is None:
+    if comparison is None or other is None or ratio is None or not ratio.bounded:
         return scale.cell(summary)
     value = (
         other.median / ratio.ratio

@@ -9,10 +9,14 @@ random, so that their distribution is symmetric if the programs are equal. See
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Final
 
 from bench_framework.model.looks import FEWEST_FOR_T
 from bench_framework.stats.portable_math import log
 from bench_framework.stats.welch import Contrast
+
+LEAST_ERROR: Final = 1e-12
+"""Standard errors below it are differences in the last bits of equal ratios."""
 
 
 def compare(candidate: Sequence[float], reference: Sequence[float]) -> Contrast | None:
@@ -26,4 +30,4 @@ def compare(candidate: Sequence[float], reference: Sequence[float]) -> Contrast 
         return None
     ratios = [log(c) - log(r) for c, r in zip(candidate, reference, strict=True)]
     error = math.sqrt(statistics.variance(ratios) / n)
-    return Contrast(statistics.fmean(ratios), error, n - 1, n) if error > 0 else None
+    return Contrast(statistics.fmean(ratios), error, n - 1, n) if error > LEAST_ERROR else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +203,11 @@ class Record:
         """Return the saved judgement with the version that made it. Raises `RecordError` (BX411)."""
         path = self.path / layout.CLAIMS
         return wire.load_judged(path.read_bytes()) if path.is_file() else None
+
+    def discard(self) -> None:
+        """Remove the record, in which nothing was measured."""
+        self.close()
+        shutil.rmtree(self.path)
 
     def close(self) -> None:
         """Flush and close the journal. `append` opens it again."""

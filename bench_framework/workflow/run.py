@@ -18,7 +18,7 @@ from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import changed_keys, decidable
+from bench_framework.model.looks import allows_few_rounds, changed_keys, decidable
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
@@ -308,10 +308,12 @@ def _measure(record: Record, prepared: Prepared, given: StopRule | None, session
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    few = not gated and given is None and plan.measure.until == "conclusive"
-    few = few and plan.measure.strategy == "fixed"
-    hyperfine = prepared.hyperfine
-    rounds.measure(record, session, hyperfine, looker, decides, enough, few_rounds=few)
+    few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
+    try:
+        rounds.measure(record, session, hyperfine, looker, decides, enough, few_rounds=few)
+    except errors.UsageError:  # the budget is too small, and no round was measured
+        record.discard()
+        raise
     plan, contents = record.plan, record.contents
     observe_cells(plan, record, session)
     if not gated:

@@ -97,8 +97,8 @@ def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
 def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
     """Return the looks that let measuring go on, if it ended before the gate could judge.
 
-    They repeat the last look of their inputs, now without its end. Only the candidates that the gate
-    cannot judge are measured again: all others have left. See `docs/method.md#continued-records`.
+    They repeat the last look of their inputs, now without its end. The candidates that the gate cannot
+    judge are measured in every round again, all others are finished. See `docs/method.md#continued-records`.
     """
     timed, final = outcome.timed_metrics(plan.judge.gate), looks_of(plan).count - 1
     ended = {o.input_id: o for o in contents.looks if o.stopped and o.index < final}

@@ -69,6 +69,8 @@ def question_of(plan: Plan) -> Question:
     """Return the question of the gate about a plan; that of a second pass is stored in its plan."""
     if plan.confirms:
         return Question(plan, plan.judge, looks_of(plan))
+    # A gate is judged by the label test only, for which few rounds of a small budget are not enough.
+    plan = replace(plan, measure=replace(plan.measure, by_t=False))
     policy, chosen = plan.judge.gate, plan.judge.gate.chosen
     gated = plan if chosen is None else narrowed(plan, frozenset(chosen))
     judge = policy_of(plan.judge, timed_metrics(policy), policy.tolerated, LEVEL)

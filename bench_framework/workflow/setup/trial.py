@@ -27,7 +27,9 @@ from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import first_lines, is_short
 from bench_framework.model.looks import (
     ALLOWANCE,
+    FEWEST_FOR_T,
     RoundLimit,
+    allows_few_rounds,
     decidable,
     limit_of_rounds,
     limited,
@@ -171,10 +173,12 @@ class Trials:
 
     @property
     def rounds_needed(self) -> int | None:
-        """Rounds until the first planned interim analysis, with the warm-up; `None` without verdicts."""
+        """Rounds that a verdict needs, with the warm-up; `None` without verdicts."""
         plan, budget = self.plan, self.plan.measure.budget_s
         if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
+        if allows_few_rounds(plan):
+            return FEWEST_FOR_T + 1
         if plan.measure.by_budget:
             plan = limited(plan, RoundLimit(limit_of_rounds(plan, budget / self.round_s)))
         return looks_of(plan).rounds[0] + plan.measure.warmup_rounds if decidable(plan) else None

@@ -5,10 +5,13 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import Interrupted, UsageError
+from bench_framework.execution import block as measuring
 from bench_framework.execution import progress
 from bench_framework.execution import rounds as loop
+from bench_framework.execution.schedule import InputProgress
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.policies import MeasurePolicy
+from bench_framework.store import lines
 from bench_framework.store.records import Record
 from tests.integration.execution.conftest import MakePlan
 
@@ -122,3 +125,56 @@ def test_without_few_rounds_a_small_budget_ends_the_measurement(
     assert record.contents.limit is not None
     assert not record.contents.limit.by_t
     assert len(record.plan.cells) == 3
+
+
+def test_a_baseline_that_is_slower_runs_once_more_before_the_decision(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Warm-up: 3 s, 2 s, and 3 s again. Then 4 rounds of 5 s."""
+    clock = RunClock(fake, monkeypatch, 0.0)
+    seconds = {"a": 3.0, "b": 2.0}
+    plan = plan_of(ARMS, measure=budget(30.0))
+    labels = {cell.id: cell.label for cell in plan.cells}
+    run = measuring.BlockRunner.run
+
+    def timed(self: Any, target: Any, block: Any, runs: int) -> Any:
+        clock.now += seconds.get(labels[target.cell.id], 3.0)
+        return run(self, target, block, runs)
+
+    monkeypatch.setattr(measuring.BlockRunner, "run", timed)
+    record = fake.measure(plan, few_rounds=True)
+    warm_up = [labels[b.cell_id] for b in record.contents.blocks if b.warmup]
+    assert warm_up == ["a", "b", "a"]
+    assert record.contents.limit == lines.Limit(4, by_t=True, control=False)
+
+
+def test_what_fails_in_the_warm_up_takes_no_time_of_the_rounds(
+    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    RunClock(fake, monkeypatch, 3.0)
+    fake.script({"match": "run-bad", "exit_code": 1}, {"match": "run-"})
+    arms = {**ARMS, "bad": ["run-bad"]}
+    record = fake.measure(plan_of(arms, measure=budget(34.0)), few_rounds=True)
+    bad = next(cell.id for cell in record.plan.cells if cell.label == "bad")
+    assert record.contents.dropped[bad].state == "failed"
+    assert not any(b.cell_id == bad for b in record.contents.blocks if not b.warmup)
+    assert record.contents.limit == lines.Limit(4, by_t=True, control=False)
+
+
+def test_the_times_of_a_warm_up_are_known_after_a_resumption(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=budget(30.0))
+
+    def react(update: progress.Update) -> None:
+        if isinstance(update, progress.RoundFinished):
+            fake.stop.request()
+
+    record = fake.create(plan)
+    fake.observer.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    cells = {cell.id for cell in plan.cells}
+    state = InputProgress(plan.inputs[0], {}, "")
+    state.resume(Record.open(record.path).contents, cells, ())
+    assert state.warmups == 1
+    assert state.warmup_s.keys() == cells
+    assert all(seconds > 0 for seconds in state.warmup_s.values())

@@ -1,18 +1,22 @@
 """Records with fewer rounds than the label test needs: a paired t test."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from bench_framework.compare.verdict import TOO_FEW
-from bench_framework.model.looks import RoundLimit, limited, looks_of
+from bench_framework.features.gate import compute as gate
+from bench_framework.model.invocation import Invocation
+from bench_framework.model.looks import RoundLimit, allows_few_rounds, limited, looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import paired_t
-from tests.unit.judging.conftest import Study, timing
+from tests.unit.judging.conftest import Study, gate_policy, timing
 
 BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=30.0)
 
@@ -83,3 +87,45 @@ def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control(study: type
     assert not has_control(lean)
     few_rounds = looks_of(limited(plan, RoundLimit(4, by_t=True)))
     assert (few_rounds.rounds, few_rounds.by_t, few_rounds.decidable) == ((4,), True, True)
+
+
+def test_a_gate_does_not_judge_few_rounds(study: type[Study]) -> None:
+    """The t test shows that the candidate is slower, and its level does not hold for a gate."""
+    slower = few(study, 4)
+    blocks = slower.blocks(timing({"b": 1.5}, spread=0.001))
+    assert slower.comparison(slower.judge(blocks), "b").verdict is Verdict.WORSE
+    gating = gate.first_pass(slower.plan, slower.contents(blocks))
+    assert {p.state for p in gating.pairs if p.metric == "wall"} == {"not-judged"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({}, True),
+        ({"judge": gate_policy({"wall": 0.05}.items())}, False),
+        ({"invocation": Invocation(gate=True)}, False),
+        ({"measure": replace(BUDGET, by_budget=False)}, False),
+        ({"measure": replace(BUDGET, strategy="race")}, False),
+        ({"measure": replace(BUDGET, until="rounds")}, False),
+    ],
+)
+def test_gates_races_and_plans_with_another_limit_have_the_label_test_only(
+    study: type[Study], changes: dict[str, Any], *, allowed: bool
+) -> None:
+    assert allows_few_rounds(replace(study(measure=BUDGET).plan, **changes)) is allowed
+
+
+@pytest.mark.parametrize(
+    ("ratios", "reason"),
+    [([1.5] * 4, ReasonCode.EQUAL_RATIOS), ([1.1, 2.2], ReasonCode.TOO_FEW_FOR_ANY_VERDICT)],
+)
+def test_ratios_without_a_spread_have_their_own_reason(
+    study: type[Study], ratios: list[float], reason: ReasonCode
+) -> None:
+    def wall(arm: str, _: str, number: int) -> float:
+        return number * (ratios[number - 1] if arm == "b" else 1.0)
+
+    example = replace(few(study, 4), rounds=len(ratios))
+    comparison = example.comparison(example.judge(example.blocks(wall)), "b")
+    assert comparison.reason is not None
+    assert comparison.reason.code is reason

@@ -12,6 +12,7 @@ from bench_framework.model import race
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.run import Block, Look
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import Crossed, Study, Timing, timing
@@ -143,3 +144,38 @@ def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) ->
     late = after(plan, blocks, 27)
     assert not late.stopped
     assert late.idle
+
+
+def test_a_look_that_reopens_all_inputs_moves_no_finishing_round(study: type[Study]) -> None:
+    plan = study(arms=("a", "b"), sizes=(1, 2)).plan
+    one, two = (item.id for item in plan.inputs)
+    b_one, b_two = (
+        next(c.id for c in plan.cells if c.label == "b" and c.input_id == i) for i in (one, two)
+    )
+    looks = [
+        Look(two, 0, 12, stopped=False, dropped=(b_two,)),
+        Look(one, 4, 60, stopped=False, dropped=(b_one, b_two)),
+        Look(two, 1, 18, stopped=False, dropped=(b_one, b_two)),
+    ]
+    assert race.finished(plan, looks) == {b_one: 60, b_two: 12}
+
+
+def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason(
+    study: type[Study],
+) -> None:
+    example = study(arms=("a", "b"), rounds=60, measure=POLICY)
+    here, name = example.plan.inputs[0].id, example.cell("b").id
+
+    def wall(arm: str, _: str, number: int) -> float:
+        rng = np.random.default_rng([number, len(arm), arm == "b"])
+        return float(np.exp(rng.normal(0.03 if arm == "b" and number > 12 else 0.0, 0.01)))
+
+    looks = [
+        Look(here, 0, 12, stopped=False, dropped=(name,)),
+        Look(here, 5, 60, stopped=True),
+    ]
+    judged = judge(example.plan, example.blocks(wall), {}, (), looks)
+    comparison = example.comparison(judged, "b")
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+    assert comparison.reason is not None
+    assert comparison.reason.code in {ReasonCode.DIFFERS_LATER, ReasonCode.UNSTABLE}
