@@ -195,7 +195,14 @@ def _end_of_pipe(error: BrokenPipeError, arguments: list[str]) -> int:
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     if frame.f_globals["__name__"].partition(".")[0] not in {"rich", "typer"}:
         return _report(_refusal(error), arguments)
-    discard(sys.stdout)
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # either may be the pipe, and have text left for the exit
+        try:
+            stream.flush()
+        except OSError:
+            discard(stream)
     code: int = getattr(error.__context__, "exit_code", EXIT_DONE)
     return code
 
