@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+from bench_framework.model.race import includes_finished
 from bench_framework.store.finding import find_records
+from bench_framework.store.records import Record
 from tests.integration.processes import (
     Process,
     count_rounds,
@@ -251,10 +253,17 @@ def rounds_of(record: Path, variant: str) -> list[int]:
     ]
 
 
+def finished_rounds(record: Path, after: int, until: int) -> list[int]:
+    """Return the rounds in which the finished configurations of a record are measured."""
+    plan = Record.open(record).plan
+    seed, item = plan.measure.seed, plan.inputs[0].id
+    return [n for n in range(after + 1, until + 1) if includes_finished(seed, item, n)]
+
+
 @pytest.mark.slow
 def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: Folder) -> None:
     (record,) = early.records
-    assert rounds_of(record, "third") == [*range(1, 13)]
+    assert rounds_of(record, "third") == [*range(1, 13), *finished_rounds(record, 12, 18)]
     alone = early("gate", "--no-confirm")
     assert alone.returncode == 4
     assert "`benchctl gate` without --no-confirm goes on" in " ".join(alone.stdout.split())
@@ -267,8 +276,9 @@ def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: F
     assert not early.document["remarks"]
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in early.document["pairs"]}
     assert states["head", "cpu"] == states["third", "cpu"] == "worse"
-    # Only what the gate could not judge was measured again, and the baseline with it.
-    assert rounds_of(record, "third") == [*range(1, 13), *range(19, 28)]
+    # Only what the gate could not judge was measured in every round again, and the baseline with it.
+    between = finished_rounds(record, 12, 18)
+    assert rounds_of(record, "third") == [*range(1, 13), *between, *range(19, 28)]
     assert rounds_of(record, "head") == [*range(1, 28)]
     assert early("verify", str(record)).returncode == 0
     sealed = (record / "journal.jsonl").read_bytes()
@@ -307,7 +317,8 @@ def test_a_continued_record_survives_kills(early: Folder) -> None:
     assert done.returncode == 1, done.stderr
     assert early("verify", str(record)).returncode == 0
     cut = early.document["pairs"]
-    assert rounds_of(record, "third") == [*range(1, 13), *range(19, 28)]
+    between = finished_rounds(record, 12, 18)
+    assert rounds_of(record, "third") == [*range(1, 13), *between, *range(19, 28)]
     for path in early.records:
         shutil.rmtree(path)
     untouched.rename(record)

@@ -178,7 +178,7 @@ def test_a_record_can_be_profiled_later_without_changing_its_verdicts(folder: Fo
     assert after["comparisons"] == before["comparisons"]
     assert after["claims"][: len(before["claims"])] == before["claims"]
     assert [b["name"] for b in after["profiles"][0]["buckets"]] == ["waiting", "other"]
-    assert after["profiles"][0]["total"] == 2000
+    assert after["profiles"][0]["size"]["total"] == 2000
     assert (folder.record / "journal.jsonl").read_bytes() == journal
     assert folder("verify", "@last")[0] == 0
     assert folder("profile", "@last", "-k", "arm=c")[0] == 2
@@ -186,7 +186,7 @@ def test_a_record_can_be_profiled_later_without_changing_its_verdicts(folder: Fo
         assert folder("profile", "@last", "--bucket", f"x={pattern}")[0] == 2
     code, out, _ = folder("--json", "profile", "@last", "-k", "arm=a", "--runs", "1")
     assert code == 0
-    assert json.loads(out)["profiles"][0]["functions"][0]["name"] == "prog::work"
+    assert json.loads(out)["profiles"][0]["functions"][0]["frame"]["name"] == "prog::work"
 
 
 @pytest.mark.slow
