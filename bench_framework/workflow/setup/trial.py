@@ -173,12 +173,10 @@ class Trials:
 
     @property
     def rounds_needed(self) -> int | None:
-        """Rounds that a verdict needs, with the warm-up; `None` without verdicts."""
+        """Rounds until the first planned interim analysis, with the warm-up; `None` without verdicts."""
         plan, budget = self.plan, self.plan.measure.budget_s
         if plan.measure.until == "rounds" or budget is None or self.round_s is None:
             return None
-        if allows_few_rounds(plan):
-            return FEWEST_FOR_T + 1
         if plan.measure.by_budget:
             plan = limited(plan, RoundLimit(limit_of_rounds(plan, budget / self.round_s)))
         return looks_of(plan).rounds[0] + plan.measure.warmup_rounds if decidable(plan) else None
@@ -287,6 +285,8 @@ def refusals(trials: Trials) -> list[BenchError]:
             label, key = again.cell.label, "BX214.in-two-runs"
             errors.append(AnswerError(key, details=details, label=label, advice=advice))
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
+    if rounds and allows_few_rounds(plan):
+        rounds = FEWEST_FOR_T + 1
     if round_s and rounds and budget and rounds * round_s > ALLOWANCE * budget:
         enough, duration = math.ceil(rounds * round_s / 60), format_duration(round_s)
         clock = format_clock(budget)
