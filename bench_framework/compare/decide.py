@@ -14,10 +14,10 @@ reports print, so that no report shows an interval that contradicts its verdict.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework import rounding
-from bench_framework.model.judgement import Comparison, Family
+from bench_framework.model.judgement import Comparison, Family, Statistic
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -27,16 +27,6 @@ EQUIVALENCE_LEVEL: Final = 0.05
 """α of each of the two one-sided tests (TOST) of equivalence, before division by J.
 
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
-"""
-
-Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
-"""The quantity that a ratio estimates.
-
-- ``typical``: the typical ratio over rounds, exp(θ).
-- ``median``: the ratio of two medians.
-- ``exact``: the ratio of two deterministic numbers.
-- ``welch``: the ratio of the means of imported runs.
-- ``paired-t``: the geometric mean of the ratios of few rounds.
 """
 
 

@@ -109,7 +109,7 @@ def stage_at(
     of_input = [block for block in blocks if block.cell_id in cells]
     reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
     runs = runs_of(plan, of_input, builds)
-    return Stage(plan, policy, runs, looks, reached, index, race.finished(plan, taken))
+    return Stage(plan, policy, runs, looks, reached, index, race.finishing_rounds(plan, taken))
 
 
 def finished(

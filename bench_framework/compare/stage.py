@@ -10,7 +10,7 @@ from bench_framework.model.judgement import CellState
 from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import JudgePolicy, Metric
-from bench_framework.model.race import finished
+from bench_framework.model.race import finishing_rounds
 from bench_framework.model.run import Block, Build, Look
 
 
@@ -51,7 +51,7 @@ class Stage:
 
     `looks` is the schedule of interim analyses, with their number J and the family size M. They took
     place after the rounds `reached`, the last one with the index `last_look`, from 0. `finished` are the
-    cells that were finished before, see `model.race.finished`.
+    cells that were finished before, see `model.race.finishing_rounds`.
     """
 
     plan: Plan
@@ -80,7 +80,7 @@ def stage_of(
         looks,
         tuple(sorted({look.round for look in input_looks})),
         max((look.index for look in input_looks), default=0),
-        finished(plan, taken),
+        finishing_rounds(plan, taken),
     )
 
 

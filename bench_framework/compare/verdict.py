@@ -15,13 +15,12 @@ import numpy.typing as npt
 from bench_framework.compare.decide import (
     Decision,
     Evidence,
-    Statistic,
     decide,
     equivalence_level,
     rounds_for_margin,
 )
 from bench_framework.compare.samples import Pair
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.judgement import Comparison, Statistic
 from bench_framework.model.looks import FEWEST_FOR_T, strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Phases, Verdict
@@ -184,10 +183,11 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
     reason = None
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
-    elif case.evidence[-1].rounds < len(case.pair) and not at_level.lo <= 0 <= at_level.hi:
+    elif at_level.lo <= 0 <= at_level.hi:
+        pass  # test and interval agree
+    elif case.evidence[-1].rounds < len(case.pair):
         reason = Reason(ReasonCode.DIFFERS_LATER)
-    elif not at_level.lo <= 0 <= at_level.hi:
-        # So few rounds cannot reach the level of the test.
+    else:  # So few rounds cannot reach the level of the test.
         reason = TOO_FEW
         at_level = replace(at_level, lo=min(at_level.lo, 0.0), hi=max(at_level.hi, 0.0))
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.

@@ -33,7 +33,7 @@ MOST_STDOUT: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Printed:
+class Output:
     """The file of an output of a repetition, and the lines of it that an event has."""
 
     path: Path
@@ -45,16 +45,16 @@ class Repetition:
     """The repetitions of a command that failed in a timed run.
 
     Attributes:
-        how: outcome of the last one, such as ``exit status 3``, or `SUCCEEDED_AGAIN`.
+        how: outcome of the last one, such as ``exit status 3``; `None` if it succeeded.
         succeeded: number of repetitions that succeeded.
         stderr: that of the last one; `None` if it is not the stderr of a failure.
         stdout: that of the last one, if it failed and printed something.
     """
 
-    how: str
+    how: str | None
     succeeded: int = 0
-    stderr: Printed | None = None
-    stdout: Printed | None = None
+    stderr: Output | None = None
+    stdout: Output | None = None
 
 
 def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repetition:
@@ -84,8 +84,8 @@ def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repe
     if bad_end:
         for path in (errors, output):
             path.unlink(missing_ok=True)  # the output of a run that succeeded explains no failure
-        return Repetition(SUCCEEDED_AGAIN, succeeded)
-    return Repetition(SUCCEEDED_AGAIN, succeeded, _last_of(errors))
+        return Repetition(None, succeeded)
+    return Repetition(None, succeeded, _last_of(errors))
 
 
 def _run(
@@ -115,14 +115,14 @@ def _run(
     return finished.how, finished.exit_code not in reader.policy.exit_codes
 
 
-def _last_of(path: Path) -> Printed:
-    return Printed(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
+def _last_of(path: Path) -> Output:
+    return Output(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
 
 
-def _first_of(path: Path) -> Printed | None:
+def _first_of(path: Path) -> Output | None:
     """Return an stdout; `None` if nothing was printed, and its empty file is removed."""
     if lines := first_lines(text_of(path)):
-        return Printed(path, lines)
+        return Output(path, lines)
     path.unlink(missing_ok=True)
     return None
 
@@ -174,7 +174,7 @@ def _place_in_record(path: Path) -> str:
 
 def _outcome_details(again: Repetition, *, bad_end: bool, ended: bool) -> Iterator[tuple[str, str]]:
     cause = "the cause may be a data race or files of the previous run"
-    if again.how != SUCCEEDED_AGAIN:
+    if again.how is not None:
         runs = f"{again.succeeded} succeeded, then one failed ({again.how}); {cause}"
         yield ("repetitions", runs) if again.succeeded else ("second run", again.how)
     elif bad_end:

@@ -43,7 +43,7 @@ class InputProgress:
     reference_id: str
     """Cell that gives the reference answer: the baseline, or else the first."""
     finished: set[str] = field(default_factory=set)
-    """Cells of `targets` that were finished, see `model.race.finished`."""
+    """Cells of `targets` that were finished, see `model.race.finishing_rounds`."""
     warmups: int = 0
     rounds: int = 0
     stopped: bool = False

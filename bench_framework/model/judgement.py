@@ -21,6 +21,17 @@ from bench_framework.model.verdict import Interval, Phases, Thresholds, Verdict
 HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
 
+Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
+"""The quantity that a ratio estimates.
+
+- ``typical``: the typical ratio over rounds, exp(θ).
+- ``median``: the ratio of two medians.
+- ``exact``: the ratio of two deterministic numbers.
+- ``welch``: the ratio of the means of imported runs.
+- ``paired-t``: the geometric mean of the ratios of few rounds.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """A metric of one cell: median of the block values, its 95 % CI, and spread, in its unit."""
@@ -64,8 +75,8 @@ class Comparison:
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
     """The reported ratio and confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
-    statistic: Literal["typical", "median", "exact", "welch", "paired-t"] | None = None
-    """Statistic of `shown`. ``welch`` is used for imported figures."""
+    statistic: Statistic | None = None
+    """Statistic of `shown`."""
     unadjusted: Interval | None = None
     """The same ratio with its interval at 95 %, not adjusted. Forecasts use it, and no page prints it."""
     p: float | None = None

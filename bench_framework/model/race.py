@@ -56,7 +56,7 @@ def leaving(
     return reasons
 
 
-def finished(plan: Plan, looks: Iterable[Look]) -> dict[str, int]:
+def finishing_rounds(plan: Plan, looks: Iterable[Look]) -> dict[str, int]:
     """Return cell id → round after which a cell was finished; empty for a race, which drops its cells.
 
     A finished cell is measured in every fourth round from then on. Its tests use the looks until then.

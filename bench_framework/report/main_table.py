@@ -78,7 +78,8 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
-    by_ratio = f" {BY_RATIO}" if any("≈" in row.cells[1].text for row in rows) else ""
+    estimated = any(_by_ratio(data, cell) is not None for cell in in_report(data, arms))
+    by_ratio = f" {BY_RATIO}" if estimated else ""
     caption = (
         f"{by_variant(data, item)}.{by_ratio} ▼, ▲: a difference above the margin. ▽, △: "
         "one below it, or possibly below it."
@@ -117,28 +118,29 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
 
 
 def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
-    """Return the main metric of a configuration: the median of the baseline × the ratio.
-
-    The median of a configuration itself can contradict its ratio: the ratio compares runs of the same
-    round, and a configuration may have fewer rounds. It is in the appendix. A configuration that was
-    not compared has its median here.
-    """
+    """Return the main metric of a configuration: that of `_by_ratio`, or its median without one."""
     if data.state(cell.id).state in REFUSED:
         return Cell(DASH)
-    summary, comparison = (
-        data.summary(cell.id, data.metric),
-        data.comparison(cell.id, data.metric),
-    )
-    other = data.summary(comparison.ref_cell_id, data.metric) if comparison else None
-    ratio = comparison.shown if comparison and comparison.statistic in BY_ROUND else None
-    if comparison is None or other is None or ratio is None or not ratio.bounded:
-        return scale.cell(summary)
-    value = (
-        other.median / ratio.ratio
-        if comparison.direction == "higher"
-        else other.median * ratio.ratio
-    )
+    value = _by_ratio(data, cell)
+    if value is None:
+        return scale.cell(data.summary(cell.id, data.metric))
     return Cell(f"≈ {scale.text(value)}", value)
+
+
+def _by_ratio(data: ReportData, cell: PlanCell) -> float | None:
+    """Return the median of the baseline × the ratio of a configuration; `None` if it was not compared.
+
+    The median of a configuration itself can contradict its ratio: the ratio compares runs of the same
+    round, and a configuration may have fewer rounds. It is in the appendix.
+    """
+    comparison = data.comparison(cell.id, data.metric)
+    if comparison is None or comparison.statistic not in BY_ROUND:
+        return None
+    other, interval = data.summary(comparison.ref_cell_id, data.metric), comparison.shown
+    if other is None or interval is None or not interval.bounded:
+        return None
+    higher = comparison.direction == "higher"
+    return other.median / interval.ratio if higher else other.median * interval.ratio
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:

@@ -10,13 +10,11 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import fault_of
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan import Cell
+from bench_framework.model.plan import Cell, Role
 
 PLAN: Final = "plan.json"
 SCENARIO: Final = "scenario.yaml"
@@ -62,7 +60,7 @@ class Raw:
 
     def reference(self, cell: Cell) -> Path:
         """Return the path of the text that a cell's answers are compared with."""
-        return self.root / "reference" / (cell.id if cell.role == "bound" else cell.input_id)
+        return self.root / "reference" / (cell.id if cell.role is Role.BOUND else cell.input_id)
 
     def diff(self, cell_id: str) -> Path:
         """Return the path of the first difference of a cell's output from the baseline's."""

@@ -1,12 +1,11 @@
 """Where the time difference between two configurations is, and which counters differ.
 
-A contrast that is offered as a cause changes one thing. If a counter that the change does not name
-differs by more than a factor of two, or most of the time is in a part that it does not name, two
-things differ at once, and the time may come from either.
+A contrast that is offered as a cause changes one thing. If a counter differs as well, the time may
+come from either.
 """
 
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from bench_framework.compare.samples import Sample
@@ -17,7 +16,7 @@ from bench_framework.model.facts.causes import (
     TimePart,
 )
 from bench_framework.model.metrics import METRICS, SYSTEM_COUNTERS, WALL
-from bench_framework.model.run import Block, Observation
+from bench_framework.model.run import Block
 
 FACTOR: Final = 2.0
 """A counter differs if one side has more than this factor of the other."""
@@ -41,8 +40,6 @@ Part = tuple[str, PartKind, Pairs]
 def evidence_of(
     candidate: Sample,
     reference: Sample,
-    names: Collection[str] = (),
-    observations: Iterable[Observation] = (),
 ) -> CauseEvidence | None:
     """Return the evidence for a cause of the time difference between two configurations.
 
@@ -53,9 +50,6 @@ def evidence_of(
     Args:
         candidate: samples of the configuration with the change.
         reference: samples of the configuration without it.
-        names: phases, other parts (``user``, ``sys``, ``waiting``, ``outside``) and counters that the
-            change names, so that a difference of them is what it predicts.
-        observations: runs outside timing, which count for programs that report no counters.
 
     Returns:
         `None` if no round has a time of both sides.
@@ -71,11 +65,10 @@ def evidence_of(
             value=statistics.median(mine for mine, _ in pairs),
             reference=statistics.median(other for _, other in pairs),
             difference=_difference(pairs),
-            is_named=name in names,
         )
         for name, kind, pairs in parts
     ]
-    counters = _counters(candidate, reference, tuple(observations), names)
+    counters = _counters(candidate, reference)
     return CauseEvidence(
         cell_id=candidate.cell_id,
         ref_cell_id=reference.cell_id,
@@ -153,32 +146,22 @@ def _processor_times(
         yield "waiting", "waiting", waiting
 
 
-def _counters(
-    candidate: Sample,
-    reference: Sample,
-    observations: Sequence[Observation],
-    names: Collection[str],
-) -> Iterator[CounterDifference]:
+def _counters(candidate: Sample, reference: Sample) -> Iterator[CounterDifference]:
     """Yield the counters that differ by more than `FACTOR` and by an amount that matters."""
     for metric in (*COUNTERS, HANDLED):
-        value, other = (_count(sample, metric, observations) for sample in (candidate, reference))
+        value, other = (_count(sample, metric) for sample in (candidate, reference))
         if value is None or other is None:
             continue
         in_bytes = metric == HANDLED or METRICS[metric].unit == "bytes"
         least = LEAST_BYTES if in_bytes else LEAST_COUNT
         if max(value, other) > FACTOR * min(value, other) and abs(value - other) >= least:
-            yield CounterDifference(
-                metric=metric, value=value, reference=other, is_named=metric in names
-            )
+            yield CounterDifference(metric=metric, value=value, reference=other)
 
 
-def _count(sample: Sample, metric: str, observations: Sequence[Observation]) -> float | None:
-    """Return the median of a counter over the rounds, else over the runs outside timing."""
+def _count(sample: Sample, metric: str) -> float | None:
+    """Return the median of a counter over the rounds; `None` if it was not counted."""
     values = [*sample.values(metric).values()]
     if metric == HANDLED:
         good = (block for block in sample.blocks if block.round in sample.runs)
         values = [float(r.bytes) for b in good for r in b.receipts if r.bytes is not None]
-    if not values:
-        runs = (o for o in observations if o.cell_id == sample.cell_id and o.status == "ok")
-        values = [o.values[metric] for o in runs if metric in o.values]
     return statistics.median(values) if values else None

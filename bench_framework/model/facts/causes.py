@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
 PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
 """``phase``: a phase that the worker reports. ``outside``: elapsed time outside of all phases.
 ``user``, ``sys``: processor time. ``waiting``: elapsed time without processor time."""
-MOST: Final = 0.5
-"""Share of a time difference above which a part is most of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +18,6 @@ class TimePart:
     Attributes:
         name: the phase, else the kind.
         difference: median over the rounds of the candidate's value minus that of the reference.
-        is_named: true if the change names this part.
     """
 
     name: str
@@ -28,7 +25,6 @@ class TimePart:
     value: float
     reference: float
     difference: float
-    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,18 +33,11 @@ class CounterDifference:
 
     Attributes:
         metric: name of the metric, or ``handled_bytes`` for the bytes that the worker reports.
-        is_named: true if the change names this counter.
     """
 
     metric: str
     value: float
     reference: float
-    is_named: bool = False
-
-    @property
-    def ratio(self) -> float:
-        """Value ÷ reference; infinite if the reference is 0."""
-        return self.value / self.reference if self.reference else math.inf
 
     @property
     def factor(self) -> float:
@@ -79,21 +68,3 @@ class CauseEvidence:
     def share(self, part: TimePart) -> float:
         """Return the share of the time difference that a part has; 0 without a difference."""
         return part.difference / self.difference if self.difference else 0.0
-
-    @property
-    def unnamed_counters(self) -> tuple[CounterDifference, ...]:
-        """Counters that differ and that the change does not name."""
-        return tuple(counter for counter in self.counters if not counter.is_named)
-
-    @property
-    def unnamed_part(self) -> TimePart | None:
-        """The part with most of the difference if the change names other parts, but not this one."""
-        if not any(part.is_named for part in self.parts):
-            return None
-        most = next((part for part in self.parts if self.share(part) > MOST), None)
-        return None if most is None or most.is_named else most
-
-    @property
-    def two_differences(self) -> bool:
-        """True if something differs that the change does not name, so it may be the cause as well."""
-        return bool(self.unnamed_counters) or self.unnamed_part is not None

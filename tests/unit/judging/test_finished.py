@@ -157,7 +157,7 @@ def test_a_look_that_reopens_all_inputs_moves_no_finishing_round(study: type[Stu
         Look(one, 4, 60, stopped=False, dropped=(b_one, b_two)),
         Look(two, 1, 18, stopped=False, dropped=(b_one, b_two)),
     ]
-    assert race.finished(plan, looks) == {b_one: 60, b_two: 12}
+    assert race.finishing_rounds(plan, looks) == {b_one: 60, b_two: 12}
 
 
 def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason(

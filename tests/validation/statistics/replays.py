@@ -20,7 +20,7 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import GatePolicy
-from bench_framework.model.race import finished, includes_finished, leaving
+from bench_framework.model.race import finishing_rounds, includes_finished, leaving
 from bench_framework.model.run import Block, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
@@ -151,7 +151,7 @@ def continued(plan: Plan, times: Times) -> tuple[list[Block], list[Look]]:
     blocks, taken = measured(plan, times)
     dropped = {
         cell_id: lines.Dropped(cell_id, taken[-1].input_id, number, False, "idle")
-        for cell_id, number in finished(plan, taken).items()
+        for cell_id, number in finishing_rounds(plan, taken).items()
     }
     contents = Contents(
         lines.Header(1, "", plan.name, "", "", "", ""), blocks=blocks, looks=taken, dropped=dropped
