@@ -102,6 +102,23 @@ Prepare = Annotated[
 Budget = Annotated[
     str, Option(metavar="TIME", help="Time limit: after it, no further round starts.")
 ]
+Sessions = Annotated[
+    str | None,
+    Option(
+        "--sessions",
+        metavar="N",
+        help="Measure in N sessions, each with new copies of the files. The intervals then include the "
+        "variation between sessions. The time limit (--budget) is that of all sessions; default: 1.",
+    ),
+]
+Every = Annotated[
+    str | None,
+    Option(
+        "--every",
+        metavar="TIME",
+        help="With --sessions: least time between the starts of two sessions, such as 30m.",
+    ),
+]
 Margin = Annotated[
     str | None,
     Option(metavar="PERCENT", help="Smaller differences count as equivalent; default: 2%."),
@@ -190,6 +207,8 @@ class RequestOptions:
 
     prepare: Prepare = None
     budget: Budget = "30s"
+    sessions: Sessions = None
+    every: Every = None
     margin: Margin = None
     input: InputFile = None
     answer: AnswerForm = None

@@ -65,7 +65,7 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
         taken = max(len(pair.reached) for pair in pairs)
         looks, size = max(rule.looks.count, taken, 1), max(1, rule.size)
-        rules = Rules(looks, size, rule.level, rule.looks.by_t)
+        rules = Rules(looks, size, rule.level, rule.looks.by_t, rule.looks.session_rounds)
         groups = [[i] for i in cases] if rule.family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))

@@ -4,6 +4,7 @@ For inconclusive pairs of the same rounds, the module also computes the minimum 
 See `docs/method.md#verdicts`.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -21,12 +22,21 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison, Statistic
-from bench_framework.model.looks import FEWEST_FOR_T, strict_level
+from bench_framework.model.looks import FEWEST_FOR_T, FEWEST_SESSION_ROUNDS, strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
-from bench_framework.model.verdict import Interval, Phases, Verdict
-from bench_framework.stats import holm_family, instability, intervals, paired_t, run_labels, welch
+from bench_framework.model.verdict import Interval, Phases, SessionRatios, Verdict
+from bench_framework.stats import (
+    between_sessions,
+    holm_family,
+    instability,
+    intervals,
+    paired_t,
+    run_labels,
+    welch,
+)
+from bench_framework.stats.between_sessions import SessionSpread
 from bench_framework.stats.intervals import Bounds
-from bench_framework.stats.portable_math import expm1, log, log1p
+from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 Floats = npt.NDArray[np.float64]
 
@@ -100,12 +110,14 @@ class Rules:
         level: α, the family-wise error rate: the probability of one or more false verdicts if no
             pair differs.
         by_t: true for paired t tests in place of label tests (`docs/method.md#few-rounds`).
+        session_rounds: number of rounds of a session; `None` in a record of one session.
     """
 
     looks: int
     size: int
     level: float
     by_t: bool = False
+    session_rounds: int | None = None
 
     @property
     def strict(self) -> float:
@@ -133,7 +145,11 @@ def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
         return _judge_few_rounds(cases, rules)
     p_values = [holm_family.adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
     adjusted = holm_family.holm(p_values, size=rules.size, level=rules.level)
-    return tuple(_judge(case, result, rules) for case, result in zip(cases, adjusted, strict=True))
+    spreads = _session_spreads(cases, rules)
+    return tuple(
+        _judge(case, result, rules, spread)
+        for case, result, spread in zip(cases, adjusted, spreads, strict=True)
+    )
 
 
 def _judge_few_rounds(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
@@ -176,10 +192,14 @@ def judge_by_t(
     return comparisons
 
 
-def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparison:
+def _judge(
+    case: Case, adjusted: holm_family.Adjusted, rules: Rules, spread: SessionSpread | None
+) -> Comparison:
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
     inverter = inverter_of(case.pair)
-    plain, at_level = inverter.interval(PLAIN_LEVEL), inverter.interval(level)
+    by_session = spread.mean if spread else None
+    plain, at_level = (inverter.interval(at, by_session) for at in (PLAIN_LEVEL, level))
+    ratios = _session_ratios(case, rules, spread) if spread else None
     reason = None
     if adjusted.rejected:
         reason = _contradiction(case.strongest, at_level, 1 - level)
@@ -195,8 +215,8 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
 
     def equivalence() -> Interval | None:
         limit = log1p(case.draft.thresholds.margin)
-        bounds = inverter.equivalence(equivalence_level(rules.looks), limit)
-        return bounds.ratio if bounds else None
+        bounds = inverter.equivalence(equivalence_level(rules.looks), limit, by_session)
+        return bounds.ratio if bounds and not (ratios and ratios.differ) else None
 
     if adjusted.rejected and reason:
         decision = Decision(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)
@@ -209,13 +229,59 @@ def _judge(case: Case, adjusted: holm_family.Adjusted, rules: Rules) -> Comparis
         p=case.strongest.p,
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
+        sessions=ratios,
     )
-    if (unstable := _unstable(comparison, case.pair, inverter, rules)) is not None:
+    if ratios is not None:
+        if ratios.differ and not decision.verdict.settled:
+            return replace(comparison, reason=UNSTABLE)
+    elif (unstable := _unstable(comparison, case.pair, inverter, rules)) is not None:
         return unstable
     if decision.verdict.settled:
         return comparison
     comparison = replace(comparison, reason=decision.reason or reason)
     return _with_mde(comparison, plain, case.pair, rules)
+
+
+def _sessions_of(pair: Pair, length: int) -> list[slice]:
+    """Return the places of the rounds of each session that has enough of them for an estimate."""
+    numbers = [(number - 1) // length for number in pair.rounds]
+    parts = (
+        slice(bisect_left(numbers, session), bisect_right(numbers, session))
+        for session in dict.fromkeys(numbers)
+    )
+    return [part for part in parts if part.stop - part.start >= FEWEST_SESSION_ROUNDS]
+
+
+def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread | None]:
+    """Return the intervals of each pair from its sessions; `None` for a pair of fewer than two."""
+    spreads: list[SessionSpread | None] = [None] * len(cases)
+    if rules.session_rounds is None:
+        return spreads
+    known: dict[int, list[float]] = {}
+    for place, case in enumerate(cases):
+        parts = _sessions_of(case.pair, rules.session_rounds)
+        if len(parts) > 1:
+            values = table(case.pair)
+            known[place] = [intervals.LabelInverter(values[part]).estimate for part in parts]
+    if known:
+        prior = between_sessions.prior_of(list(known.values()))
+    for place, estimates in known.items():
+        plain = inverter_of(cases[place].pair).bounds(PLAIN_LEVEL)
+        within = plain.half_width / normal_quantile((1 + PLAIN_LEVEL) / 2) if plain.bounded else 0.0
+        spreads[place] = between_sessions.spread_of(estimates, within, prior)
+    return spreads
+
+
+def _session_ratios(case: Case, rules: Rules, spread: SessionSpread) -> SessionRatios:
+    """Return the ratios of a pair by session, and whether they differ."""
+    assert rules.session_rounds is not None
+    values, parts = table(case.pair), _sessions_of(case.pair, rules.session_rounds)
+    each = [intervals.LabelInverter(values[part]).bounds(PLAIN_LEVEL) for part in parts]
+    estimates = [bounds.estimate for bounds in each]
+    p = instability.examine_sessions(values, inverter_of(case.pair).estimate, parts)
+    far = max(estimates) - min(estimates) > log1p(case.draft.thresholds.margin)
+    differ = far and p * rules.size <= instability.LEVEL
+    return SessionRatios(tuple(b.ratio for b in each), spread.another.ratio, differ)
 
 
 def _unstable(

@@ -11,7 +11,7 @@ from functools import partial
 
 from bench_framework.compare.cell_state import output_reason
 from bench_framework.errors import CellError
-from bench_framework.execution import progress, schedule
+from bench_framework.execution import progress, schedule, session_copies
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.budget import Budget, may_be_cold
@@ -19,6 +19,7 @@ from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
+from bench_framework.execution.session_copies import Files
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
@@ -27,6 +28,7 @@ from bench_framework.model.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
+from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
 
 
@@ -40,7 +42,7 @@ def measure(
     *,
     few_rounds: bool = False,
 ) -> None:
-    """Measure the plan of a record. A record with earlier rounds is resumed.
+    """Measure the plan of a record, or its next session. A record with earlier rounds is resumed.
 
     `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
     of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
@@ -55,21 +57,44 @@ def measure(
     contents = record.contents
     if contents.complete:
         return
-    guard = folders.Guard({item.input_id: item for item in contents.inputs}, contents.builds)
-    with BlockRunner(session.launcher, hyperfine, record) as runner:
-        began = seconds() - contents.elapsed_s
+    with (
+        session_copies.fresh_copies(record, session.env) as files,
+        BlockRunner(session.launcher, hyperfine, record) as runner,
+    ):
+        guard = folders.Guard({item.input_id: item for item in files.inputs}, files.builds)
+        began, number = seconds() - contents.elapsed_s, next_session(record.plan, contents)
         try:
             Measuring(
-                record, session, runner, looker, decides, began, guard, enough, few_rounds
+                record,
+                session,
+                runner,
+                looker,
+                decides,
+                began,
+                number,
+                files,
+                guard,
+                enough,
+                few_rounds,
             ).run()
         finally:
             runner.sync()
             record.sync()
 
 
+def next_session(plan: Plan, contents: Contents) -> int:
+    """Return the number of the session to measure next, from 1; it may have been interrupted."""
+    measured = [
+        contents.rounds.get(item.id, 0) for item in plan.inputs if not contents.stopped(item.id)
+    ]
+    if plan.measure.sessions == 1 or plan.measure.by_budget or not measured:
+        return 1
+    return min(plan.measure.sessions, min(measured) // plan.measure.session_rounds + 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Measuring:
-    """A session that measures a record."""
+    """The measurement of a record, or of one of its sessions."""
 
     record: Record
     session: Session
@@ -78,6 +103,9 @@ class Measuring:
     decides: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
+    number: int
+    """Number of the session, from 1."""
+    files: Files
     guard: folders.Guard
     enough: Reason | None = None
     """Reason why one round of each input is enough, or empty."""
@@ -93,6 +121,11 @@ class Measuring:
         """Return the measuring time of the record without interruptions."""
         return seconds() - self.began
 
+    @property
+    def last_round(self) -> int:
+        """Return the last round of the session."""
+        return self.number * self.plan.measure.session_rounds
+
     def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
         drop_pending(self.plan, self.record)
@@ -103,14 +136,17 @@ class Measuring:
             self._add_event(event)
         if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
-        self.record.append(lines.End(utc_now(), self.elapsed_s))
+        if self.number == self.plan.measure.sessions or all(state.stopped for state in states):
+            self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[InputProgress]) -> None:
-        limit, number, budget = self.record.contents.limit, 0, self._budget
-        while limit is None and number < self._warmup_rounds:
+        limit, budget = self.record.contents.limit, self._budget
+        number = (self.number - 1) * self._warmup_rounds
+        while (limit is None or self.number > 1) and number < self.number * self._warmup_rounds:
             number += 1
             for state in states:
-                if state.warmups < number and not state.rounds and not state.stopped:
+                started = state.rounds > self.last_round - self.plan.measure.session_rounds
+                if state.warmups < number and not started and not state.stopped:
                     self._round(state, number, warmup=True)
             if budget is not None and number == 1:
                 limit = self._short_limit(budget, states)
@@ -155,7 +191,7 @@ class Measuring:
     def _measure(self, states: list[InputProgress]) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
         looks = looks_of(self.plan)
-        for number in range(1, self.plan.measure.rounds_max + 1):
+        for number in range(1, self.last_round + 1):
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, warmup=False)
@@ -175,8 +211,8 @@ class Measuring:
         contents, targets = self.record.contents, {}
         fixed = self.plan.measure.strategy == "fixed"
         finished = {c for c, line in contents.dropped.items() if fixed and line.state == "idle"}
-        builds = {build.id: build for build in contents.builds}
-        prepared = next((given for given in contents.inputs if given.input_id == item.id), None)
+        builds = {build.id: build for build in self.files.builds}
+        prepared = next((given for given in self.files.inputs if given.input_id == item.id), None)
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
             build = builds.get(self.plan.variant(cell.variant_id).build_id)
@@ -318,8 +354,10 @@ class Measuring:
         if state.stopped or not number:
             return
         rounds = looks.rounds
-        budget = self.plan.measure.budget_s
-        spent = bool(self.enough) or (budget is not None and self.elapsed_s >= budget)
+        measure = self.plan.measure
+        # With sessions, the budget has given the number of rounds, and the last session counts most.
+        limited = measure.budget_s is not None and measure.sessions == 1
+        spent = bool(self.enough) or (limited and self.elapsed_s >= (measure.budget_s or 0.0))
         if not spent and number not in rounds:
             return
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).

@@ -33,6 +33,7 @@ from bench_framework.report.sections.metrics import OTHER_METRICS
 from bench_framework.report.sections.quality import QUALITY
 from bench_framework.report.sections.recommendation import RECOMMENDATION
 from bench_framework.report.sections.reproduce import REPRODUCE
+from bench_framework.report.sections.sessions import SESSIONS
 from bench_framework.report.sections.summary import FINDINGS, SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
@@ -63,6 +64,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     HYPOTHESES,
     PROFILE,
     TRADEOFFS,
+    SESSIONS,
     QUALITY,
     TECHNICAL,
     REPRODUCE,

@@ -16,7 +16,7 @@ from bench_framework.model.race import Race
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, Phases, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Phases, SessionRatios, Thresholds, Verdict
 
 HypothesisStatus = Literal["supported", "not supported", "not tested"]
 
@@ -94,6 +94,8 @@ class Comparison:
     """Rounds for which the MDE would equal the margin, `None` above 1 000."""
     phases: Phases | None = None
     """The ratios before and after a change of the ratio during the record; `None` for a stable ratio."""
+    sessions: SessionRatios | None = None
+    """The ratios by session, `None` in a record of one session."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Literal["lower", "higher"] = "lower"
@@ -132,6 +134,7 @@ class Comparison:
             shown=shown,
             unadjusted=unadjusted,
             phases=self.phases and self.phases.inverse,
+            sessions=self.sessions and self.sessions.inverse,
             runs=self.runs_ref,
             runs_ref=self.runs,
         )

@@ -21,6 +21,10 @@ GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 ALLOWANCE: Final = 1.2
 """Factor between the rounds that a budget allows by the warm-up and the limit of rounds: rounds
 become shorter when configurations are finished."""
+MOST_SESSION_ROUNDS: Final = 18
+"""Default of the largest number of rounds of a session."""
+FEWEST_SESSION_ROUNDS: Final = 2
+"""A session with fewer rounds of a comparison has no estimate of it."""
 FEWEST_FOR_T: Final = 3
 """Rounds below which the standard error of a paired t test is too uncertain for a useful interval."""
 RACE_STEP: Final = 1.25
@@ -41,6 +45,7 @@ class Looks:
         level: the family-wise α.
         by_t: true if a paired t test of all rounds takes the place of the label test
             (docs/method.md#few-rounds).
+        session_rounds: number of rounds of a session; `None` in a record of one session.
     """
 
     rounds: tuple[int, ...]
@@ -49,6 +54,7 @@ class Looks:
     family: int
     level: float
     by_t: bool = False
+    session_rounds: int | None = None
 
     @property
     def count(self) -> int:
@@ -88,7 +94,8 @@ class Looks:
         if self.by_t:
             return replace(self, family=family, level=level)
         needed = rounds_needed(self.count, family, level)
-        return Looks(self.rounds, needed, self.rounds[-1] >= needed, family, level)
+        decides = self.rounds[-1] >= needed
+        return replace(self, needed=needed, decidable=decides, family=family, level=level)
 
 
 def strict_level(looks: int, family: int, level: float) -> float:
@@ -244,6 +251,9 @@ def looks_of(plan: Plan) -> Looks:
         most = max((len(plan.compared_cells(item.id)) for item in plan.inputs), default=0)
         rivals = most * (most - 1) // 2
         return race_schedule(first, last, family, rivals, level, control=measure.control)
+    if measure.sessions > 1:
+        looks = schedule(first, last, family, level, single=True)
+        return replace(looks, session_rounds=measure.session_rounds)
     return schedule(first, last, family, level, single=single)
 
 
@@ -260,7 +270,7 @@ def allows_few_rounds(plan: Plan) -> bool:
     measure = plan.measure
     gated = plan.invocation.gate or plan.confirms or plan.judge.gate != GatePolicy()
     fixed = measure.by_budget and measure.until == "conclusive" and measure.strategy == "fixed"
-    return fixed and not gated
+    return fixed and not gated and measure.sessions == 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +324,22 @@ def changed_keys(before: Plan, after: Plan) -> list[str]:
     return [words.get(key, key) for key in dict.fromkeys(keys) if key not in hidden]
 
 
+def _session_rounds(plan: Plan, affordable: float, decides: Callable[[Plan], bool]) -> int:
+    """Return the rounds of each session for which a budget is enough, within the limits of the plan.
+
+    They are at most `MOST_SESSION_ROUNDS` by default, because more rounds of one session do not show what
+    another session gives.
+    """
+    measure = plan.measure
+    most = measure.session_rounds
+    to_warm_up = measure.warmups_total - measure.warmup_rounds  # of the sessions after the first
+    fitting = (affordable - to_warm_up) / measure.sessions
+    rounds = most if fitting >= most else max(measure.rounds_min, math.floor(fitting))
+    while rounds < most and not decides(limited(plan, RoundLimit(measure.sessions * rounds))):
+        rounds += 1
+    return rounds
+
+
 def _differing(before: Any, after: Any) -> list[str]:
     names = (field.name for field in fields(before))
     return [name for name in names if getattr(before, name) != getattr(after, name)]
@@ -331,6 +357,8 @@ def limit_of_rounds(
     plan with this limit can decide anything.
     """
     measure = plan.measure
+    if measure.sessions > 1:
+        return measure.sessions * _session_rounds(plan, affordable, decides)
     step = next((n for n in GRID if n >= affordable * ALLOWANCE), measure.rounds_max)
     limit = min(max(step, measure.rounds_min), measure.rounds_max)
     while limit < measure.rounds_max and not decides(limited(plan, RoundLimit(limit))):

@@ -1,7 +1,7 @@
 """Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
 import re
-from dataclasses import dataclass, field, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.model.metrics import CPU, GATED, PEAK_RSS, WALL, sampled
@@ -87,12 +87,32 @@ class MeasurePolicy:
     precision: float | None = None
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""
     budget_s: float | None = None
+    sessions: int = 1
+    """Number of sessions. All have the same number of rounds, `session_rounds`."""
+    every_s: float = 0.0
+    """Least time between the starts of two sessions in seconds."""
     warmup_rounds: int = 2
+    """Warm-up rounds of each session."""
     timeout_s: float = 600.0
     seed: int = 0
     """Seed of the order of cells within rounds, stored in the record."""
     control: bool = True
     strategy: Literal["fixed", "race"] = "fixed"
+
+    @property
+    def in_one_session(self) -> "MeasurePolicy":
+        """The same rounds in one session."""
+        return replace(self, sessions=1, every_s=0.0)
+
+    @property
+    def session_rounds(self) -> int:
+        """Number of rounds of a session, if the limit of rounds is known."""
+        return self.rounds_max // self.sessions
+
+    @property
+    def warmups_total(self) -> int:
+        """Number of warm-up rounds of all sessions."""
+        return self.sessions * self.warmup_rounds
 
 
 def is_label(text: str) -> bool:

@@ -129,3 +129,24 @@ class Phases:
     def inverse(self) -> Phases:
         """The phases with both sides exchanged."""
         return Phases(self.until, self.first.inverse, self.rest.inverse)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRatios:
+    """The ratios of a comparison by session (docs/method.md#sessions).
+
+    Attributes:
+        ratios: ratio of each session with its 95 % interval by the rounds of that session.
+        another: interval of 95 % in which another session on this machine is expected, with the mean.
+        differ: true if the ratio changed between sessions by more than chance and the margin.
+    """
+
+    ratios: tuple[Interval, ...]
+    another: Interval
+    differ: bool = False
+
+    @property
+    def inverse(self) -> SessionRatios:
+        """The ratios with both sides exchanged."""
+        ratios = tuple(interval.inverse for interval in self.ratios)
+        return SessionRatios(ratios, self.another.inverse, self.differ)

@@ -7,7 +7,7 @@ from typing import Literal, cast
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
 from bench_framework.model.declarations import NamedCell, NamedContrast, Note
-from bench_framework.model.looks import GRID
+from bench_framework.model.looks import GRID, MOST_SESSION_ROUNDS
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -177,15 +177,19 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
     least, most = part.rounds.min, part.rounds.max
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
-    high = most if most is not None else max(GRID[-1], low)
+    count = part.sessions
+    usual = GRID[-1] if count == 1 else MOST_SESSION_ROUNDS
+    high = most if most is not None else max(usual, low)
     exact = part.until if isinstance(part.until, Precision) else None
     return policies.MeasurePolicy(
         rounds_min=low,
-        rounds_max=high,
+        rounds_max=count * high,
         by_budget=most is None,
         until="precision" if exact else cast("Literal['conclusive', 'rounds']", part.until),
         precision=exact.precision if exact else None,
         budget_s=part.budget or (policies.DEFAULT_BUDGET_S if most is None else None),
+        sessions=count,
+        every_s=part.every or 0.0,
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,
         seed=part.seed if part.seed is not None else int(scenario.sha256[:8], 16),

@@ -6,6 +6,7 @@ machine that slows all programs alike has no effect. See `docs/method.md#instabi
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,18 +47,41 @@ def examine_phases(values: Floats, estimate: float) -> PhaseTest:
     n = len(values)
     if n < FEWEST:
         return PhaseTest(1.0, n)
-    score = run_labels.main_score(run_labels.shifted(values, estimate))
-    squares = score * score
-    spread = np.add.reduce(squares.T)  # of two or three runs, one after the other
+    score, spread = _scores(values, estimate)
     tests = (_compare(score, spread, split) for split in (n // 2, n // 3, n - n // 3))
     return min(tests, key=lambda test: test.p)
 
 
+def examine_sessions(values: Floats, estimate: float, sessions: Sequence[slice]) -> float:
+    """Test whether the log ratio of any session differs from that of the others.
+
+    `sessions` has the places of the rounds of each. The result is the p-value, adjusted for their number.
+    """
+    score, spread = _scores(values, estimate)
+    places = np.arange(len(values))
+    smallest = min(
+        _tail_of(score, spread, (places >= part.start) & (places < part.stop)) for part in sessions
+    )
+    return min(1.0, len(sessions) * smallest)
+
+
+def _scores(values: Floats, estimate: float) -> tuple[Floats, Floats]:
+    """Return the main scores at an estimate, and the sum of their squares in each round."""
+    score = run_labels.main_score(run_labels.shifted(values, estimate))
+    squares = score * score
+    return score, np.add.reduce(squares.T)  # of two or three runs, one after the other
+
+
 def _compare(score: Floats, spread: Floats, split: int) -> PhaseTest:
     """Compare the rounds before a place with those after it."""
+    p = _tail_of(score, spread, np.arange(len(score)) < split)
+    return PhaseTest(min(1.0, PHASE_PAIRS * p), split)
+
+
+def _tail_of(score: Floats, spread: Floats, inside: npt.NDArray[np.bool_]) -> float:
+    """Return the two-sided p-value of a contrast of some rounds with all others."""
     total = math.fsum(spread.tolist())
-    share = math.fsum(spread[:split].tolist()) / total if total > 0 else 0.0
-    weights = np.where(np.arange(len(score)) < split, 1 - share, -share)
+    share = math.fsum(spread[inside].tolist()) / total if total > 0 else 0.0
+    weights = np.where(inside, 1 - share, -share)
     weighted = np.ascontiguousarray(score * weights[:, None])
-    p = min(run_labels.tail(weighted, larger=larger) for larger in (False, True))
-    return PhaseTest(min(1.0, 2 * PHASE_PAIRS * p), split)
+    return 2 * min(run_labels.tail(weighted, larger=larger) for larger in (False, True))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
@@ -87,7 +87,12 @@ class Bounds:
     def with_batches(self, half: float) -> Bounds:
         """Return the union with the interval of the jackknife, estimate ± `half`."""
         low, high = self.estimate - half, self.estimate + half
-        return replace(self, lo=min(self.lo, low), hi=max(self.hi, high))
+        return self.united(Bounds(self.estimate, low, high, self.level))
+
+    def united(self, other: Bounds) -> Bounds:
+        """Return the union with another interval at this level, with the other estimate."""
+        low, high = min(self.lo, other.lo), max(self.hi, other.hi)
+        return Bounds(other.estimate, low, high, self.level)
 
     @property
     def unlimited(self) -> Bounds:
@@ -185,13 +190,16 @@ class LabelInverter:
         rest = (np.delete(self._values, batch, axis=0) for batch in batches(rounds))
         return batch_half_width([_balance_near(part, plain) for part in rest])
 
-    def interval(self, level: float) -> Bounds:
-        """Return the interval that is reported: `bounds` at a level, united with the jackknife.
+    def interval(self, level: float, sessions: Bounds | None = None) -> Bounds:
+        """Return the interval that is reported: `bounds` at a level, united with that of the variation.
 
-        The jackknife has 95 % at every level: it covers the variation of the effect of one comparison, and
-        the level of the test covers the number of comparisons.
+        This is the jackknife, or the interval from `sessions`. It has 95 % at every level: it covers the
+        variation of the effect of one comparison, and the level of the test covers the number of comparisons.
         """
-        return self.bounds(level).with_batches(self.batch_half)
+        return self._with_variation(self.bounds(level), sessions)
+
+    def _with_variation(self, bounds: Bounds, sessions: Bounds | None) -> Bounds:
+        return bounds.with_batches(self.batch_half) if sessions is None else bounds.united(sessions)
 
     def examine(self, shift: float, side: int) -> run_labels.OneSided:
         """Test whether an end is inside of a shift, cached as levels share a search range."""
@@ -215,8 +223,10 @@ class LabelInverter:
             low, high = (end, high) if toward_zero < 0 else (low, end)
         return Bounds(self.estimate, low, high, reached)
 
-    def equivalence(self, level: float, limit: float) -> Bounds | None:
-        """Return the interval of shifts that at least one statistic does not reject, with the jackknife.
+    def equivalence(
+        self, level: float, limit: float, sessions: Bounds | None = None
+    ) -> Bounds | None:
+        """Return the interval of shifts that at least one statistic does not reject, as in `interval`.
 
         `level` is 1 − twice the level of each one-sided test. The result is `None` if the interval
         is not between −limit and +limit, on the log scale.
@@ -229,7 +239,7 @@ class LabelInverter:
         if any(weaker(self.examine(side * limit, side)) > alpha for side in (-1, 1)):
             return None
         low, high = (self._end(side, alpha, weaker) for side in (-1, 1))
-        bounds = Bounds(self.estimate, low, high, level).with_batches(self.batch_half)
+        bounds = self._with_variation(Bounds(self.estimate, low, high, level), sessions)
         return bounds if -limit < bounds.lo and bounds.hi < limit else None
 
     def _end(

@@ -118,7 +118,7 @@ def read(page: str) -> Embedded:
         observations=observations,
         at=frame.ended_at or frame.header.started_at,
         ended_at=frame.ended_at,
-        sessions=1,
+        starts=1,
     )
     return Embedded(frame, contents, scenario_text)
 

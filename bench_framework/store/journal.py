@@ -117,7 +117,7 @@ class Contents:
     """Number of the first line that does not continue the chain of digests; `None` if all do."""
     reopened: bool = False
     """True if a gate let the measurement go on after it had ended."""
-    sessions: int = 0
+    starts: int = 0
     """Number of times that the measurement was started, 1 without an interruption."""
     figures: Figures | None = None
     """The figures of a record without rounds, which has no journal and no blocks."""
@@ -223,7 +223,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             return len(contents.blocks)
         case lines.Prepared():
             contents.host, contents.builds, contents.inputs = line.host, line.builds, line.inputs
-            contents.sessions += 1
+            contents.starts += 1
             contents.at = line.at
             _skip(contents, open_round)
             return len(contents.blocks)

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from bench_framework.model.run import Build
 
 BUILTIN: Final = "builtin"
-QUICK: Final = ("measure.rounds={min: 3, max: 3}", "measure.until=rounds", "measure.warmup=1")
+QUICK: Final = (
+    "measure.rounds={min: 3, max: 3}",
+    "measure.until=rounds",
+    "measure.warmup=1",
+    "measure.sessions=1",
+)
 """The overrides of ``--quick``."""
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
 """Environment variables in which GitHub and GitLab store the target branch of a change."""

@@ -108,7 +108,7 @@ class Work:
         if not spent or not done or look.round >= looks.needed or measure.until == "rounds":
             return ""
         round_s = self.measured_s / done * len(self.plan.inputs)
-        enough = math.ceil((looks.needed + measure.warmup_rounds) * round_s / 60)
+        enough = math.ceil((looks.needed + measure.warmups_total) * round_s / 60)
         return (
             f"; {looks.requirement}, and a round takes {format_clock(round_s)}: use --budget "
             f"{enough}m or a smaller input"
@@ -126,7 +126,7 @@ class Work:
     @property
     def rounds_total(self) -> int:
         """Maximum number of rounds over all inputs, including warm-up."""
-        per_input = self.plan.measure.rounds_max + self.plan.measure.warmup_rounds
+        per_input = self.plan.measure.rounds_max + self.plan.measure.warmups_total
         return per_input * len(self.plan.inputs)
 
     @property
@@ -153,7 +153,8 @@ class Work:
     @property
     def share(self) -> float:
         """Finished share of the rounds, or of the budget if that ends first."""
-        budget = self.plan.measure.budget_s
+        measure = self.plan.measure
+        budget = measure.budget_s if measure.sessions == 1 else None
         spent = self.measured_s / budget if budget else 0.0
         return min(1.0, max(spent, self.rounds_done / self.rounds_total))
 
@@ -178,7 +179,8 @@ class Work:
         if finished <= 0 or elapsed_s <= 0:
             return None
         left = elapsed_s / finished * (self.rounds_total - self.rounds_done)
-        budget = self.plan.measure.budget_s
+        measure = self.plan.measure
+        budget = measure.budget_s if measure.sessions == 1 else None
         return left if budget is None else min(left, max(0.0, budget - self.measured_s))
 
 

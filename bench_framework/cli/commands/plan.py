@@ -165,15 +165,18 @@ def _pinned(plan: Plan) -> str:
 def _run(forecast: Forecast) -> str:
     measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "configuration")
     budget = format_clock(measure.budget_s) if measure.budget_s is not None else ""
+    sessions = f" in {counted(measure.sessions, 'session')}" if measure.sessions > 1 else ""
+    if sessions and measure.every_s:
+        sessions += f", one every {format_clock(measure.every_s)}"
     if forecast.rounds is None:
         return (
             f"{cells} × as many rounds as {budget} allow, known after the warm-up (+ "
-            f"{measure.warmup_rounds} warm-up); at most {budget}"
+            f"{measure.warmups_total} warm-up){sessions}; at most {budget}"
         )
     about = "about " if forecast.rounds < measure.rounds_max else ""
     text = (
-        f"{cells} × at most {about}{counted(forecast.rounds, 'round')} (+ {measure.warmup_rounds} "
-        f"warm-up) = {forecast.blocks} hyperfine calls"
+        f"{cells} × at most {about}{counted(forecast.rounds, 'round')} (+ {measure.warmups_total} "
+        f"warm-up){sessions} = {forecast.blocks} hyperfine calls"
     )
     if budget:
         text += f", budget {budget}"

@@ -17,6 +17,7 @@ benchctl run quickstart                  # a bundled scenario
 benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
+benchctl run bench/io.yaml --sessions 3 --every 30m   # at three times
 benchctl run bench/io.yaml --base main   # compare the working tree with main
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786   # elsewhere
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786 --host all
@@ -59,6 +60,8 @@ def run(
             "time limit (--budget) also applies. Default: from FILE, else `conclusive`.",
         ),
     ] = None,
+    sessions: shared.Sessions = None,
+    every: shared.Every = None,
     out: Annotated[
         Path | None,
         Option(metavar="DIR", help="Folder that contains the records; the same as --dir."),
@@ -119,7 +122,9 @@ def run(
     from bench_framework.workflow.run_options import RunOptions
 
     console: Console = context.obj
-    more = _overrides(quick=quick, rounds=rounds, budget=budget, until=until)
+    more = _overrides(
+        quick=quick, rounds=rounds, budget=budget, until=until, sessions=sessions, every=every
+    )
     options = RunOptions(
         results=out or console.results,
         only=only,
@@ -165,7 +170,7 @@ def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
 
 
 def _overrides(
-    *, quick: bool, rounds: str | None, budget: str | None, until: str | None
+    *, quick: bool, rounds: str | None, until: str | None, **others: str | None
 ) -> list[str]:
     """Return the options of this command as overrides of the scenario, which is where they are checked."""
     from bench_framework.workflow.run_options import QUICK
@@ -177,8 +182,7 @@ def _overrides(
         low, colon, high = rounds.partition(":")
         both = f"{{min: {low or 12}, max: {high}}}"
         overrides.append(f"measure.rounds={both if colon else rounds}")
-    if budget is not None:
-        overrides.append(f"measure.budget={budget}")
+    overrides += [f"measure.{key}={value}" for key, value in others.items() if value is not None]
     if until is not None:
         value = f"{{precision: {until}}}" if until.endswith("%") else until
         overrides.append(f"measure.until={value}")

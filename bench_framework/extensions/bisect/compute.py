@@ -253,7 +253,7 @@ def conclude(search: Bisection) -> Conclusion:
 
 def scheduled(plan: Plan, step: Step) -> Plan:
     """Return the plan with the level and the rounds of a step. An exact metric needs one round."""
-    measure, factor = plan.measure, 2 ** (step.attempt - 1)
+    measure, factor = plan.measure.in_one_session, 2 ** (step.attempt - 1)
     plan = replace(plan, judge=replace(plan.judge, level=step.level))
     if is_exact(plan.judge.headline):
         one = replace(measure, rounds_min=1, rounds_max=1, by_budget=False, until="rounds")

@@ -218,7 +218,7 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     if not suspicious:
         return None
     narrow = narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
-    policy, measure = plan.judge.gate, plan.measure
+    policy, measure = plan.judge.gate, plan.measure.in_one_session
     metrics = timed_metrics(policy)
     judged = policy_of(plan.judge, metrics, policy.tolerated, CONFIRMATION_LEVEL)
     memory = any(pair.metric == PEAK_RSS for pair in suspicious)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Final, Literal
@@ -29,7 +30,7 @@ from bench_framework.model.plan import Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
 from bench_framework.model.structure import Effect
 from bench_framework.model.verdict import Share, Verdict
-from bench_framework.stats.portable_math import log
+from bench_framework.stats.portable_math import expm1, log
 from bench_framework.text.answers import how_compared
 
 MOST_EFFECTS: Final = 3
@@ -383,5 +384,14 @@ def confidence(view: SummaryView) -> Claim:
         outputs=outputs,
         other_inputs=any(item.dataset for item in view.plan.inputs),
         cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
+        sessions=view.plan.measure.sessions,
+        another=_reach_of_another_session(compared),
     )
     return Claim("this record", noise_floor=most, fact=fact)
+
+
+def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None:
+    """Return the median half-width of the intervals for another session, as a fraction."""
+    intervals = [c.sessions.another for c in comparisons if c.sessions is not None]
+    halves = [log(i.hi / i.lo) / 2 for i in intervals if i.bounded]
+    return expm1(statistics.median(halves)) if halves else None

@@ -311,3 +311,7 @@ class Confidence:
     """True if other inputs are not measured."""
     cold_cache: bool = False
     """True if a cold page cache was measured."""
+    sessions: int = 1
+    another: float | None = None
+    """How far the ratios of another session may differ, as a fraction: the median over the comparisons of
+    the main metric of the half-width of their prediction interval; `None` for one session."""

@@ -26,6 +26,7 @@ from bench_framework.scenario.schema.types import (
     Part,
     PlanPart,
     RoundCount,
+    SessionCount,
     Several,
     Text,
     ValueName,
@@ -73,7 +74,8 @@ class Measure(Part):
 
     rounds: Rounds = Field(default_factory=Rounds)
     """Passes over all configurations: `{min: 12, max: 40}`, or one number for exactly so many.
-    Without `max`, the budget is the limit."""
+    Without `max`, the budget is the limit. With `sessions`, the rounds of each session, by default 12
+    to 18."""
     until: Annotated[Annotated[Literal["conclusive", "rounds"], ONE_OF] | Precision, ByShape()] = (
         "conclusive"
     )
@@ -82,8 +84,13 @@ class Measure(Part):
     budget: Duration | None = None
     """Wall-clock time after which no further round starts. Default: `5m` without `rounds.max`,
     otherwise none."""
+    sessions: SessionCount = 1
+    """Number of sessions. Each one has fresh copies of programs and generated inputs and its own warm-up.
+    Intervals then include the variation between sessions. `3` is the smallest useful number."""
+    every: Duration | None = None
+    """Least time between the starts of two sessions, such as `30m`. Default: no pause."""
     warmup: WarmupCount = 2
-    """Rounds at the start that are recorded but not analysed."""
+    """Rounds at the start, with `sessions` of each session, that are recorded but not analysed."""
     cache: CacheName = "warm"
     """State of the page cache before a run. `warm`: the input is in memory. `cold`: it is dropped
     from memory. `unknown`: the cache is left as it is."""
@@ -104,6 +111,13 @@ class Measure(Part):
         fixed = self.until == "rounds"
         refuse(fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy")
         refuse(fixed and self.rounds.max is None, "BC108.until-without-rounds", "until")
+        if self.sessions > 1:
+            refuse(self.strategy == "race", "BC108.sessions-of-race", "sessions")
+            precise = isinstance(self.until, Precision)
+            refuse(precise, "BC108.sessions-until-precision", "sessions")
+            refuse(self.rounds.max == 1, "BC108.session-too-short", "rounds")
+        alone = self.every is not None and "sessions" not in self.model_fields_set
+        refuse_unused(alone, "every", "has an effect only with `sessions`")
         return self
 
 

@@ -132,11 +132,15 @@ Natural: TypeAlias = Annotated[int, read_by(scalars.whole(0)), Field(ge=0)]
 ExitCode: TypeAlias = Annotated[int, read_by(scalars.whole(0, most=255)), Field(ge=0, le=255)]
 MAX_ROUNDS: Final = 100_000
 """Largest number of rounds. Times of that many rounds need more memory than most machines have."""
+MAX_SESSIONS: Final = 100
 RoundCount: TypeAlias = Annotated[
     int, read_by(scalars.whole(1, most=MAX_ROUNDS)), Field(ge=1, le=MAX_ROUNDS)
 ]
 WarmupCount: TypeAlias = Annotated[
     int, read_by(scalars.whole(0, most=MAX_ROUNDS)), Field(ge=0, le=MAX_ROUNDS)
+]
+SessionCount: TypeAlias = Annotated[
+    int, read_by(scalars.whole(1, most=MAX_SESSIONS)), Field(ge=1, le=MAX_SESSIONS)
 ]
 Positive: TypeAlias = Annotated[int, read_by(scalars.whole(1)), Field(ge=1)]
 Flag: TypeAlias = Annotated[bool, read_by(scalars.flag)]

@@ -33,7 +33,6 @@ _OPTIONS: Final = {
     "exit-codes": ("exit-codes", "--exit-codes"),
     "margin": ("margin", "--margin"),
     "name": ("name", "--name"),
-    "measure": ("measure.budget", "--budget"),
     "prepare": ("prepare", "--prepare"),
     "answer": ("answer", "--answer"),
 }
@@ -50,6 +49,8 @@ class Request:
     tool: ClassVar[str]
     prepare: str | None = None
     budget: str = "30s"
+    sessions: str | None = None
+    every: str | None = None
     margin: str | None = None
     input: Path | None = None
     answer: str | None = None
@@ -80,7 +81,9 @@ class Request:
         Raises `UsageError` (BX122): the input cannot be read.
         """
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
-        yield f"measure: {{budget: {flow(self.budget)}}}"
+        given = {"budget": self.budget, "sessions": self.sessions, "every": self.every}
+        measure = {key: whole_number(text) for key, text in given.items() if text is not None}
+        yield f"measure: {flow(measure)}"
         yield f"answer: {self._answer()}"
         if (codes := self._exit_codes()) is not None:
             yield f"exit-codes: [{codes}]"
@@ -153,8 +156,8 @@ class Request:
             lines = text.splitlines()
             keys = [lines[p.at.line - 1].partition(":")[0] if p.at else "" for p in error.problems]
             for problem, key in zip(error.problems, keys, strict=True):
-                if key in _OPTIONS:
-                    name, option = _OPTIONS[key]
+                if (names := _option_of(key, problem.message)) is not None:
+                    name, option = names
                     message = problem.message.replace(f"`{name}`", option)
                     message = message if option in message else f"{option}: {message}"
                     raise unfit(
@@ -176,6 +179,17 @@ class Request:
             ) from None
 
 
+def _option_of(key: str, message: str) -> tuple[str, str] | None:
+    """Return the key and the option of a problem in the line that begins with a key, if it is one."""
+    names = (f"measure.{name}" for name in ("every", "sessions", "budget"))
+    if key == "measure":
+        name = next(
+            n for n in names if n in message or f"`{n.removeprefix('measure.')}`" in message
+        )
+        return name, f"--{name.removeprefix('measure.')}"
+    return _OPTIONS.get(key)
+
+
 def escaped(word: str, slots: str = "input") -> str:
     """Double all braces except those of ``{input}`` or other slots, which the scenario replaces."""
     return "".join(
@@ -192,6 +206,11 @@ def flow(value: Any) -> str:
         return "[" + ", ".join(map(flow, value)) + "]"
     plain = isinstance(value, str) and _WORD.fullmatch(value)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def whole_number(text: str) -> int | str:
+    """Return a text as a number if it is a whole number in decimal digits."""
+    return int(text) if text.isascii() and text.isdecimal() else text
 
 
 def program_path(program: str, folder: Path) -> str:

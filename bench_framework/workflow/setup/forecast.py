@@ -58,7 +58,7 @@ class Forecast:
         """Number of hyperfine calls, `None` if it is not known before the warm-up."""
         if self.rounds is None:
             return None
-        return len(self.plan.cells) * (self.rounds + self.plan.measure.warmup_rounds)
+        return len(self.plan.cells) * (self.rounds + self.plan.measure.warmups_total)
 
     @property
     def guessed(self) -> bool:
@@ -94,18 +94,20 @@ def forecast_scenario(
             affordable = max(0.0, budget / per_round - warmup)
         if plan.measure.by_budget:
             plan = limited(plan, RoundLimit(limit_of_rounds(plan, affordable)))
+        if plan.measure.sessions > 1:  # all have the same number of rounds
+            affordable = math.inf
     looks, rounds, resolution = looks_of(plan), None, Resolution()
     if not plan.measure.by_budget:  # otherwise the warm-up decides
         rounds = math.ceil(min(affordable, plan.measure.rounds_max))
         resolution = time_estimates.resolution(plan, looks, records, rounds)
-    run_s = per_round * (plan.measure.rounds_max + warmup)
+    run_s = per_round * (plan.measure.rounds_max + plan.measure.warmups_total)
     return Forecast(
         plan=plan,
         looks=looks,
         builds=_builds(plan, records),
         datasets=datasets,
         rounds=rounds,
-        run_s=run_s if budget is None else min(run_s, budget),
+        run_s=run_s if budget is None or plan.measure.sessions > 1 else min(run_s, budget),
         basis=basis,
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),

@@ -100,7 +100,7 @@ def test_ten_kills_leave_no_process_and_lose_no_row(folder: Path) -> None:
     assert start(folder).wait(PATIENCE_S) == 0
     record = Record.open(find_records(folder / "results")[0])
     check_whole(record)
-    assert record.contents.sessions >= 2
+    assert record.contents.starts >= 2
 
 
 def test_sigkill_in_the_middle_of_a_block_kills_hyperfine_and_the_program(folder: Path) -> None:

@@ -474,7 +474,7 @@ def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(
     assert len(good) == 20
     assert set(good.values()) == {1}
     assert [block.seq for block in again.contents.blocks] == list(range(22))
-    assert again.contents.sessions == 2
+    assert again.contents.starts == 2
 
 
 def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(

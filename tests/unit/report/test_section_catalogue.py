@@ -22,7 +22,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, SessionRatios, Thresholds, Verdict
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Fallback, Table
 from bench_framework.report.render import terminal
@@ -215,6 +215,21 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
 # -- the catalogue ------------------------------------------------------------------------------
 
 
+@cache
+def with_sessions() -> ReportData:
+    """Return the record as if its rounds were those of three sessions."""
+    data = sample()
+    measure = replace(data.plan.measure, sessions=3, rounds_max=36)
+    ratios = tuple(Interval(r, r - 0.02, r + 0.02, 0.95) for r in (0.80, 0.75, 0.85))
+    sessions = SessionRatios(ratios, Interval(0.8, 0.7, 0.9, 0.95), differ=True)
+    comparisons = tuple(
+        replace(c, sessions=sessions) if c.shown and c.family == "headline" else c
+        for c in data.judgement.comparisons
+    )
+    data = replace(data, plan=replace(data.plan, measure=measure))
+    return judged_again(data, comparisons=comparisons)
+
+
 RECORDS = (
     sample,
     bare,
@@ -227,6 +242,7 @@ RECORDS = (
     one_reference,
     sign_change,
     with_published,
+    with_sessions,
 )
 
 

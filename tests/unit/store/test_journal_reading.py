@@ -34,7 +34,7 @@ def test_what_was_appended_is_read(measured: Record) -> None:
     assert contents.complete
     assert (contents.warmups, contents.rounds) == ({measured.plan.inputs[0].id: 1},) * 2
     assert contents.elapsed_s == 2.5
-    assert contents.sessions == 1
+    assert contents.starts == 1
 
 
 def test_a_torn_last_line_is_ignored(measured: Record) -> None:
@@ -86,7 +86,7 @@ def test_blocks_of_an_interrupted_round_are_marked_as_skipped(
         "skipped",
         "ok",
     ]
-    assert read_journal(path).sessions == 2
+    assert read_journal(path).starts == 2
 
 
 @pytest.fixture

@@ -1,0 +1,143 @@
+"""Fresh copies of programs and generated inputs for a session, at the same paths in every session.
+
+A copy has new inodes, and other pages in memory. Both differ between two measurements of one program, and
+stay the same during one (docs/method.md#sessions). The paths stay, because outputs may contain them.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import MachineError
+from bench_framework.execution.build.binaries import EXECUTABLE
+from bench_framework.execution.inputs import pagecache
+from bench_framework.execution.inputs.datasets import ROOM_LEFT_BYTES, USER_KINDS, data_dir
+from bench_framework.execution.machine.host import free_bytes
+from bench_framework.model.plan import Plan
+from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.store.layout import writing
+from bench_framework.store.records import Record
+from bench_framework.text.errors import new_event
+from bench_framework.text.numbers import format_size
+
+FOLDER: Final = ".benchctl-sessions"
+"""Folder of the copies within that of generated inputs. Only one session of a machine measures at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The programs and inputs that a session measures."""
+
+    builds: tuple[Build, ...]
+    inputs: tuple[PreparedInput, ...]
+
+
+def needs_copies(plan: Plan) -> bool:
+    """Return whether a plan is measured with copies: in sessions, or as the second pass of a gate."""
+    return plan.measure.sessions > 1 or bool(plan.confirms)
+
+
+@contextlib.contextmanager
+def fresh_copies(record: Record, env: Mapping[str, str]) -> Iterator[Files]:
+    """Copy the files of a record, and remove the copies afterwards.
+
+    The user's own files are not copied, because programs may find other files next to them. Their pages
+    are removed from memory, so that the warm-up reads them again. A program that may depend on its own
+    path is not copied either; the record notes it (BX346).
+
+    Raises `MachineError`: the disk has too little space (BC401) or cannot be written (BX235).
+    """
+    plan, contents = record.plan, record.contents
+    if not needs_copies(plan):
+        yield Files(contents.builds, contents.inputs)
+        return
+    data = data_dir(plan.data_dir, env)
+    programs, inputs = (root / FOLDER for root in (data_dir(None, env), data))
+    place = f"{plan.name}-{record.id}"
+    _remove(programs, inputs)
+    _require_space(plan, contents.inputs, data)
+    try:
+        with writing(data):
+            builds = [_copied_build(plan, build, programs / place) for build in contents.builds]
+            items = [_copied_input(plan, item, inputs / place) for item in contents.inputs]
+            os.sync()  # the disk is idle when the measurement starts
+        yield Files(tuple(builds), tuple(items))
+    finally:
+        _remove(programs, inputs)
+
+
+def copy_events(plan: Plan, builds: Sequence[Build]) -> list[Event]:
+    """Return the event BX346 for programs that sessions do not copy."""
+    kept = [build for build in builds if build.path and not _may_be_copied(plan, build)]
+    if not needs_copies(plan) or not kept:
+        return []
+    names = dict.fromkeys(Path(build.path or "").name for build in kept)
+    return [new_event("BX346", "note", programs=", ".join(names))]
+
+
+def _may_be_copied(plan: Plan, build: Build) -> bool:
+    """Return whether a program works at another path: benchctl built it, or its control is a copy."""
+    return plan.program is None or build.control_path not in {None, build.path}
+
+
+def _copied_build(plan: Plan, build: Build, place: Path) -> Build:
+    if build.path is None or not _may_be_copied(plan, build):
+        return build
+
+    def copy(source: str | None, name: str) -> str | None:
+        if source is None:
+            return None
+        target = place / build.id / name / Path(source).name
+        _copy(Path(source), target)
+        target.chmod(EXECUTABLE)
+        return str(target)
+
+    return replace(
+        build,
+        path=copy(build.path, "measured"),
+        control_path=copy(build.control_path, "control"),
+    )
+
+
+def _copied_input(plan: Plan, item: PreparedInput, place: Path) -> PreparedInput:
+    dataset = plan.input(item.input_id).dataset
+    if item.path is None or dataset is None:
+        return item
+    source = Path(item.path)
+    if dataset.kind in USER_KINDS:
+        if any(cell.cache != "unknown" for cell in plan.cells_of(item.input_id)):
+            pagecache.InputPages(source, item.files).drop()
+        return item
+    target = place / source.name
+    if not target.exists():  # several inputs may share one dataset
+        _copy(source, target)
+    return replace(item, path=str(target))
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_dir():
+        shutil.copytree(source, target)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _require_space(plan: Plan, inputs: Sequence[PreparedInput], folder: Path) -> None:
+    own = {
+        item.path: item.size_bytes or 0
+        for item in inputs
+        if (dataset := plan.input(item.input_id).dataset) and dataset.kind not in USER_KINDS
+    }
+    needed, free = sum(own.values()), free_bytes(folder)
+    if needed and free < needed + ROOM_LEFT_BYTES:
+        need = f"a session copies the inputs and needs {format_size(needed)} in {folder}"
+        raise MachineError("BC401", need=need, free=format_size(free))
+
+
+def _remove(*places: Path) -> None:
+    for place in places:
+        shutil.rmtree(place, ignore_errors=True)

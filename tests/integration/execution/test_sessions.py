@@ -1,0 +1,176 @@
+"""Measuring in sessions: rounds, warm-up, copies and resumption, with the fake hyperfine."""
+
+import itertools
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution import progress, rounds, session_copies
+from bench_framework.model.plan import Dataset, Plan
+from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.run import PreparedInput
+from bench_framework.store.records import Record
+from tests.integration.execution.conftest import EventsOf, MakePlan
+
+ARMS = {"a": ["run-a"], "b": ["run-b"]}
+CELLS = 3
+SESSIONS = MeasurePolicy(rounds_min=2, rounds_max=6, sessions=3, until="rounds")
+
+
+def kinds(record: Record) -> list[tuple[bool, int]]:
+    """Return (warm-up, round) in order, without repetition."""
+    blocks = [b for b in record.contents.blocks if b.status != "skipped"]
+    return [key for key, _ in itertools.groupby((b.warmup, b.round) for b in blocks)]
+
+
+WHOLE = [
+    *[(True, 1), (True, 2), (False, 1), (False, 2)],
+    *[(True, 3), (True, 4), (False, 3), (False, 4)],
+    *[(True, 5), (True, 6), (False, 5), (False, 6)],
+]
+
+
+def test_every_session_has_its_warm_up_and_its_rounds(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=SESSIONS)
+    record = fake.measure(plan)
+    assert kinds(record) == WHOLE[:4]
+    assert not record.contents.complete
+    assert rounds.next_session(plan, record.contents) == 2
+    fake.measure(plan, record)
+    assert rounds.next_session(plan, record.contents) == 3
+    fake.measure(plan, record)
+    assert kinds(record) == WHOLE
+    assert record.contents.complete
+    counts = Counter((b.warmup, b.round) for b in record.contents.blocks)
+    assert set(counts.values()) == {CELLS}
+    assert len(record.contents.looks) == 1
+
+
+def test_a_budget_gives_all_sessions_the_same_number_of_rounds(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    measure = MeasurePolicy(
+        rounds_min=3, rounds_max=15, sessions=3, by_budget=True, budget_s=1000.0
+    )
+    record = fake.measure(plan_of(ARMS, measure=measure))
+    assert record.plan.measure.session_rounds == 5
+    assert record.contents.rounds == dict.fromkeys(record.contents.rounds, 5)
+
+
+def test_an_interrupted_session_continues(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=SESSIONS)
+    record = fake.create(plan)
+    fake.measure(plan, record)
+    begun = 0
+
+    def react(update: progress.Update) -> None:
+        nonlocal begun
+        begun += isinstance(update, progress.BlockStarted)
+        if begun == 2 * CELLS + CELLS + 1:  # the first block of round 4
+            fake.stop.request()
+
+    fake.observer.react = react
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    fake.observer.react = None
+    again = Record.open(record.path)
+    assert rounds.next_session(plan, again.contents) == 2
+    fake.measure(plan, again)
+    fake.measure(plan, again)
+    assert kinds(again) == WHOLE
+    assert again.contents.complete
+
+
+def test_a_cell_that_failed_stays_out_of_later_sessions(
+    fake: Any, plan_of: MakePlan, events_of: EventsOf
+) -> None:
+    fake.script({"match": "run-b", "exit_code": 1}, {"match": "run-", "wall_s": 0.01})
+    plan = plan_of({**ARMS, "c": ["run-c"]}, measure=SESSIONS)
+    record = fake.measure(plan)
+    fake.measure(plan, record)
+    failed = {b.cell_id for b in record.contents.blocks if b.status == "failed"}
+    assert len(failed) == 1
+    assert max(b.round for b in record.contents.blocks if b.cell_id in failed) <= 2
+
+
+def copied_plan(plan_of: MakePlan, kind: str = "generated") -> tuple[Plan, PreparedInput]:
+    plan = plan_of(ARMS, measure=SESSIONS)
+    (item,) = plan.inputs
+    dataset = Dataset(kind, "prose", 4, 42)  # type: ignore[arg-type]
+    item = replace(item, dataset=dataset)
+    plan = replace(plan, inputs=(item,), program=None)
+    return plan, PreparedInput(item.id, None, 4, None, "prose", 42)
+
+
+def test_each_session_has_new_copies_at_the_same_paths(
+    fake: Any, plan_of: MakePlan, tmp_path: Path
+) -> None:
+    plan, item = copied_plan(plan_of)
+    source, program = tmp_path / "prose.txt", tmp_path / "prog"
+    source.write_text("text")
+    program.write_text("#!/bin/sh\n")
+    fake.build = replace(fake.build, path=str(program), control_path=str(program))
+    record = fake.create(plan)
+    seen = []
+    record.contents.builds = (fake.build,)
+    record.contents.inputs = (replace(item, path=str(source)),)
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    for _ in range(2):
+        with session_copies.fresh_copies(record, env) as files:
+            (build,), (given,) = files.builds, files.inputs
+            assert build.path is not None
+            assert build.control_path is not None
+            assert given.path is not None
+            assert Path(given.path).read_text() == "text"
+            assert Path(build.path).stat().st_mode & 0o111
+            stats = [Path(p).stat().st_ino for p in (build.path, build.control_path, given.path)]
+            assert not {*stats} & {source.stat().st_ino, program.stat().st_ino}
+            seen.append((build.path, build.control_path, given.path))
+        assert not Path(given.path).exists()
+    assert seen[0] == seen[1]
+    assert len({*seen[0]}) == 3
+
+
+def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path: Path) -> None:
+    plan, item = copied_plan(plan_of, "file")
+    source = tmp_path / "mine.txt"
+    source.write_text("text")
+    record = fake.create(plan)
+    record.contents.inputs = (replace(item, path=str(source)),)
+    with session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}) as files:
+        assert files.inputs == record.contents.inputs
+
+
+def test_a_program_that_may_depend_on_its_path_is_not_copied_and_noted(
+    fake: Any, plan_of: MakePlan, tmp_path: Path
+) -> None:
+    plan, _ = copied_plan(plan_of)
+    plan = replace(plan, program=("true",))
+    build = replace(fake.build, path="/bin/true", control_path="/bin/true")
+    record = fake.create(plan)
+    record.contents.builds = (build,)
+    with session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}) as files:
+        assert files.builds == (build,)
+    (event,) = session_copies.copy_events(plan, [build])
+    assert event.code == "BX346"
+    assert "true" in event.message
+    one = replace(plan, measure=plan.measure.in_one_session)
+    assert session_copies.copy_events(one, [build]) == []
+
+
+def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
+    fake: Any, plan_of: MakePlan, tmp_path: Path
+) -> None:
+    plan, item = copied_plan(plan_of)
+    record = fake.create(plan)
+    record.contents.inputs = (replace(item, path="/none", size_bytes=1 << 60),)
+    with (
+        pytest.raises(MachineError, match="a session copies the inputs") as caught,
+        session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}),
+    ):
+        pass
+    assert caught.value.code == "BC401"
