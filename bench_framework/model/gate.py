@@ -5,7 +5,8 @@ from typing import Final, Literal, NamedTuple
 
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
-from bench_framework.model.reasons import Reason
+from bench_framework.model.reasons import UNSTABLE, Reason
+from bench_framework.units import counted
 
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
@@ -42,6 +43,11 @@ class GatedPair:
     again: Comparison | None = None
     """Comparison over the rounds of the second measurement, `None` without one."""
     again_text: PairText = NO_TEXT
+
+    @property
+    def unstable(self) -> bool:
+        """True if its ratio changed during the first measurement, so that this alone cannot judge it."""
+        return self.state == "not-judged" and self.comparison.reason == UNSTABLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +105,16 @@ class Gating:
     def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:
         """Return the pairs in these states."""
         return tuple(pair for pair in self.pairs if pair.state in states)
+
+    @property
+    def to_repeat(self) -> tuple[GatedPair, ...]:
+        """The pairs that are measured again: possible regressions, and those whose ratio changed."""
+        return tuple(pair for pair in self.pairs if pair.state == "suspicious" or pair.unstable)
+
+    @property
+    def repetition(self) -> str:
+        """The pairs that are measured again, as a phrase."""
+        suspicious = len(self.in_state("suspicious"))
+        unstable = len(self.to_repeat) - suspicious
+        counts = ((suspicious, "possible regression"), (unstable, "unstable comparison"))
+        return " and ".join(counted(count, noun) for count, noun in counts if count)

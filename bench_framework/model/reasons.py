@@ -95,6 +95,8 @@ class ReasonCode(StrEnum):
     NOT_CONFIRMED = "not-confirmed"
     NO_SECOND_RESULT = "no-second-result"
     SECOND_INCONCLUSIVE = "second-inconclusive"
+    UNSTABLE_FIRST = "unstable-first"
+    STABLE_SECOND = "stable-second"
     OTHER_METRIC = "other-metric"
     ACCEPTED = "accepted"
     MORE_THAN_ACCEPTED = "more-than-accepted"

@@ -97,7 +97,7 @@ def gate_record(
         gating = gate.first_pass(record.plan, record.contents, accepted=accepted)
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
-        if confirm and gating.in_state("suspicious"):
+        if confirm and gating.to_repeat:
             options = RunOptions(results, fresh=fresh, command=command)
             measure_again = measure_again or partial(_confirm, options, observer)
             gating = measure_again(record, gating)
@@ -143,8 +143,7 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     most = counted(plan.measure.rounds_max, "round")
-    what = counted(len(first.in_state("suspicious")), "possible regression")
-    observer.notify(Message(f"gate: measuring {what} again, in at most {most}"))
+    observer.notify(Message(f"gate: measuring {first.repetition} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     context = RunContext(first_pass=record.contents.builds, pages=False)
     outcome = run_plan(plan, text, options, observer, context)

@@ -24,7 +24,6 @@ from bench_framework.extensions.fleet.programs import Programs, Target, build_pr
 from bench_framework.extensions.fleet.selection import Place, shares
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
-from bench_framework.units import counted
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run, plan_scenario
@@ -281,9 +280,8 @@ class FleetClient:
         if not others:
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
-        count = counted(len(first.in_state("suspicious")), "possible regression")
         self.session.observer.notify(
-            progress.Message(f"gate: measuring {count} again on another host")
+            progress.Message(f"gate: measuring {first.repetition} again on another host")
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]

@@ -268,6 +268,11 @@ def second_pass(
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)
             pairs[i] = replace(pair, again=c, again_text=text, state="worse", reasons=other)
+    for i, pair in enumerate(pairs):
+        c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
+        if pair.unstable and pair.again is None and c is not None:
+            state, reason = repeated(c, pair.margin)
+            pairs[i] = replace(pair, again=c, again_text=text, state=state, reasons=(reason,))
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     pairs += [pair for pair in counted if pair.cell_id not in known]
     gating = replace(first, pairs=tuple(pairs), confirmation=record_id)
@@ -286,6 +291,18 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
     cause = phrase(c.reason) or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)
+
+
+def repeated(c: Comparison, margin: float) -> tuple[PairState, Reason]:
+    """Return the state of a pair that was unstable, after the second measurement, and the reason for it.
+
+    It is passed if the new rounds show that it is within the margin. A growth that only they show is not
+    confirmed.
+    """
+    if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
+        return "passed", Reason(ReasonCode.STABLE_SECOND)
+    cause = "worse" if c.verdict.worse else phrase(c.reason) or "inconclusive"
+    return "not-judged", Reason(ReasonCode.UNSTABLE_FIRST, cause)
 
 
 def judge_budgets(

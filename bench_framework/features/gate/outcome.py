@@ -92,7 +92,7 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         missing = f"not confirmed on another host: {gating.unconfirmed}"
     lines += _counted(suspicious, f"worse {first}, {missing}")
     open_ = gating.in_state("not-judged")
-    unconfirmed = [pair for pair in open_ if pair.again is not None]
+    unconfirmed = [pair for pair in open_ if pair.again is not None and not pair.unstable]
     lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
     if not gating.pairs:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
@@ -208,24 +208,25 @@ def policy_of(
 
 
 def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
-    """Return the plan of the second measurement, or `None` if no pair is suspicious.
+    """Return the plan of the second measurement, or `None` if no pair is measured again.
 
-    It contains the suspicious cells with their baseline and control, and as many rounds as the plan
+    It contains the cells of these pairs with their baseline and control, and as many rounds as the plan
     of the first one allows. Its family consists of these cells and all gated times, because any of
     them can confirm that a cell is worse. It has its own level, because its rounds are new.
     """
-    suspicious = first.in_state("suspicious")
-    if not suspicious:
+    repeated = first.to_repeat
+    if not repeated:
         return None
-    narrow = narrowed(plan, frozenset(pair.cell_id for pair in suspicious))
+    narrow = narrowed(plan, frozenset(pair.cell_id for pair in repeated))
     policy, measure = plan.judge.gate, plan.measure.in_one_session
     metrics = timed_metrics(policy)
     judged = policy_of(plan.judge, metrics, policy.tolerated, CONFIRMATION_LEVEL)
-    memory = any(pair.metric == PEAK_RSS for pair in suspicious)
+    memory = any(pair.metric == PEAK_RSS for pair in repeated)
     most = max(FEWEST_CONFIRMING, measure.rounds_max)
     note = Note(
         "What this record is",
-        f"The gate measured the suspicious pairs of record {record_id} again, in new rounds.",
+        f"The gate measured {first.repetition} of record {record_id} again, in new rounds with new copies of the "
+        "files.",
     )
     return replace(
         narrow,

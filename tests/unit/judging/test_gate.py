@@ -301,6 +301,43 @@ class TestTheSecondPass:
         on_hosts = outcome.conclude(replace(gating, hosts=("a", "b")), gate_policy().gate)
         assert on_hosts.reasons[0] == "2 comparisons: worse on host a, inconclusive on host b"
 
+    @pytest.mark.parametrize(
+        ("again", "state", "reason"),
+        [
+            (1.0, "passed", "the second one is within the tolerance"),
+            (1.05, "not-judged", "in the second one: worse"),
+        ],
+    )
+    def test_a_ratio_that_changed_is_measured_again_and_not_confirmed_by_one_measurement(
+        self, again: float, state: str, reason: str, study: type[Study]
+    ) -> None:
+        example = study(
+            arms=("a", "moved", "same"),
+            rounds=40,
+            policy=gate_policy(margins=(("wall", 0.02),)),
+        )
+        plain = log_normal_timing({})
+
+        def moving(arm: str, where: str, number: int) -> float:
+            step = 1.0 if arm != "moved" else 0.96 if number <= 20 else 1.06
+            return plain(arm, where, number) * step
+
+        gating = first(example, moving)
+        (pair,) = gating.to_repeat
+        assert pair.unstable
+        assert gating.repetition == "1 unstable comparison"
+        assert gating.exit_code == 4
+        plan = outcome.confirmation_plan(example.plan, gating, "r")
+        assert plan is not None
+        repeated = study(arms=("a", "moved"), rounds=40, policy=plan.judge)
+        judged = repeated.judge(repeated.blocks(log_normal_timing({"moved": again}, seed=8)))
+        twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
+        (pair,) = [p for p in twice.pairs if p.again is not None]
+        assert pair.state == state
+        assert reasons_of(pair).endswith(reason)
+        assert twice.exit_code == (0 if state == "passed" else 4)
+        assert not twice.in_state("worse")
+
     def test_another_time_may_confirm_that_a_candidate_is_worse(self, study: type[Study]) -> None:
         # First pass: wall time is worse and CPU time inconclusive. Second pass: the reverse.
         gating = self.passes(study, {"slow": 1.05}, wall={"slow": 1.05})

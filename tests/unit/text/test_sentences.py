@@ -566,6 +566,17 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             },
         ),
         (
+            {"subject": "this record", "noise_floor": 0.012},
+            {
+                "main": "wall",
+                "settled": 6,
+                "total": 8,
+                "control": "passed",
+                "sessions": 3,
+                "another": one_of(0.042, None),
+            },
+        ),
+        (
             {"subject": "this record"},
             {
                 "main": "wall",

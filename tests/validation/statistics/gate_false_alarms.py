@@ -2,7 +2,8 @@
 
 Usage: ``python tests/validation/statistics/gate_false_alarms.py [REPLAYS [FAMILY…]]``. Seeded; 2 000 replays per
 family, the default, take about half an hour. Families: small (one candidate), control (the same, with the A/A
-control, and arms exchanged at random), long (the same with up to 300 rounds), large (8 variants × 3 inputs),
+control, and arms exchanged at random), step (as control; all times are 10 % longer from the middle of each
+measurement on), long (the same with up to 300 rounds), large (8 variants × 3 inputs),
 continued (3 candidates and control, up to 60 rounds; the record ends by the rule of the report, and the gate
 continues it; some 2 s each, only if named). It exits with 1 if more than 0.6 % of the gates of a family report a
 regression.
@@ -39,6 +40,7 @@ WHOLE = 20
 """Replays at the start of a row that are always run completely."""
 CONTROLLED = {"control": 40, "long": 300}
 """Family of one candidate with the control → limit of rounds."""
+STEP = 1.1
 VARIANTS, SIZES = 8, ("1MiB", "2MiB", "3MiB")
 
 
@@ -81,12 +83,25 @@ def replayed(plan: Plan, draw: Draw, count: int, *words: str, later: bool = Fals
         if not shortcut and replay >= WHOLE:
             continue
         gating, _ = replays.gated(plan, draw, np.random.default_rng(seed), later=later)
-        assert shortcut or gating.confirmation is None, (
+        assert shortcut or not gating.in_state("suspicious", "worse"), (
             "the shortcut left out a gate that found a difference"
         )
         confirmations += gating.confirmation is not None
         false += bool(gating.in_state("worse"))
     return Alarms(count, confirmations, false)
+
+
+def stepped(draw: Draw) -> Draw:
+    """Return times of a machine that becomes slower in the middle of a measurement, for all programs alike."""
+
+    def drawn(rng: np.random.Generator, plan: Plan, rounds: int) -> replays.Times:
+        slow = np.where(np.arange(rounds) < rounds // 2, 1.0, STEP)
+        return {
+            cell_id: (wall * slow, cpu * slow)
+            for cell_id, (wall, cpu) in draw(rng, plan, rounds).items()
+        }
+
+    return drawn
 
 
 def row(name: str, family: str, alarms: Alarms, windows: int) -> bool:
@@ -125,6 +140,13 @@ def main(count: int, families: list[str]) -> int:
                 continue
             alarms = replayed(plan, replays.shuffled(source), count, name, family)
             met &= row(name, f"control, ≤ {rounds} rounds", alarms, source.rounds // rounds)
+    if "step" in families:
+        plan = replays.plan_of(["old", "changed"], control=True)
+        for name, source in SOURCES.items():
+            alarms = replayed(plan, stepped(replays.shuffled(source)), count, name, "step")
+            met &= row(
+                name, "control, step of 10 %", alarms, source.rounds // plan.measure.rounds_max
+            )
     if "large" in families:
         plan = replays.plan_of([f"arm-{n}" for n in range(VARIANTS)], SIZES)
         for name, source in (
@@ -151,7 +173,7 @@ def main(count: int, families: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    known = ["small", *CONTROLLED, "large", "continued"]
+    known = ["small", *CONTROLLED, "step", "large", "continued"]
     selected = sys.argv[2:] or known[:-1]
     if unknown := set(selected) - {*known}:
         sys.exit(f"no family {', '.join(sorted(unknown))}: {', '.join(known)}")
