@@ -72,10 +72,10 @@ def fresh_copies(record: Record, env: Mapping[str, str]) -> Iterator[Files]:
 
 def copy_events(plan: Plan, builds: Sequence[Build]) -> list[Event]:
     """Return the event BX346 for programs that sessions do not copy."""
-    kept = [build for build in builds if build.path and not _may_be_copied(plan, build)]
-    if not needs_copies(plan) or not kept:
+    uncopied = [build for build in builds if build.path and not _may_be_copied(plan, build)]
+    if not needs_copies(plan) or not uncopied:
         return []
-    names = dict.fromkeys(Path(build.path or "").name for build in kept)
+    names = dict.fromkeys(Path(build.path or "").name for build in uncopied)
     return [new_event("BX346", "note", programs=", ".join(names))]
 
 
@@ -127,12 +127,12 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _require_space(plan: Plan, inputs: Sequence[PreparedInput], folder: Path) -> None:
-    own = {
+    sizes = {
         item.path: item.size_bytes or 0
         for item in inputs
         if (dataset := plan.input(item.input_id).dataset) and dataset.kind not in USER_KINDS
     }
-    needed, free = sum(own.values()), free_bytes(folder)
+    needed, free = sum(sizes.values()), free_bytes(folder)
     if needed and free < needed + ROOM_LEFT_BYTES:
         need = f"a session copies the inputs and needs {format_size(needed)} in {folder}"
         raise MachineError("BC401", need=need, free=format_size(free))

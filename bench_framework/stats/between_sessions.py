@@ -76,10 +76,14 @@ def spread_of(estimates: Sequence[float], within: float, prior: Prior) -> Sessio
     `within` is the standard error of the mean by the rounds alone. The error is at least as large. If the
     sessions vary more than those of the other comparisons, the prior counts at most as much as they do.
     """
-    count, mean, own = len(estimates), statistics.fmean(estimates), statistics.variance(estimates)
-    counts = prior.freedom if own <= prior.variance else min(prior.freedom, count - 1.0)
+    count, mean, variance_here = (
+        len(estimates),
+        statistics.fmean(estimates),
+        statistics.variance(estimates),
+    )
+    counts = prior.freedom if variance_here <= prior.variance else min(prior.freedom, count - 1.0)
     freedom = counts + count - 1
-    moderated = (counts * prior.variance + (count - 1) * own) / freedom
+    moderated = (counts * prior.variance + (count - 1) * variance_here) / freedom
     variance = max(moderated, count * within * within)
     t = t_quantile((1 + LEVEL) / 2, freedom)
 

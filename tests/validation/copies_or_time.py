@@ -48,7 +48,7 @@ BENCHCTL = "from bench_framework.__main__ import main; main()"
 
 
 def measure(folder: Path, count: int, every: str, words: list[str]) -> None:
-    """Measure both records at the same time. benchctl's lock keeps their sessions apart."""
+    """Measure both records at the same time. benchctl's lock separates their sessions."""
     programs = {"new": BENCHCTL, "same": SAME}
     running = [
         subprocess.Popen(
@@ -104,15 +104,15 @@ def table(folder: Path) -> None:
             print(name, record.path.name, "is not finished")
             continue
         for metric in record.plan.judge.metrics:
-            found = [
+            compared = [
                 c
                 for c in judgement.comparisons
                 if c.metric == metric and c.sessions is not None and c.family != "memory"
             ]
-            figures = row(found)
+            figures = row(compared)
             print(
                 f"{name:7} {record.plan.name:11} {measured.sessions:8} {measured.every_s / 60:5g} min  {metric:6}"
-                f" {len(found):12} {figures['sd']:5.2f} {figures['within']:9.2f} {figures['tau']:10.2f}"
+                f" {len(compared):12} {figures['sd']:5.2f} {figures['within']:9.2f} {figures['tau']:10.2f}"
                 f" {figures['differ']:7g}"
             )
 

@@ -15,7 +15,7 @@ from bench_framework.units import counted
 CONTROL: Final = "A/A control"
 DECIMALS: Final = 3
 MOST_LISTED: Final = 6
-"""Of more sessions, the table has the smallest and the largest ratio."""
+"""Largest number of listed ratios. Of more sessions, the table has the smallest and the largest one."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:

@@ -115,7 +115,7 @@ def test_each_session_has_new_copies_at_the_same_paths(
     program.write_text("#!/bin/sh\n")
     fake.build = replace(fake.build, path=str(program), control_path=str(program))
     record = fake.create(plan)
-    seen = []
+    paths = []
     record.contents.builds = (fake.build,)
     record.contents.inputs = (replace(item, path=str(source)),)
     env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
@@ -129,10 +129,10 @@ def test_each_session_has_new_copies_at_the_same_paths(
             assert Path(build.path).stat().st_mode & 0o111
             stats = [Path(p).stat().st_ino for p in (build.path, build.control_path, given.path)]
             assert not {*stats} & {source.stat().st_ino, program.stat().st_ino}
-            seen.append((build.path, build.control_path, given.path))
+            paths.append((build.path, build.control_path, given.path))
         assert not Path(given.path).exists()
-    assert seen[0] == seen[1]
-    assert len({*seen[0]}) == 3
+    assert paths[0] == paths[1]
+    assert len({*paths[0]}) == 3
 
 
 def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path: Path) -> None:

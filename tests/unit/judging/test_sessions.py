@@ -160,9 +160,9 @@ def test_the_budget_gives_the_rounds_of_each_session(
     """Two further sessions need four warm-up rounds, and each session has 12 to 18 rounds."""
     measure = MeasurePolicy(rounds_min=12, rounds_max=54, sessions=3, by_budget=True, budget_s=300)
     plan = study(measure=measure).plan
-    found = limit_of_rounds(plan, affordable)
-    assert found == rounds
-    assert limited(plan, RoundLimit(found)).measure.session_rounds * 3 == rounds
+    limit = limit_of_rounds(plan, affordable)
+    assert limit == rounds
+    assert limited(plan, RoundLimit(limit)).measure.session_rounds * 3 == rounds
 
 
 def test_a_session_has_as_many_rounds_as_the_comparisons_need(study: type[Study]) -> None:

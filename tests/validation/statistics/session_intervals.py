@@ -41,7 +41,7 @@ ROWS = [
 
 @dataclass
 class Counts:
-    """What the simulated comparisons of a row gave."""
+    """Results of the simulated comparisons of a row."""
 
     covered: list[bool] = field(default_factory=list)
     another: list[bool] = field(default_factory=list)
@@ -49,7 +49,7 @@ class Counts:
     ranges: list[float] = field(default_factory=list)
     wrong: list[bool] = field(default_factory=list)
     one_session: list[bool] = field(default_factory=list)
-    found: list[bool] = field(default_factory=list)
+    decided: list[bool] = field(default_factory=list)
 
 
 def pair_of(rng: np.random.Generator, effects: np.ndarray, noise: float) -> Pair:
@@ -96,7 +96,7 @@ def simulate(comparisons: int, between: float, noise: float, sessions: int, reco
                 counts.wrong.append(c.verdict.decided)
                 counts.one_session.append(alone.verdict.decided)
             elif mean == EFFECTS[-1]:
-                counts.found.append(c.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
+                counts.decided.append(c.verdict in {Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN})
     return counts
 
 
@@ -110,18 +110,18 @@ def main() -> None:
     failed = False
     for comparisons, between, noise, sessions in ROWS:
         n = max(20, 2 * records // comparisons)
-        found = simulate(comparisons, between, noise, sessions, n)
+        counts = simulate(comparisons, between, noise, sessions, n)
 
         def share(values: list[bool]) -> str:
             return f"{100 * statistics.fmean(values):5.1f} %"
 
         print(
-            f"{comparisons:11} {100 * between:10.0f} {100 * noise:8.1f} {sessions:9} {share(found.covered):>16}"
-            f" {100 * statistics.median(found.halves):7.1f} {share(found.another):>15}"
-            f" {100 * statistics.median(found.ranges):7.1f} {share(found.wrong):>15}"
-            f" {share(found.one_session):>15} {share(found.found):>11}"
+            f"{comparisons:11} {100 * between:10.0f} {100 * noise:8.1f} {sessions:9} {share(counts.covered):>16}"
+            f" {100 * statistics.median(counts.halves):7.1f} {share(counts.another):>15}"
+            f" {100 * statistics.median(counts.ranges):7.1f} {share(counts.wrong):>15}"
+            f" {share(counts.one_session):>15} {share(counts.decided):>11}"
         )
-        failed |= min(map(statistics.fmean, (found.covered, found.another))) < LEAST_COVERED
+        failed |= min(map(statistics.fmean, (counts.covered, counts.another))) < LEAST_COVERED
     raise SystemExit(failed)
 
 
