@@ -109,6 +109,9 @@ def table(folder: Path) -> None:
                 for c in judgement.comparisons
                 if c.metric == metric and c.sessions is not None and c.family != "memory"
             ]
+            if not compared:
+                print(name, record.path.name, metric, "has no comparison")
+                continue
             figures = row(compared)
             print(
                 f"{name:7} {record.plan.name:11} {measured.sessions:8} {measured.every_s / 60:5g} min  {metric:6}"

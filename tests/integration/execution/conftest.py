@@ -168,7 +168,9 @@ def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     """A laboratory with the fake hyperfine."""
     copy = tmp_path / "hyperfine"
     install_fake("hyperfine", copy)
-    env = {**host.environment(), "BENCHCTL_HYPERFINE": str(copy)}
+    # Without a cache of its own, a test could remove the copies of a session that another process measures.
+    cache = str(tmp_path / "cache")
+    env = {**host.environment(), "BENCHCTL_HYPERFINE": str(copy), "BENCHCTL_CACHE": cache}
     lab = Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, SilentObserver()), env)
     lab.script()
     return lab

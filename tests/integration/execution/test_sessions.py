@@ -118,7 +118,7 @@ def test_each_session_has_new_copies_at_the_same_paths(
     paths = []
     record.contents.builds = (fake.build,)
     record.contents.inputs = (replace(item, path=str(source)),)
-    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    env = {"BENCHCTL_CACHE": str(tmp_path / "cache")}
     for _ in range(2):
         with session_copies.fresh_copies(record, env) as files:
             (build,), (given,) = files.builds, files.inputs
@@ -141,7 +141,7 @@ def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path
     source.write_text("text")
     record = fake.create(plan)
     record.contents.inputs = (replace(item, path=str(source)),)
-    with session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}) as files:
+    with session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
         assert files.inputs == record.contents.inputs
 
 
@@ -153,13 +153,15 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied_and_noted(
     build = replace(fake.build, path="/bin/true", control_path="/bin/true")
     record = fake.create(plan)
     record.contents.builds = (build,)
-    with session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}) as files:
+    with session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
         assert files.builds == (build,)
     (event,) = session_copies.copy_events(plan, [build])
     assert event.code == "BX346"
     assert "true" in event.message
     one = replace(plan, measure=plan.measure.in_one_session)
     assert session_copies.copy_events(one, [build]) == []
+    # The second pass of a gate is a session as well.
+    assert session_copies.needs_copies(replace(one, confirms="20260101T0000Z"))
 
 
 def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
@@ -170,7 +172,7 @@ def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
     record.contents.inputs = (replace(item, path="/none", size_bytes=1 << 60),)
     with (
         pytest.raises(MachineError, match="a session copies the inputs") as caught,
-        session_copies.fresh_copies(record, {"XDG_CACHE_HOME": str(tmp_path)}),
+        session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}),
     ):
         pass
     assert caught.value.code == "BC401"
