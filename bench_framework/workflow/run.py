@@ -33,6 +33,7 @@ from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 from bench_framework.version import __version__
+from bench_framework.workflow.earlier_ratios import earlier_ratios
 from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
 from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import (
@@ -163,6 +164,8 @@ def finish_record(
     Without `pages`, it has only results. `stopped` states that the user stopped the profiling.
     """
     judgement = judge_record(record)
+    if pages and (event := earlier_ratios(record, judgement, options.results)) is not None:
+        record.note(event)
     record.save(judgement)
     document = _pages(record, judgement, options).document if pages else None
     if not pages:

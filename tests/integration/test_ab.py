@@ -1,6 +1,7 @@
 """Tests of `ab`, `sweep` and `ablate` from arguments to sentences, with the fake and the real hyperfine."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from bench_framework.store.manifest import read_manifest
+from bench_framework.store.records import Record
 from tests.integration import processes
 
 RULES = [
@@ -63,6 +65,25 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     assert (document["exit_code"], document["status"]) == (0, "conclusive")
     texts = [claim["text"] for claim in document["claims"] if claim["kind"] == "comparison"]
     assert texts[0].startswith("echo -same2 is equivalent to echo -same")
+
+
+def test_a_second_record_says_how_its_ratios_differ_from_those_of_the_first(folder: Path) -> None:
+    def note() -> list[str]:
+        words = ("ab", "--fresh", "--budget", "20s", "echo -old", "echo -new")
+        benchctl(folder, *words)
+        newest = find_records(folder / "results")[-1]
+        assert benchctl(folder, "verify", str(newest)).returncode == 0
+        return [e.message for e in Record.open(newest).contents.events if e.code == "BX347"]
+
+    assert note() == []
+    (text,) = note()
+    assert text.startswith("1 earlier record of the same programs and inputs on this machine:")
+    assert re.search(r"by [\d.]+ % in the median and [\d.]+ % at most; 1 of 1 comparison", text)
+    (text,) = note()
+    assert text.startswith("2 earlier records")
+    benchctl(folder, "ab", "--fresh", "--budget", "20s", "echo -old", "echo -same")
+    other = Record.open(find_records(folder / "results")[-1])
+    assert "BX347" not in {event.code for event in other.contents.events}
 
 
 @pytest.mark.slow

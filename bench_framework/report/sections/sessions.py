@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -27,7 +28,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     count = counted(measure.sessions, "session")
     caption = (
         f"Ratios in {count} of {counted(measure.session_rounds, 'round')}. Each session began with new copies of "
-        "programs and generated inputs and its own warm-up. Intervals include the variation between sessions."
+        "programs and generated inputs and its own warm-up. Intervals include the variation between sessions. The "
+        f"reference is {data.plan.variant(data.plan.baseline_id).label} unless the row names another one."
     )
     legend = (
         "Another session: 95\u202f% prediction interval for a session of the same length on this machine.",
@@ -65,8 +67,10 @@ def _row(data: ReportData, c: Comparison, where: str) -> Row:
     joint = " to " if len(ratios) < len(c.sessions.ratios) else ", "
     each = joint.join(fixed(ratio.ratio, DECIMALS) for ratio in ratios)
     subject = CONTROL if c.family == "control" else data.label(c.cell_id)
+    baseline = data.plan.cell(c.ref_cell_id).role is Role.BASELINE
+    reference = "" if baseline else f" vs {data.label(c.ref_cell_id)}"
     return Row.build(
-        f"{subject} vs {data.label(c.ref_cell_id)}{where}",
+        f"{subject}{reference}{where}",
         noun(c.metric),
         each,
         Cell(str(show_comparison(c)), c.shown.ratio),

@@ -1,0 +1,93 @@
+"""Comparison of a record with earlier ones of the same programs and inputs on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import RecordError
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.run import Event
+from bench_framework.model.verdict import Interval
+from bench_framework.stats.portable_math import expm1, log
+from bench_framework.store.finding import find_records
+from bench_framework.store.records import Record
+from bench_framework.text.errors import new_event
+from bench_framework.text.numbers import percent_up
+from bench_framework.units import counted
+
+MOST_RECORDS: Final = 10
+"""Number of the newest earlier records that are read."""
+
+
+def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event | None:
+    """Return the event BX347: how the ratios of the main metric differ from those of earlier records.
+
+    Only comparisons with equal programs, inputs and commands count. `None`: no earlier record has any.
+    """
+    mine = dict(_ratios(record, judgement))
+    folders = [f for f in find_records(results, record.plan.name)[::-1] if f != record.path]
+    records, differences, outside = 0, list[float](), 0
+    for folder in folders[:MOST_RECORDS]:
+        with contextlib.suppress(RecordError, OSError):
+            earlier = Record.open(folder)
+            judged = earlier.judgement()
+            if judged is None or not _same_host(record, earlier):
+                continue
+            theirs = dict(_ratios(earlier, judged))
+            common = [(mine[key], theirs[key]) for key in mine.keys() & theirs.keys()]
+            records += bool(common)
+            differences += [abs(log(a.ratio / b.ratio)) for a, b in common]
+            outside += sum(not _agree(a, b) for a, b in common)
+    if not records:
+        return None
+    median, largest = (percent_up(expm1(f(differences))) for f in (statistics.median, max))
+    return new_event(
+        "BX347",
+        "note",
+        records=counted(records, "earlier record"),
+        compared=counted(len(differences), "comparison"),
+        agree=len(differences) - outside,
+        median=median,
+        largest=largest,
+    )
+
+
+def _same_host(one: Record, other: Record) -> bool:
+    hosts = one.contents.host, other.contents.host
+    return None not in hosts and len({host.host_id for host in hosts if host}) == 1
+
+
+Key = tuple[str, ...]
+"""Cells, and digests of their programs and input."""
+
+
+def _ratios(record: Record, judgement: Judgement) -> Iterator[tuple[Key, Interval]]:
+    plan, contents = record.plan, record.contents
+    programs = {build.id: build.sha256 or "" for build in contents.builds}
+    inputs = {item.input_id: item.sha256 or "" for item in contents.inputs}
+
+    def side(cell_id: str) -> Key:
+        cell = plan.cell(cell_id)
+        return cell_id, programs.get(plan.variant(cell.variant_id).build_id, "")
+
+    for c in judgement.comparisons:
+        if _counts(c, plan.judge.headline):
+            assert c.shown is not None
+            given = inputs.get(plan.cell(c.cell_id).input_id, "")
+            yield (*side(c.cell_id), *side(c.ref_cell_id), given), c.shown
+
+
+def _counts(c: Comparison, metric: str) -> bool:
+    shown = c.shown
+    return c.family == "headline" and c.metric == metric and shown is not None and shown.bounded
+
+
+def _agree(one: Interval, other: Interval) -> bool:
+    """Return whether two ratios differ by at most the quadrature of the half-widths of their intervals."""
+    halves = [log(i.hi / i.lo) / 2 for i in (one, other)]
+    return abs(log(one.ratio / other.ratio)) <= math.hypot(*halves)
