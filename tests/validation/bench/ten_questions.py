@@ -47,7 +47,7 @@ class Question:
 def questions(folder: Path) -> list[Question]:
     """Write the inputs and copies of the programs into a folder, and return the questions.
 
-    Equal commands run two copies of one program on one file.
+    Equal commands run two copies of one program, whose files differ in one unused byte, on one file.
     """
     rng = random.Random(7)
     makers: dict[str, tuple[str, int, Callable[[int], str]]] = {
@@ -70,6 +70,8 @@ def questions(folder: Path) -> list[Question]:
         for copy in ("old", "new"):
             (folder / copy).mkdir(exist_ok=True)
             shutil.copy(program, folder / copy / name)
+        with (folder / "new" / name).open("ab") as file:
+            file.write(b"\0")  # otherwise `ab` answers that both are the same program
         first, same, more = (
             command.format(program=f"./{copy}/{name}", file=f"{file}.txt")
             for copy, file in (("old", name), ("new", name), ("new", f"{name}-more"))
