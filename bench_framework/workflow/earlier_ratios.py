@@ -83,8 +83,9 @@ def _ratios(record: Record, judgement: Judgement) -> Iterator[tuple[Key, Interva
 
 
 def _counts(c: Comparison, metric: str) -> bool:
-    shown = c.shown
-    return c.family == "headline" and c.metric == metric and shown is not None and shown.bounded
+    if c.shown is None or not c.shown.bounded:
+        return False
+    return c.family == "headline" and c.metric == metric
 
 
 def _agree(one: Interval, other: Interval) -> bool:

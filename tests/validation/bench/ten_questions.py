@@ -31,7 +31,7 @@ BUDGET = "30s"
 PAIRS = 30
 """Pairs of perfgate and runs per command of hyperfine: about the time that `ab` takes."""
 SUMMARY = re.compile(r"([\d.]+) ± ([\d.]+) times faster")
-ANSWERS = ("right", "wrong", "undecided")
+ANSWERS = ("right", "wrong", "inconclusive")
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def questions(folder: Path) -> list[Question]:
         "sort": ("{program} -n -o /dev/null {file}", 200_000, lambda _: f"{rng.randrange(10**9)}"),
         "sha256sum": ("{program} {file}", 800_000, lambda n: f"line {n} of a file with a digest"),
     }
-    asked = []
+    topics = []
     for name, (command, lines, line) in makers.items():
         text = [line(n) for n in range(round(lines * MORE))]
         (folder / f"{name}.txt").write_text("\n".join(text[:lines]) + "\n")
@@ -76,8 +76,8 @@ def questions(folder: Path) -> list[Question]:
             command.format(program=f"./{copy}/{name}", file=f"{file}.txt")
             for copy, file in (("old", name), ("new", name), ("new", f"{name}-more"))
         )
-        asked += [Question(name, first, same, False), Question(f"{name} +4 %", first, more, True)]
-    return asked
+        topics += [Question(name, first, same, False), Question(f"{name} +4 %", first, more, True)]
+    return topics
 
 
 def by_ab(question: Question, folder: Path, _: str) -> bool | None:
@@ -101,9 +101,9 @@ def by_hyperfine(question: Question, folder: Path, program: str) -> bool | None:
     """Return whether the summary of hyperfine excludes that the commands are equally fast."""
     call = [program, "-N", "--warmup", "3", "--runs", str(PAIRS), question.first, question.second]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True)
-    found = SUMMARY.search(done.stdout)
-    assert found is not None, done.stdout
-    ratio, spread = map(float, found.groups())
+    match = SUMMARY.search(done.stdout)
+    assert match is not None, done.stdout
+    ratio, spread = map(float, match.groups())
     return True if ratio - spread > 1 else None
 
 
@@ -141,16 +141,16 @@ def main() -> None:
     seconds: dict[str, list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        asked = questions(folder)
+        topics = questions(folder)
         for turn in range(given.times):
-            for question in asked:
+            for question in topics:
                 for name in random.sample([*tools], len(tools)):
                     ask, program = tools[name]
                     start = time.perf_counter()
                     answer = ask(question, folder, program)
                     seconds[name].append(time.perf_counter() - start)
                     right = answer is not None and answer == question.differs
-                    word = "undecided" if answer is None else ("right" if right else "wrong")
+                    word = "inconclusive" if answer is None else ("right" if right else "wrong")
                     results[name, question.differs][word] += 1
                     print(
                         turn + 1,
