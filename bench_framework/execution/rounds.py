@@ -83,13 +83,14 @@ def measure(
 
 
 def next_session(plan: Plan, contents: Contents) -> int:
-    """Return the number of the session to measure next, from 1; it may have been interrupted."""
-    measured = [
-        contents.rounds.get(item.id, 0) for item in plan.inputs if not contents.stopped(item.id)
-    ]
-    if plan.measure.sessions == 1 or plan.measure.by_budget or not measured:
+    """Return the number of the session to measure next, from 1; it may have been interrupted.
+
+    The input with the most rounds decides: another one may have stopped because its cells failed.
+    """
+    measure, most = plan.measure, max(contents.rounds.values(), default=0)
+    if measure.sessions == 1 or measure.by_budget:
         return 1
-    return min(plan.measure.sessions, min(measured) // plan.measure.session_rounds + 1)
+    return min(measure.sessions, most // measure.session_rounds + 1)
 
 
 @dataclass(frozen=True, slots=True)

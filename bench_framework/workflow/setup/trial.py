@@ -179,7 +179,7 @@ class Trials:
             return None
         if plan.measure.by_budget:
             plan = limited(plan, RoundLimit(limit_of_rounds(plan, budget / self.round_s)))
-        return looks_of(plan).rounds[0] + plan.measure.warmup_rounds if decidable(plan) else None
+        return looks_of(plan).rounds[0] + plan.measure.warmups_total if decidable(plan) else None
 
     def save(self, env: Mapping[str, str]) -> None:
         """Store the durations for the estimates of `benchctl plan`; a failure has no effect."""

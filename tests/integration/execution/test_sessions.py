@@ -97,6 +97,24 @@ def test_a_cell_that_failed_stays_out_of_later_sessions(
     assert max(b.round for b in record.contents.blocks if b.cell_id in failed) <= 2
 
 
+def test_an_input_whose_cells_failed_does_not_stop_the_sessions_of_another(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    plan = plan_of(ARMS, inputs=("one", "two"), measure=SESSIONS, cell={"env": ()})
+    first, second = plan.inputs
+    broken = next(c for c in plan.cells_of(first.id) if c.label == "b")
+    cells = tuple(replace(c, command=(("broken",),)) if c is broken else c for c in plan.cells)
+    plan = replace(plan, cells=cells)
+    fake.script({"match": "broken", "exit_code": 1}, {"match": "run-", "wall_s": 0.01})
+    record = fake.create(plan)
+    for _ in range(3):
+        assert not record.contents.complete
+        fake.measure(plan, record)
+    assert record.contents.complete
+    assert record.contents.rounds[second.id] == 6
+    assert record.contents.rounds.get(first.id, 0) < 6
+
+
 def copied_plan(plan_of: MakePlan, kind: str = "generated") -> tuple[Plan, PreparedInput]:
     plan = plan_of(ARMS, measure=SESSIONS)
     (item,) = plan.inputs
