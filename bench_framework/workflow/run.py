@@ -153,18 +153,28 @@ def _run(
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)
-    return finish_record(record, options, pages=context.pages, stopped=stopped)
+    return finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
 
 
 def finish_record(
-    record: Record, options: RunOptions, *, pages: bool = True, stopped: bool = False
+    record: Record,
+    options: RunOptions,
+    *,
+    pages: bool = True,
+    stopped: bool = False,
+    measured: bool = False,
 ) -> Outcome:
     """Compute the results of a measured record, write its pages, and return the outcome of its run.
 
-    Without `pages`, it has only results. `stopped` states that the user stopped the profiling.
+    Without `pages`, it has only results. `stopped` states that the user stopped the profiling, and `measured`
+    that this machine has just measured the record: only then anything is added to its journal.
     """
     judgement = judge_record(record)
-    if pages and (event := earlier_ratios(record, judgement, options.results)) is not None:
+    if (
+        pages
+        and measured
+        and (event := earlier_ratios(record, judgement, options.results)) is not None
+    ):
         record.note(event)
     record.save(judgement)
     document = _pages(record, judgement, options).document if pages else None
