@@ -11,7 +11,7 @@ from functools import partial
 
 from bench_framework.compare.cell_state import output_reason
 from bench_framework.errors import CellError
-from bench_framework.execution import progress, schedule, session_copies
+from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.budget import Budget, may_be_cold
@@ -19,7 +19,7 @@ from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
-from bench_framework.execution.session_copies import Files
+from bench_framework.execution.sessions import Files
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model import race
@@ -28,7 +28,6 @@ from bench_framework.model.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
-from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
 
 
@@ -58,11 +57,11 @@ def measure(
     if contents.complete:
         return
     with (
-        session_copies.fresh_copies(record, session.env) as files,
+        sessions.fresh_copies(record, session.env) as files,
         BlockRunner(session.launcher, hyperfine, record) as runner,
     ):
         guard = folders.Guard({item.input_id: item for item in files.inputs}, files.builds)
-        began, number = seconds() - contents.elapsed_s, next_session(record.plan, contents)
+        began, number = seconds() - contents.elapsed_s, sessions.next_session(record.plan, contents)
         try:
             Measuring(
                 record,
@@ -80,17 +79,6 @@ def measure(
         finally:
             runner.sync()
             record.sync()
-
-
-def next_session(plan: Plan, contents: Contents) -> int:
-    """Return the number of the session to measure next, from 1; it may have been interrupted.
-
-    The input with the most rounds decides: another one may have stopped because its cells failed.
-    """
-    measure, most = plan.measure, max(contents.rounds.values(), default=0)
-    if measure.sessions == 1 or measure.by_budget:
-        return 1
-    return min(measure.sessions, most // measure.session_rounds + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,10 +343,7 @@ class Measuring:
         if state.stopped or not number:
             return
         rounds = looks.rounds
-        measure = self.plan.measure
-        # With sessions, the budget has given the number of rounds, and the last session counts most.
-        limited = measure.budget_s is not None and measure.sessions == 1
-        spent = bool(self.enough) or (limited and self.elapsed_s >= (measure.budget_s or 0.0))
+        spent = bool(self.enough) or self.elapsed_s >= self.plan.measure.time_limit_s
         if not spent and number not in rounds:
             return
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).

@@ -6,7 +6,6 @@ from typing import Final, Literal, NamedTuple
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
 from bench_framework.model.reasons import UNSTABLE, Reason
-from bench_framework.units import counted
 
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"
@@ -110,11 +109,3 @@ class Gating:
     def to_repeat(self) -> tuple[GatedPair, ...]:
         """The pairs that are measured again: possible regressions, and those whose ratio changed."""
         return tuple(pair for pair in self.pairs if pair.state == "suspicious" or pair.unstable)
-
-    @property
-    def repetition(self) -> str:
-        """The pairs that are measured again, as a phrase."""
-        suspicious = len(self.in_state("suspicious"))
-        unstable = len(self.to_repeat) - suspicious
-        counts = ((suspicious, "possible regression"), (unstable, "unstable comparison"))
-        return " and ".join(counted(count, noun) for count, noun in counts if count)

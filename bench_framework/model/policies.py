@@ -1,5 +1,6 @@
 """Policies of a plan: answers, rounds, thresholds of verdicts, and the gate. No I/O."""
 
+import math
 import re
 from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
@@ -103,6 +104,14 @@ class MeasurePolicy:
     def in_one_session(self) -> "MeasurePolicy":
         """The same rounds in one session."""
         return replace(self, sessions=1, every_s=0.0)
+
+    @property
+    def time_limit_s(self) -> float:
+        """Time after which no further round starts, in seconds.
+
+        It is infinite with sessions: there, the budget gives the number of rounds.
+        """
+        return math.inf if self.budget_s is None or self.sessions > 1 else self.budget_s
 
     @property
     def session_rounds(self) -> int:

@@ -30,7 +30,7 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
     Only comparisons with equal programs, inputs and commands count. `None`: no earlier record has any.
     """
     mine = dict(_ratios(record, judgement))
-    folders = [f for f in find_records(results, record.plan.name)[::-1] if f != record.path]
+    folders = [f for f in find_records(results, record.plan.name)[::-1] if f.name != record.id]
     records, differences, outside = 0, list[float](), 0
     for folder in folders[:MOST_RECORDS]:
         with contextlib.suppress(RecordError, OSError):

@@ -16,7 +16,7 @@ from bench_framework.execution.machine.host import this_host_id, utc_now
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
-from bench_framework.features.gate.outcome import confirmation_plan
+from bench_framework.features.gate.outcome import confirmation_plan, repetition
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
 from bench_framework.model.judgement import Judgement
@@ -143,7 +143,7 @@ def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gat
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     most = counted(plan.measure.rounds_max, "round")
-    observer.notify(Message(f"gate: measuring {first.repetition} again, in at most {most}"))
+    observer.notify(Message(f"gate: measuring {repetition(first)} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     context = RunContext(first_pass=record.contents.builds, pages=False)
     outcome = run_plan(plan, text, options, observer, context)

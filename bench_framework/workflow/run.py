@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench_framework import errors
-from bench_framework.execution import progress, rounds, tuning
+from bench_framework.execution import progress, rounds, sessions, tuning
 from bench_framework.execution.counting.observations import observe_cells
 from bench_framework.execution.inputs.folders import require_unchanged
-from bench_framework.execution.machine.host import seconds, utc_now
-from bench_framework.execution.machine.lock import RETRY_S, MachineLock, wait_until_idle
+from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
@@ -144,7 +142,7 @@ def _run(
                 opened.enter_context(record)
                 _measure(record, prepared, context.rule, session)
             while not record.contents.complete:
-                _wait_for_session(record, session)
+                sessions.wait_for_session(record, session)
                 with MachineLock(plan.name, session.observer, session.stop):
                     wait_until_idle(options.idle, session.observer, session.stop)
                     require_unchanged(prepared.builds)
@@ -347,27 +345,6 @@ def _measure(record: Record, prepared: Prepared, given: StopRule | None, session
         cells = gate.cells_to_count(plan, contents)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)
-
-
-def _wait_for_session(record: Record, session: Session) -> None:
-    """Wait until the next session may start; other processes can measure meanwhile.
-
-    Raises `Interrupted`: the user stopped it.
-    """
-    measure, contents = record.plan.measure, record.contents
-    number = rounds.next_session(record.plan, contents)
-    text = f"session {number} of {measure.sessions}"
-    session.observer.notify(Message(text))
-    last = (number - 2) * measure.session_rounds
-    started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]
-    if not started:
-        return
-    due = datetime.fromisoformat(started[0]) + timedelta(seconds=measure.every_s)
-    text, began = f"{text} at {due.astimezone():%H:%M}", seconds()
-    while datetime.now(UTC) < due:
-        session.stop.check()
-        session.observer.notify(progress.Waiting(text, seconds() - began))
-        time.sleep(RETRY_S)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

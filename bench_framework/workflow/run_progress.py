@@ -153,9 +153,8 @@ class Work:
     @property
     def share(self) -> float:
         """Finished share of the rounds, or of the budget if that ends first."""
-        measure = self.plan.measure
-        budget = measure.budget_s if measure.sessions == 1 else None
-        spent = self.measured_s / budget if budget else 0.0
+        limit = self.plan.measure.time_limit_s
+        spent = self.measured_s / limit if limit else 0.0
         return min(1.0, max(spent, self.rounds_done / self.rounds_total))
 
     @property
@@ -179,9 +178,7 @@ class Work:
         if finished <= 0 or elapsed_s <= 0:
             return None
         left = elapsed_s / finished * (self.rounds_total - self.rounds_done)
-        measure = self.plan.measure
-        budget = measure.budget_s if measure.sessions == 1 else None
-        return left if budget is None else min(left, max(0.0, budget - self.measured_s))
+        return min(left, max(0.0, self.plan.measure.time_limit_s - self.measured_s))
 
 
 def limit_text(update: progress.LimitKnown, budget_s: float | None) -> str:

@@ -27,18 +27,22 @@ from bench_framework.stats.portable_math import log, normal_quantile
 from bench_framework.store.records import Record
 
 SAME = """
-import os, sys
-from bench_framework.execution import session_copies
-made, remove = {}, session_copies._remove
-session_copies._remove = lambda *places: None if made else remove(*places)
+import atexit, os, sys
+from bench_framework.execution import sessions
+made, remove = {}, sessions._remove
+def remove_first(*places):
+    if not made:
+        atexit.register(remove, *places)
+        remove(*places)
+sessions._remove = remove_first
 def once(function):
     def copied(plan, item, place):
         key = function.__name__, getattr(item, "id", None) or item.input_id
         return made.get(key) or made.setdefault(key, function(plan, item, place))
     return copied
-session_copies._copied_build = once(session_copies._copied_build)
-session_copies._copied_input = once(session_copies._copied_input)
-session_copies.FOLDER += "-same"
+sessions._copied_build = once(sessions._copied_build)
+sessions._copied_input = once(sessions._copied_input)
+sessions.FOLDER += f"-same-{os.getpid()}"
 from bench_framework.__main__ import main
 sys.argv[0] = "benchctl"
 main()

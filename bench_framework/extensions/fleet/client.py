@@ -268,7 +268,7 @@ class FleetClient:
         Raises `Interrupted`: the user stopped it.
         """
         from bench_framework.extensions.fleet.host_results import require_same_work
-        from bench_framework.features.gate.outcome import not_confirmed
+        from bench_framework.features.gate.outcome import not_confirmed, repetition
         from bench_framework.workflow.gate import second_pass
 
         first = replace(first, hosts=(place.name,))
@@ -281,7 +281,7 @@ class FleetClient:
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
         self.session.observer.notify(
-            progress.Message(f"gate: measuring {first.repetition} again on another host")
+            progress.Message(f"gate: measuring {repetition(first)} again on another host")
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]

@@ -207,6 +207,14 @@ def policy_of(
     return replace(policy, metrics=metrics or (WALL,), margins=tuple(known.items()), level=level)
 
 
+def repetition(first: Gating) -> str:
+    """Return the pairs that are measured again as a phrase."""
+    suspicious = len(first.in_state("suspicious"))
+    unstable = len(first.to_repeat) - suspicious
+    counts = ((suspicious, "possible regression"), (unstable, "unstable comparison"))
+    return " and ".join(counted(count, noun) for count, noun in counts if count)
+
+
 def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     """Return the plan of the second measurement, or `None` if no pair is measured again.
 
@@ -225,7 +233,7 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     most = max(FEWEST_CONFIRMING, measure.rounds_max)
     note = Note(
         "What this record is",
-        f"The gate measured {first.repetition} of record {record_id} again, in new rounds with new copies of the "
+        f"The gate measured {repetition(first)} of record {record_id} again, in new rounds with new copies of the "
         "files.",
     )
     return replace(

@@ -107,7 +107,7 @@ def forecast_scenario(
         builds=_builds(plan, records),
         datasets=datasets,
         rounds=rounds,
-        run_s=run_s if budget is None or plan.measure.sessions > 1 else min(run_s, budget),
+        run_s=min(run_s, plan.measure.time_limit_s),
         basis=basis,
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),

@@ -18,7 +18,7 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
-from bench_framework.execution.session_copies import copy_events
+from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.model.metrics import METRICS, DeclaredMetric

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import progress, rounds, session_copies
+from bench_framework.execution import progress, sessions
 from bench_framework.model.plan import Dataset, Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import PreparedInput
@@ -39,9 +39,9 @@ def test_every_session_has_its_warm_up_and_its_rounds(fake: Any, plan_of: MakePl
     record = fake.measure(plan)
     assert kinds(record) == WHOLE[:4]
     assert not record.contents.complete
-    assert rounds.next_session(plan, record.contents) == 2
+    assert sessions.next_session(plan, record.contents) == 2
     fake.measure(plan, record)
-    assert rounds.next_session(plan, record.contents) == 3
+    assert sessions.next_session(plan, record.contents) == 3
     fake.measure(plan, record)
     assert kinds(record) == WHOLE
     assert record.contents.complete
@@ -78,7 +78,7 @@ def test_an_interrupted_session_continues(fake: Any, plan_of: MakePlan) -> None:
         fake.measure(plan, record)
     fake.observer.react = None
     again = Record.open(record.path)
-    assert rounds.next_session(plan, again.contents) == 2
+    assert sessions.next_session(plan, again.contents) == 2
     fake.measure(plan, again)
     fake.measure(plan, again)
     assert kinds(again) == WHOLE
@@ -138,7 +138,7 @@ def test_each_session_has_new_copies_at_the_same_paths(
     record.contents.inputs = (replace(item, path=str(source)),)
     env = {"BENCHCTL_CACHE": str(tmp_path / "cache")}
     for _ in range(2):
-        with session_copies.fresh_copies(record, env) as files:
+        with sessions.fresh_copies(record, env) as files:
             (build,), (given,) = files.builds, files.inputs
             assert build.path is not None
             assert build.control_path is not None
@@ -159,7 +159,7 @@ def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path
     source.write_text("text")
     record = fake.create(plan)
     record.contents.inputs = (replace(item, path=str(source)),)
-    with session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
+    with sessions.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
         assert files.inputs == record.contents.inputs
 
 
@@ -171,15 +171,15 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied_and_noted(
     build = replace(fake.build, path="/bin/true", control_path="/bin/true")
     record = fake.create(plan)
     record.contents.builds = (build,)
-    with session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
+    with sessions.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}) as files:
         assert files.builds == (build,)
-    (event,) = session_copies.copy_events(plan, [build])
+    (event,) = sessions.copy_events(plan, [build])
     assert event.code == "BX346"
     assert "true" in event.message
     one = replace(plan, measure=plan.measure.in_one_session)
-    assert session_copies.copy_events(one, [build]) == []
+    assert sessions.copy_events(one, [build]) == []
     # The second pass of a gate is a session as well.
-    assert session_copies.needs_copies(replace(one, confirms="20260101T0000Z"))
+    assert sessions.needs_copies(replace(one, confirms="20260101T0000Z"))
 
 
 def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
@@ -190,7 +190,7 @@ def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
     record.contents.inputs = (replace(item, path="/none", size_bytes=1 << 60),)
     with (
         pytest.raises(MachineError, match="a session copies the inputs") as caught,
-        session_copies.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}),
+        sessions.fresh_copies(record, {"BENCHCTL_CACHE": str(tmp_path)}),
     ):
         pass
     assert caught.value.code == "BC401"

@@ -325,7 +325,7 @@ class TestTheSecondPass:
         gating = first(example, moving)
         (pair,) = gating.to_repeat
         assert pair.unstable
-        assert gating.repetition == "1 unstable comparison"
+        assert outcome.repetition(gating) == "1 unstable comparison"
         assert gating.exit_code == 4
         plan = outcome.confirmation_plan(example.plan, gating, "r")
         assert plan is not None

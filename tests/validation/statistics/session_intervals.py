@@ -71,7 +71,7 @@ def judged(pairs: list[Pair], session_rounds: int | None) -> tuple[Comparison, .
 
 
 def simulate(comparisons: int, between: float, noise: float, sessions: int, records: int) -> Counts:
-    """Judge records of equal programs (a quarter) and of programs that differ."""
+    """Judge records in which half of the comparisons are of programs that are equal on average."""
     rng = np.random.default_rng(SEED)
     counts = Counts()
     for _ in range(records):

@@ -1,14 +1,17 @@
-"""Fresh copies of programs and generated inputs for a session, at the same paths in every session.
+"""Sessions of a record: the next one, its start, and its copies of programs and generated inputs.
 
 A copy has new inodes, and other pages in memory. Both differ between two measurements of one program, and
-stay the same during one (docs/method.md#sessions). The paths stay, because outputs may contain them.
+stay the same during one (docs/method.md#sessions). The paths are the same in every session, because
+outputs may contain them.
 """
 
 import contextlib
 import os
 import shutil
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +19,13 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.datasets import ROOM_LEFT_BYTES, USER_KINDS, data_dir
-from bench_framework.execution.machine.host import free_bytes
+from bench_framework.execution.machine.host import free_bytes, seconds
+from bench_framework.execution.machine.lock import RETRY_S
+from bench_framework.execution.progress import Message, Waiting
+from bench_framework.execution.stop import Session
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.store.journal import Contents
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
@@ -26,6 +33,38 @@ from bench_framework.text.numbers import format_size
 
 FOLDER: Final = ".benchctl-sessions"
 """Folder of the copies within that of generated inputs. Only one session of a machine measures at a time."""
+
+
+def next_session(plan: Plan, contents: Contents) -> int:
+    """Return the number of the session to measure next, from 1; it may have been interrupted.
+
+    The input with the most rounds decides: another one may have stopped because its cells failed.
+    """
+    measure, most = plan.measure, max(contents.rounds.values(), default=0)
+    if measure.sessions == 1 or measure.by_budget:
+        return 1
+    return min(measure.sessions, most // measure.session_rounds + 1)
+
+
+def wait_for_session(record: Record, session: Session) -> None:
+    """Wait until the next session may start; other processes can measure meanwhile.
+
+    Raises `Interrupted`: the user stopped it.
+    """
+    measure, contents = record.plan.measure, record.contents
+    number = next_session(record.plan, contents)
+    text = f"session {number} of {measure.sessions}"
+    session.observer.notify(Message(text))
+    last = (number - 2) * measure.session_rounds
+    started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]
+    if not started:
+        return
+    due = datetime.fromisoformat(started[0]) + timedelta(seconds=measure.every_s)
+    text, began = f"{text} at {due.astimezone():%H:%M}", seconds()
+    while datetime.now(UTC) < due:
+        session.stop.check()
+        session.observer.notify(Waiting(text, seconds() - began))
+        time.sleep(RETRY_S)
 
 
 @dataclass(frozen=True, slots=True)
