@@ -1,8 +1,10 @@
 """Ten questions to `benchctl ab`, hyperfine and `perfgate paired`: which of them answer right, and how fast?
 
-Usage: ``python tests/validation/bench/ten_questions.py [--times N] [--perfgate PROGRAM] [--hyperfine PROGRAM]``. Five
-questions are about equal programs, and five about a program with 4 % more work. Each turn asks all tools about a
-question in random order. It prints the table of `docs/method.md#other-tools`.
+Usage: ``python tests/validation/bench/ten_questions.py --answers FILE [--times N] [--perfgate PROGRAM] [--hyperfine
+PROGRAM]``. Five questions are about equal programs, and five about a program with 4 % more work. Each turn asks all
+tools about a question in random order and appends the answers to FILE, so that turns of different hours come together.
+`--times 0` asks nothing. It prints the tables of `docs/method.md#other-tools`: the answers, and how often the interval
+of `ab` contains the combined estimate of its other answers to the question.
 
 - ab: *differs* if a verdict says so, *equal* if it is equivalent within 2 %.
 - hyperfine: *differs* if the range "1.04 ± 0.02" of its summary excludes 1. It never says that commands are equal.
@@ -15,15 +17,16 @@ import os
 import random
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import numpy as np
+import pandas as pd
 
 MORE = 1.04
 MARGIN = 0.02
@@ -31,7 +34,6 @@ BUDGET = "30s"
 PAIRS = 30
 """Pairs of perfgate and runs per command of hyperfine: about the time that `ab` takes."""
 SUMMARY = re.compile(r"([\d.]+) ± ([\d.]+) times faster")
-ANSWERS = ("right", "wrong", "inconclusive")
 
 
 @dataclass(frozen=True)
@@ -80,8 +82,18 @@ def questions(folder: Path) -> list[Question]:
     return topics
 
 
-def by_ab(question: Question, folder: Path, _: str) -> bool | None:
-    """Return whether `ab` says that the commands differ; `None` without a verdict."""
+@dataclass(frozen=True)
+class Answer:
+    """Whether the commands differ (`None`: no verdict), and the ratio with its interval if the tool has one."""
+
+    differs: bool | None
+    ratio: float | None = None
+    lo: float | None = None
+    hi: float | None = None
+
+
+def by_ab(question: Question, folder: Path, _: str) -> Answer:
+    """Return the verdict and the interval of `ab`."""
     words = ["ab", "--json", "--ignore-output", "--budget", BUDGET, "--fresh"]
     call = [sys.executable, "-m", "bench_framework", *words, question.first, question.second]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
@@ -89,25 +101,26 @@ def by_ab(question: Question, folder: Path, _: str) -> bool | None:
         raise RuntimeError(done.stderr)
     document = json.loads(done.stdout)
     claims = Path(document["record"], "claims.json").read_text(encoding="utf-8")
-    (verdict,) = {
-        c["verdict"]
-        for c in json.loads(claims)["judgement"]["comparisons"]
-        if (c["metric"], c["family"]) == ("wall", "headline")
-    }
-    return {"equivalent": False, "inconclusive": None}.get(verdict, True)
+    (row,) = (
+        row
+        for row in json.loads(claims)["judgement"]["comparisons"]
+        if (row["metric"], row["family"]) == ("wall", "headline")
+    )
+    differs = {"equivalent": False, "inconclusive": None}.get(row["verdict"], True)
+    return Answer(differs, *(row["shown"][end] for end in ("ratio", "lo", "hi")))
 
 
-def by_hyperfine(question: Question, folder: Path, program: str) -> bool | None:
+def by_hyperfine(question: Question, folder: Path, program: str) -> Answer:
     """Return whether the summary of hyperfine excludes that the commands are equally fast."""
     call = [program, "-N", "--warmup", "3", "--runs", str(PAIRS), question.first, question.second]
     done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=True)
     match = SUMMARY.search(done.stdout)
     assert match is not None, done.stdout
     ratio, spread = map(float, match.groups())
-    return True if ratio - spread > 1 else None
+    return Answer(True if ratio - spread > 1 else None)
 
 
-def by_perfgate(question: Question, folder: Path, program: str) -> bool | None:
+def by_perfgate(question: Question, folder: Path, program: str) -> Answer:
     """Return whether the interval of perfgate excludes equality, or is within 2 % of it."""
     out = folder / "paired.json"
     out.unlink(missing_ok=True)
@@ -119,62 +132,79 @@ def by_perfgate(question: Question, folder: Path, program: str) -> bool | None:
     stats = json.loads(out.read_text(encoding="utf-8"))["stats"]
     test = stats["wall_diff_ms"]["significance"]
     if test["significant"]:
-        return True
+        return Answer(True)
     reach = max(abs(test["ci_lower"]), abs(test["ci_upper"])) / stats["baseline_wall_ms"]["median"]
-    return False if reach < MARGIN else None
+    return Answer(False if reach < MARGIN else None)
+
+
+def ask_all(times: int, tools: dict[str, str], answers: Path) -> None:
+    """Ask all questions and append a line of JSON per answer to a file."""
+    ask = {"ab": by_ab, "hyperfine": by_hyperfine, "perfgate paired": by_perfgate}
+    with tempfile.TemporaryDirectory() as place, answers.open("a", encoding="utf-8") as file:
+        folder = Path(place)
+        topics = questions(folder)
+        for _ in range(times):
+            for question in topics:
+                for name in random.sample([*tools], len(tools)):
+                    start = time.perf_counter()
+                    answer = ask[name](question, folder, tools[name])
+                    row = {
+                        "hour": time.strftime("%F %H"),
+                        "tool": name,
+                        "question": question.name,
+                        "different": question.differs,
+                        "seconds": round(time.perf_counter() - start, 2),
+                        "load": os.getloadavg()[0],
+                        **asdict(answer),
+                    }
+                    print(json.dumps(row), file=file, flush=True)
+
+
+def print_answers(table: pd.DataFrame) -> None:
+    """Print the right, wrong and missing answers of each tool."""
+    wrong = table.differs.notna() & (table.differs != table.different)
+    word = pd.Series("right", table.index).mask(wrong, "wrong").mask(table.differs.isna(), "none")
+    grouped = table.groupby(["tool", "different"])
+    counts = pd.crosstab([table.tool, table.different], word)
+    print(counts.assign(median_seconds=grouped.seconds.median()).to_string())
+
+
+def print_intervals(table: pd.DataFrame) -> None:
+    """Print how often the interval of an answer contains the combined estimate of the other answers.
+
+    The combined estimate is the mean of the logarithms of the other ratios. Its error (their standard deviation divided
+    by the square root of their number) is not added to the interval, so that the share is slightly too small.
+    """
+    rows = []
+    for question, group in table[table.tool == "ab"].groupby("question"):
+        log = np.log(group.ratio)
+        others = (log.sum() - log) / (len(log) - 1)
+        inside = (np.log(group.lo) <= others) & (others <= np.log(group.hi))
+        half = float(np.median(np.log(group.hi / group.lo))) / 2
+        rows.append((question, len(group), np.exp(log.mean()), inside.sum(), half, log.std()))
+    names = ["question", "answers", "ratio", "contain", "median_half_width", "sd_of_estimates"]
+    result = pd.DataFrame(rows, columns=names)
+    print(result.to_string(index=False, float_format="%.4f"))
+    print(f"contain the combined estimate: {result.contain.sum()} of {result.answers.sum()}")
 
 
 def main() -> None:
-    """Ask all questions and print the table."""
+    """Ask all questions and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--answers", type=Path, required=True)
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--hyperfine", default="hyperfine")
     parser.add_argument("--perfgate", default="perfgate")
     given = parser.parse_args()
+    tools = {"ab": "", "hyperfine": given.hyperfine, "perfgate paired": given.perfgate}
     tools = {
-        "ab": (by_ab, ""),
-        "hyperfine": (by_hyperfine, given.hyperfine),
-        "perfgate paired": (by_perfgate, given.perfgate),
+        name: program for name, program in tools.items() if not program or shutil.which(program)
     }
-    tools = {name: tool for name, tool in tools.items() if not tool[1] or shutil.which(tool[1])}
-    results: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    seconds: dict[str, list[float]] = defaultdict(list)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        topics = questions(folder)
-        for turn in range(given.times):
-            for question in topics:
-                for name in random.sample([*tools], len(tools)):
-                    ask, program = tools[name]
-                    start = time.perf_counter()
-                    answer = ask(question, folder, program)
-                    seconds[name].append(time.perf_counter() - start)
-                    right = answer is not None and answer == question.differs
-                    word = "inconclusive" if answer is None else ("right" if right else "wrong")
-                    results[name, question.differs][word] += 1
-                    print(
-                        turn + 1,
-                        question.name,
-                        name,
-                        word,
-                        f"{seconds[name][-1]:.1f} s",
-                        file=sys.stderr,
-                    )
-    load = os.getloadavg()[0]
-    print(f"load at the end {load:.2f}")
-    print(
-        f"{'tool':18}{'programs':>12}"
-        + "".join(f"{word:>11}" for word in ANSWERS)
-        + "  median seconds"
-    )
-    for name in tools:
-        for differs in (False, True):
-            counts = results[name, differs]
-            print(
-                f"{name:18}{'+4 %' if differs else 'equal':>12}"
-                + "".join(f"{counts[word]:11}" for word in ANSWERS)
-                + f"{statistics.median(seconds[name]):16.1f}"
-            )
+    ask_all(given.times, tools, given.answers)
+    table = pd.read_json(given.answers, lines=True, convert_dates=False)
+    print(f"{table.hour.nunique()} hours, load {table.load.min():.1f} to {table.load.max():.1f}")
+    print_answers(table)
+    print_intervals(table)
 
 
 if __name__ == "__main__":
