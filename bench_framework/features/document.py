@@ -9,9 +9,8 @@ from bench_framework.features.ablation.section import CONTRIBUTIONS
 from bench_framework.features.causes.section import CAUSES
 from bench_framework.features.effects.section import EFFECTS, TURNING
 from bench_framework.features.experiments.section import (
-    ADOPTED,
     BEFORE_AFTER,
-    EXPERIMENTS,
+    CHANGES,
     HYPOTHESES,
 )
 from bench_framework.features.pareto.section import TRADEOFFS
@@ -23,7 +22,7 @@ from bench_framework.registry import Target, registry
 from bench_framework.report.blocks import Block, Document, Section
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
-from bench_framework.report.sections.author import LEARNINGS, NOTES
+from bench_framework.report.sections.author import NEXT_STEPS, NOTES
 from bench_framework.report.sections.budget import BUDGET, LIMIT
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE, PAIRS
 from bench_framework.report.sections.kind import SectionKind
@@ -31,28 +30,27 @@ from bench_framework.report.sections.memory import MEMORY
 from bench_framework.report.sections.method import METHOD
 from bench_framework.report.sections.metrics import OTHER_METRICS
 from bench_framework.report.sections.quality import QUALITY
-from bench_framework.report.sections.recommendation import RECOMMENDATION
-from bench_framework.report.sections.reproduce import REPRODUCE
+from bench_framework.report.sections.recommendation import REPRODUCE
+from bench_framework.report.sections.reproduce import COMMANDS
 from bench_framework.report.sections.sessions import SESSIONS
 from bench_framework.report.sections.summary import FINDINGS, SUMMARY
 from bench_framework.report.sections.technical import TECHNICAL
-from bench_framework.report.sections.unmeasured import LIMITATIONS, UNMEASURED
+from bench_framework.report.sections.unmeasured import HOW_SURE, UNMEASURED
 
 SECTIONS: Final[tuple[SectionKind, ...]] = (
     SUMMARY,
     HEADLINE,
-    FINDINGS,
+    CHANGES,
     PUBLISHED,
-    ADOPTED,
-    EXPERIMENTS,
-    LIMIT,
-    RECOMMENDATION,
-    LIMITATIONS,
-    LEARNINGS,
+    HOW_SURE,
+    REPRODUCE,
     ALL_RESULTS,
+    FINDINGS,
     BEFORE_AFTER,
     TWO_REFERENCES,
     PAIRS,
+    LIMIT,
+    BUDGET,
     MEMORY,
     OTHER_METRICS,
     TURNING,
@@ -60,15 +58,15 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     EFFECTS,
     CONTRIBUTIONS,
     CAUSES,
-    BUDGET,
     HYPOTHESES,
     PROFILE,
     TRADEOFFS,
     SESSIONS,
     QUALITY,
     TECHNICAL,
-    REPRODUCE,
+    COMMANDS,
     UNMEASURED,
+    NEXT_STEPS,
     NOTES,
     METHOD,
 )

@@ -1,6 +1,7 @@
 """The document tree, of frozen blocks; every renderer prints only this tree."""
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
@@ -9,10 +10,12 @@ from bench_framework.model.verdict import Verdict
 
 Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]
-Terminal = Literal["nothing", "sentences", "all"]
-"""Blocks of a section that the terminal prints. “all” is sentences, tables and plain lines."""
+Terminal = Literal["nothing", "sentences", "all", "last"]
+"""Blocks of a section that the terminal prints. “all” is sentences, tables and plain lines. “last” is
+the answer, below all others: warnings, answer and decision, where they are seen without scrolling."""
 Place = Literal["report", "appendix"]
-"""The document that contains a section. In HTML, the appendix is folded below the report."""
+"""The document that contains a section."""
+Tone = Literal["decision", "warning"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,13 @@ class Bullets(Block, kind="bullets"):
     items: tuple[Sentence, ...]
 
 
+class Box(Block, kind="box"):
+    """Sentences in a tinted box: the decision, or what changes how a reader may use the answer."""
+
+    tone: Tone
+    sentences: tuple[Sentence, ...]
+
+
 class KeyFinding(Block, kind="finding"):
     """The one sentence that states the result of a table."""
 
@@ -79,13 +89,15 @@ class Column:
     """A column: its title with unit, its alignment, and its order of removal in narrow outputs.
 
     A column with `drop` 0 is never removed. Of the others, the highest is removed first. `prose`
-    marks text that may wrap.
+    marks text that may wrap. A `drawn` column shows the intervals of its cells as a drawing; only
+    HTML has it.
     """
 
     title: str
     align: Align = "left"
     drop: int = 0
     prose: bool = False
+    drawn: bool = False
 
 
 def left(*titles: str) -> tuple[Column, ...]:
@@ -99,6 +111,17 @@ def numeric(*titles: str) -> tuple[Column, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """A ratio with its interval, drawn in a table on a logarithmic scale around 1."""
+
+    ratio: float
+    lo: float
+    hi: float
+    margin: float
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """The content of a table cell: its text, and the number for sorting and for programs."""
 
@@ -109,6 +132,7 @@ class Cell:
     code: bool = False
     about: str = ""
     """A description below the text, in a muted style."""
+    drawn: Drawn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +170,17 @@ class Table(Block, kind="table"):
 
     def without_empty_columns(self) -> Self:
         """Return the table without columns that have no content in any row."""
-        texts = zip(*([cell.text for cell in row.cells] for row in self.rows), strict=True)
-        filled = [not {*column} <= {"", "—"} for column in texts]
-        filled[:1] = [True]
-        columns = tuple(itertools.compress(self.columns, filled))
-        rows = (replace(r, cells=tuple(itertools.compress(r.cells, filled))) for r in self.rows)
+        texts = zip(*([c.text or c.drawn for c in row.cells] for row in self.rows), strict=True)
+        filled = [not {*column} <= {"", "—", None} for column in texts]
+        return self._with([True, *filled[1:]])
+
+    def without_drawings(self) -> Self:
+        """Return the table without drawn columns, for an output of text."""
+        return self._with([not column.drawn for column in self.columns])
+
+    def _with(self, kept: Sequence[bool]) -> Self:
+        columns = tuple(itertools.compress(self.columns, kept))
+        rows = (replace(r, cells=tuple(itertools.compress(r.cells, kept))) for r in self.rows)
         return replace(self, columns=columns, rows=tuple(rows))
 
 
@@ -282,7 +312,7 @@ class MastheadLine:
     name: str
     value: str
     top: bool = False
-    """True if it is also printed below the title. All lines are in "About this record"."""
+    """True if its value is also printed above the title. All lines are in "About this record"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +324,7 @@ class Document:
     status: str
     masthead: tuple[MastheadLine, ...]
     trust: tuple[Check, ...]
-    """The facts below the masthead."""
+    """The main checks of the data, in a few words each."""
     run_line: str
     """Scenario, duration, configurations, rounds and noise floor: the first line in a terminal."""
     sections: tuple[Section, ...]
@@ -316,9 +346,9 @@ class Document:
         return tuple((line.name, line.value) for line in self.masthead)
 
     @property
-    def head(self) -> tuple[tuple[str, str], ...]:
-        """Return name and value of the lines that are printed below the title."""
-        return tuple((line.name, line.value) for line in self.masthead if line.top)
+    def head(self) -> tuple[str, ...]:
+        """Return the values of the lines that are printed above the title."""
+        return tuple(line.value for line in self.masthead if line.top)
 
     @property
     def report(self) -> tuple[Section, ...]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
@@ -25,3 +26,20 @@ def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:
 def key_claim(data: ReportData, item: Input) -> Claim | None:
     """Return the claim about the best group of an input."""
     return next(iter(data.claims(*MAIN_KINDS, item=item)), None)
+
+
+def leading_claim(data: ReportData) -> Claim | None:
+    """Return the result of the input that the answer is about."""
+    results = data.claims(*MAIN_KINDS)
+    return next(
+        (c for c in results if isinstance(c.fact, (facts.Best, facts.Nothing)) and c.fact.leading),
+        None,
+    )
+
+
+def leading_input(data: ReportData) -> Input | None:
+    """Return the input of the answer, or `None` if nothing was compared."""
+    main = leading_claim(data)
+    label = dict(main.scope).get("input") if main is not None else None
+    inputs = data.plan.inputs
+    return next((i for i in inputs if main is not None and label in (None, i.label)), None)

@@ -7,9 +7,8 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.race import EVERY
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.blocks import Cell, Column, Row, Table
+from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.failed_runs import failures
 from bench_framework.report.headline_table import (
@@ -23,7 +22,6 @@ from bench_framework.report.headline_table import (
     stopped,
 )
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
-from bench_framework.rounding import thresholds
 from bench_framework.text.numbers import (
     DASH,
     TIMES_FROM,
@@ -40,7 +38,8 @@ MANY_ROWS: Final = 14
 """Most rows of a table that leaves out variants."""
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
-ROUNDS: Final = "final after"
+INTERVAL: Final = "less ← → more"
+"""Title of the drawn intervals."""
 BY_RATIO: Final = "≈: that of the baseline × the ratio, which compares runs of the same round."
 BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
@@ -65,6 +64,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             Cell(variant.label, about=variant.describe if described else ""),
             _value_cell(data, cell, time),
             change_cell(data, cell, times=times),
+            drawn(None if refused else comparison),
             *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
         )
@@ -75,25 +75,19 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Variant"),
         Column(titled(metric_name(data.metric), time.unit), "decimal"),
         Column(f"vs baseline [{CI}]"),
+        Column(INTERVAL, drawn=True),
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
     estimated = any(_by_ratio(data, cell) is not None for cell in in_report(data, arms))
     by_ratio = f" {BY_RATIO}" if estimated else ""
     caption = (
-        f"{by_variant(data, item)}.{by_ratio} ▼, ▲: a difference above the margin. ▽, △: "
-        "one below it, or possibly below it."
+        f"{by_variant(data, item)}.{by_ratio} Coloured: the difference is larger than "
+        f"{format_percent(data.margin)}."
     )
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
-    if unsure := next((c for c in compared if c is not None and c.verdict.size_uncertain), None):
-        caption += (
-            f" Size uncertain: the difference may be below the margin of "
-            f"{format_percent(unsure.thresholds.margin)}."
-        )
-    if any(_ended_early(data, cell) for cell in in_report(data, arms)):
-        caption += f" “{ROUNDS} n rounds”: measured until then."
     note = _note(compared, len(arms) - len(rows), "more variant")
     return Table(
         name + "-table",
@@ -115,6 +109,15 @@ def _remarks(data: ReportData, item: Input) -> Iterator[str]:
             f"{format_percent(data.margin)}. Smaller differences can remain undetected."
         )
     yield from failures(data, item)
+
+
+def drawn(comparison: Comparison | None) -> Cell:
+    """Return the drawing of a ratio with its interval; an empty cell without one."""
+    interval = plain_interval(comparison)
+    if comparison is None or interval is None:
+        return Cell("")
+    margin, verdict = comparison.thresholds.margin, comparison.verdict
+    return Cell("", drawn=Drawn(interval.ratio, interval.lo, interval.hi, margin, verdict))
 
 
 def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
@@ -223,22 +226,6 @@ def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
     return f"{text.estimate}× {words} {text.bounds}"
 
 
-def size_note(comparison: Comparison) -> str:
-    """Return how a significant difference of uncertain size relates to the margin."""
-    interval, (low, _, high) = plain_interval(comparison), thresholds(comparison.thresholds.margin)
-    inside = interval is not None and low < interval.lo and interval.hi < high
-    return "below the margin" if inside else "size uncertain"
-
-
-def _ended_early(data: ReportData, cell: PlanCell) -> bool:
-    """Return whether a cell was not measured to the end, and so has medians of an earlier time."""
-    comparison = data.comparison(cell.id, data.metric)
-    if comparison is None or data.state(cell.id).state in REFUSED or stopped(data, cell.id):
-        return False
-    last = [data.last_round(id_) for id_ in (cell.id, comparison.ref_cell_id)]
-    return comparison.rounds > 0 and last[0] + EVERY <= last[1]
-
-
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
@@ -250,12 +237,8 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             if claim is not None and claim.phases is not None:
                 parts = [render("phase_estimates", claim), left]
             parts[:0] = [word(comparison.verdict, data.metric)]
-        elif comparison.verdict.size_uncertain:
-            parts.append(size_note(comparison))
         elif comparison.verdict is Verdict.EQUIVALENT:
             parts.append(word(comparison.verdict, data.metric))
-        if _ended_early(data, cell):
-            parts.append(f"{ROUNDS} {comparison.rounds} rounds")
     elif cell.role is Role.BOUND:
         parts.append("not compared")
     if data.ahead(cell.input_id) == {cell.id}:
@@ -329,6 +312,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
             Cell(data.input_name(data.plan.input(cell.input_id))),
             new,
             change_cell(data, cell, times=times),
+            drawn(None if refused else comparison),
             old,
             *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
@@ -338,6 +322,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
         Column("Configuration"),
         Column(titled(f"{metric_name(data.metric)} at {head}", time.unit), "decimal"),
         Column(f"vs {base} [{CI}]"),
+        Column(INTERVAL, drawn=True),
         Column(titled(f"{metric_name(data.metric)} at {base}", time.unit), "decimal", drop=2),
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=3, prose=True),

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = ("html", "md", "term")
 PAGE: Final = "report.html"
+APPENDIX: Final = "appendix.html"
 PLACES: Final[tuple[Place, ...]] = ("report", "appendix")
 """The documents in Markdown."""
 MOST_EMBEDDED: Final = 1_000_000
@@ -312,7 +313,8 @@ def render_files(
     drawn = [(drawings[f.anchor], f) for f in document.figures() if f.anchor in drawings]
     if "html" in formats:
         inline = {f.anchor: figures.responsive(drawing, f) for drawing, f in drawn}
-        texts[PAGE] = html.render(document, data, loader, inline, runs)
+        texts[PAGE] = html.render(document, data, loader, inline, runs, APPENDIX)
+        texts[APPENDIX] = html.render_appendix(document, loader, inline, PAGE)
     if "md" in formats:
         texts |= {f"figures/{f.anchor}.svg": figures.standalone(drawing, f) for drawing, f in drawn}
         texts |= {f"{place}.md": markdown.render(document, loader, place) for place in PLACES}

@@ -218,5 +218,4 @@ TURNING = SectionKind(
     "verdicts that depend on the input or on another axis, and crossover sizes",
     sign_changes,
     "no verdict changes its sign",
-    terminal="sentences",
 )

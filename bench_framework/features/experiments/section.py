@@ -3,27 +3,24 @@
 The author decides whether an experiment is adopted. The verdict is measured.
 """
 
-import itertools
-from collections.abc import Mapping
 from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.features.changed_settings import changed_settings
 from bench_framework.model.declarations import Experiment
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import CellState, Comparison, HypothesisTest
-from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Block, Cell, Column, Facts, Heading, Row, Table, left
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
-from bench_framework.report.main_table import change_text, in_times, size_note
+from bench_framework.report.main_table import INTERVAL, change_text, drawn, in_times, plain_interval
 from bench_framework.report.sections.headline import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
@@ -34,75 +31,116 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
-from bench_framework.text.names import capital, closed, noun
-from bench_framework.text.numbers import DASH, show_size
+from bench_framework.text.names import capital, noun
+from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import glyph, verdict_text
-from bench_framework.text.write import render
-from bench_framework.units import MINUS
+from bench_framework.text.words import glyph
 
-REASONS: Final = {
-    Verdict.WORSE: "it takes more {noun}",
-    Verdict.WORSE_SIZE_UNCERTAIN: "it takes more {noun}",
-    Verdict.EQUIVALENT: "its {noun} is the same within the margin",
-    Verdict.INCONCLUSIVE: "inconclusive, no effect is shown",
-    Verdict.SINGLE_RUN: "it was run only once",
-    Verdict.OTHER_OUTPUT: "its output differs",
-    Verdict.NOT_COMPARABLE: "it did not run as requested",
-    Verdict.FAILED: "it failed",
-    Verdict.EXCLUDED: "it was not measured",
+KEEP: Final = {
+    Verdict.BETTER: "yes",
+    Verdict.WORSE: "no",
+    Verdict.BETTER_SIZE_UNCERTAIN: "small gain",
+    Verdict.WORSE_SIZE_UNCERTAIN: "small loss",
+    Verdict.EQUIVALENT: "no difference",
+    Verdict.INCONCLUSIVE: "undecided",
+    Verdict.SINGLE_RUN: "one run only",
+    Verdict.OTHER_OUTPUT: "output differs",
+    Verdict.NOT_COMPARABLE: "ran otherwise",
+    Verdict.FAILED: "failed",
+    Verdict.EXCLUDED: "not measured",
 }
-"""Verdict on the main metric → the reason that the table states."""
+"""Verdict on a change → whether to keep it."""
+ORDER: Final = ("adopted", "rejected", "open")
 
 
-def build(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per experiment that was not adopted."""
+def changes(data: ReportData) -> tuple[Block, ...]:
+    """Return a table with one row per experiment: its effect alone and as a step, and whether to keep it."""
     item = result_input(data)
-    tried = [e for e in data.plan.experiments if e.decision != "adopted"]
+    tried = sorted(data.plan.experiments, key=lambda e: ORDER.index(e.decision))
     if item is None or not tried:
         return ()
-    cells = filter(None, (_cell(data, experiment, item) for experiment in tried))
-    pairs = itertools.product(cells, (data.metric, PEAK_RSS))
-    times = in_times([data.comparison(cell.id, metric) for cell, metric in pairs])
-    rows = tuple(_row(data, experiment, item, times=times) for experiment in tried)
-    original = data.plan.published is not None and data.plan.published.decisions
-    who = "original report" if original else "author"
-    columns = (
-        *left("Experiment", "Time vs baseline"),
-        Column("Memory vs baseline", drop=1),
-        Column(f"Decision of the {who}"),
-        Column("This record", prose=True),
-        Column("Author's reason to try it", drop=2, prose=True),
-    )
-    caption = (
-        f"Experiments that the {who} did not adopt. Each makes one change to "
-        f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}."
-    )
-    return (Table("experiments-table", caption, columns, rows, sortable=False),)
-
-
-def adopted(data: ReportData) -> tuple[Block, ...]:
-    """Return for each adopted change: the change, the reason, its implementation, its effect."""
-    item = result_input(data)
-    chosen = [(n, e) for n, e in enumerate(data.plan.experiments, 1) if e.decision == "adopted"]
-    if item is None or not chosen:
-        return ()
-    blocks: list[Block] = []
-    for number, experiment in chosen:
-        before, after = data.plan.baseline_cell(item.id), _cell(data, experiment, item)
-        settings = changed_settings(data.plan, before, after) if before and after else ""
-        pairs = (
-            ("What", _change(experiment, dict(data.baseline_on(item).values))),
-            ("Author's reason", experiment.why),
-            ("Implementation", settings),
-            ("Result", _result(data, experiment, item, after) if after else ""),
+    steps = _steps(data, item)
+    cells = [_cell(data, experiment, item) for experiment in tried]
+    memory = [data.comparison(cell.id, PEAK_RSS) if cell else None for cell in cells]
+    alone = [data.comparison(cell.id, data.metric) if cell else None for cell in cells]
+    times = in_times([*alone, *steps.values()])
+    rows = []
+    for experiment, cell, time, peak in zip(tried, cells, alone, memory, strict=True):
+        step = steps.get(frozenset(experiment.change))
+        state = data.state(cell.id) if cell else None
+        verdict = _verdict(time, state)
+        decisive = verdict if step is None or verdict in REFUSED.values() else step.verdict
+        row = (
+            Cell(experiment.name, about=_about(experiment)),
+            Cell(experiment.decision),
+            _change(time, data.metric, verdict, times=times),
+            drawn(None if verdict in REFUSED.values() else time),
+            _change(step, data.metric, step.verdict, times=times) if step else Cell(DASH),
+            Cell(_memory(peak)),
+            Cell(_keep(data, experiment, decisive, time)),
         )
-        facts = Facts(tuple((name, text) for name, text in pairs if text))
-        blocks += [Heading(experiment.name, f"change-{number}"), facts]
-    return tuple(blocks)
+        rows.append(Row(row, verdict, reason=phrase(state.reason) if state else ""))
+    original = data.plan.published is not None and data.plan.published.decisions
+    columns = (
+        Column("Change"),
+        Column("The original report" if original else "The author"),
+        Column(f"Alone [{CI}]"),
+        Column(INTERVAL, drawn=True),
+        Column("As a step"),
+        Column("Memory", "right", drop=1),
+        Column("Keep?"),
+    )
+    base = f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}"
+    caption = f"{capital(noun(data.metric))} and memory of each change alone, relative to {base}."
+    caption += " As a step: after the steps before it." if steps else ""
+    return (Table("changes-table", caption, columns, tuple(rows), sortable=False),)
 
 
-def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
+def _memory(comparison: Comparison | None) -> str:
+    """Return the change of memory: ``=`` if it is within the margin or not shown."""
+    interval = plain_interval(comparison)
+    if comparison is None or interval is None:
+        return DASH
+    if not comparison.verdict.decided:
+        return "=" if comparison.verdict is Verdict.EQUIVALENT else "≈"
+    figures, margin = interval.figures, comparison.thresholds.margin
+    if interval.ratio >= TIMES_FROM:
+        return f"{show_factor(*figures, margin, keep=True).estimate}×"
+    return show_change(*figures, margin, keep=True).estimate
+
+
+def _about(experiment: Experiment) -> str:
+    """Return the settings of a change and the author's reason for it."""
+    settings = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
+    return "; ".join(filter(None, (settings, experiment.why)))
+
+
+def _change(
+    comparison: Comparison | None, metric: Metric, verdict: Verdict, *, times: bool
+) -> Cell:
+    effect = "" if comparison is None else change_text(comparison, metric, times=times)
+    return Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict)
+
+
+def _keep(
+    data: ReportData, experiment: Experiment, verdict: Verdict, time: Comparison | None
+) -> str:
+    """Return whether the record speaks for a change, against it, or neither."""
+    if time is not None and time.reason == ONE_PROGRAM:
+        return "no effect on the program"
+    if verdict is Verdict.BETTER and experiment.decision == "rejected":
+        return "look again"
+    if (
+        experiment.decision == "open"
+        and verdict is not Verdict.BETTER
+        and _is_used(data, experiment)
+    ):
+        return f"{KEEP[verdict]}, but recommended"
+    return KEEP[verdict]
+
+
+def _is_used(data: ReportData, experiment: Experiment) -> bool:
+    """Return whether a recommended variant contains a change."""
     chosen = (data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation"))
     return any(
         experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
@@ -110,70 +148,17 @@ def _is_recommended(data: ReportData, experiment: Experiment) -> bool:
     )
 
 
-def _change(experiment: Experiment, before: Mapping[str, str]) -> str:
-    """Return text such as ``"parser: simd-json → sonic-rs"``, without a value that is unknown."""
-    return ", ".join(
-        f"{axis}: {before[axis]} → {value}" if axis in before else f"{axis}: {value}"
-        for axis, value in experiment.change
-    )
-
-
-def _result(data: ReportData, experiment: Experiment, item: Input, cell: PlanCell) -> str:
-    time, memory = (data.comparison(cell.id, metric) for metric in (data.metric, PEAK_RSS))
-    verdict = _verdict(time, data.state(cell.id))
-    alone = "" if time is None else f"{change_text(time, data.metric, times=False)} "
-    what = noun(data.metric)
-    parts = [f"vs baseline: {what} {alone}({verdict_text(verdict, data.metric)})"]
-    parts += _steps(data, experiment, item)
-    if memory is not None and memory.verdict.decided:
-        parts.append(f"memory {change_text(memory, PEAK_RSS, times=False)}")
-    variants = data.baseline_on(item), data.plan.variant(experiment.variant_id)
-    before, after = (b and b.size_bytes for b in map(data.build_of, variants))
-    if before and after and before != after:
-        sign = "+" if after > before else MINUS
-        parts.append(f"binary size {sign}{show_size(abs(after - before), 'iec')}")
-    return "; ".join(parts)
-
-
-def _steps(data: ReportData, experiment: Experiment, item: Input) -> list[str]:
-    """Return the effect of a change as a step of a ladder, with the figures of the summary."""
+def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Comparison]:
+    """Return the comparison of each step of a ladder with the step before, by its settings."""
     best = (c for group in data.judgement.best for c in group.comparisons)
     pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
-    return [
-        f"after earlier changes: {noun(data.metric)} {change_text(pair, data.metric, times=False)}"
+    return {
+        frozenset((c.axis, c.after) for c in step.changes): pair
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
-        if {(c.axis, c.after) for c in step.changes} == set(experiment.change)
-        and (pair := pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
-    ]
-
-
-def _row(data: ReportData, experiment: Experiment, item: Input, *, times: bool) -> Row:
-    cell = _cell(data, experiment, item)
-    state = data.state(cell.id) if cell else None
-    time, memory = (data.comparison(cell.id, m) if cell else None for m in (data.metric, PEAK_RSS))
-    verdict = _verdict(time, state)
-    same = time is not None and time.reason == ONE_PROGRAM
-    no_effect = "the change has no effect on the program"
-    explanation = no_effect if same else reason(verdict, memory, data.metric)
-    if time is not None and verdict.size_uncertain:
-        explanation += f", {size_note(time)}"
-    if time is not None and verdict is Verdict.INCONCLUSIVE and time.mde is not None:
-        explanation += f"; {render('detectable', time.mde)}"
-    decision = experiment.decision.capitalize()
-    if experiment.decision == "open" and _is_recommended(data, experiment):
-        decision += ", but part of the recommendation"
-    effect = "" if time is None else change_text(time, data.metric, times=times)
-    cells = (
-        Cell(experiment.name, about=_change(experiment, {})),
-        Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict),
-        Cell(change_text(memory, PEAK_RSS, times=times) if memory else DASH),
-        Cell(decision),
-        Cell(closed(capital(explanation))),
-        Cell(experiment.why),
-    )
-    return Row(cells, verdict, reason=phrase(state.reason) if state else "")
+        if (pair := pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
+    }
 
 
 def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | None:
@@ -186,30 +171,13 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     return REFUSED.get(state.state) or (time.verdict if time else Verdict.INCONCLUSIVE)
 
 
-def reason(verdict: Verdict, memory: Comparison | None, metric: Metric = WALL) -> str:
-    """Return why an experiment was not adopted. An inconclusive one is never called worse."""
-    gain = "it saves {noun}"
-    if memory is not None and memory.verdict.worse:
-        gain += ", but uses more memory"
-    return REASONS.get(verdict, gain).format(noun=noun(metric))
-
-
-ADOPTED = SectionKind(
+CHANGES = SectionKind(
     "S11",
-    "adopted",
-    "Adopted changes",
-    "what each adopted change is, why it was made, its implementation, its effect and its cost",
-    adopted,
+    "changes",
+    "Changes",
+    "each change alone and after the changes before it, its memory, and whether to keep it",
+    changes,
     place="report",
-)
-EXPERIMENTS = SectionKind(
-    "S12",
-    "experiments",
-    "Tested but not adopted",
-    "experiments that the author of the scenario did not adopt, with the measured reason",
-    build,
-    place="report",
-    terminal="sentences",
 )
 
 

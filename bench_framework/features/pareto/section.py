@@ -7,9 +7,9 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build
 from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.claim_blocks import leading_input
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
 from bench_framework.text import words
 from bench_framework.text.numbers import DASH, column_size, format_clock, show_size

@@ -37,5 +37,4 @@ PUBLISHED = SectionKind(
     "each claim of the original report, the measured figure, and whether it is confirmed",
     build,
     place="report",
-    terminal="sentences",
 )

@@ -117,5 +117,4 @@ TWO_REFERENCES = SectionKind(
     "change relative to every baseline of the scenario, and the share of a gap that is closed",
     build,
     "there is one baseline",
-    terminal="sentences",
 )

@@ -13,12 +13,13 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Cell, Column, Document, Row, Table
+from bench_framework.report.blocks import Cell, Column, Document, Drawn, Row, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, decimal_width, visible, visible_lines
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
+from bench_framework.stats.portable_math import log
 from bench_framework.version import __version__
 
 FIGURE_SPACE: Final = "\u2007"
@@ -26,6 +27,7 @@ POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
 """Significant digits of a value. The last bits can depend on the processor."""
+_INTERVAL: Final = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15
@@ -60,6 +62,52 @@ def _datum(cell: Cell) -> str | None:
     if float(value).is_integer() and abs(value) < WHOLE:
         return str(int(value))
     return f"{value:.{DIGITS}g}"
+
+
+DRAWING: Final = (170.0, 18.0)
+"""Width and height of the drawing of an interval, in its own units."""
+EDGE: Final = 6.0
+"""Room at both ends of the drawing, for a dot or an arrow."""
+MOST_DRAWN: Final = 3.0
+"""Largest factor on the scale of drawn intervals. What is beyond it ends in an arrow."""
+
+
+def drawings(table: Table) -> list[Markup]:
+    """Return the drawing of each row of a table with a `drawn` column, all on one scale."""
+    drawn = [next((c.drawn for c in row.cells if c.drawn), None) for row in table.rows]
+    known = [d for d in drawn if d is not None]
+    ends = [max(abs(log(v)) for v in (d.lo, d.hi, 1 + d.margin)) for d in known]
+    reach = min(max(ends, default=1.0), log(MOST_DRAWN)) * 1.04
+    width, height = DRAWING
+
+    def place(ratio: float) -> float:
+        share = (log(ratio) / reach + 1) / 2
+        return round(min(1.0, max(0.0, share)) * (width - 2 * EDGE) + EDGE, 1)
+
+    return [_drawing(d, place, height) if d else Markup() for d in drawn]
+
+
+def _drawing(d: Drawn, place: Callable[[float], float], height: float) -> Markup:
+    """Return the interval as a line with a dot at the ratio, on the band of the margin."""
+    band, middle = (place(1 / (1 + d.margin)), place(1 + d.margin)), height / 2
+    lo, ratio, hi = place(d.lo), place(d.ratio), place(d.hi)
+    shape = f'<circle cx="{ratio}" cy="{middle}" r="3.6"/>'
+    if not EDGE < ratio < DRAWING[0] - EDGE:
+        inward = 7 if ratio <= EDGE else -7
+        shape = f'<path d="M{ratio + inward} {middle - 4}L{ratio} {middle}L{ratio + inward} {middle + 4}Z"/>'
+    return trusted(
+        f'<svg class="interval {direction(d.verdict)}" viewBox="0 0 {DRAWING[0]:g} {height:g}" '
+        f'aria-hidden="true"><rect x="{band[0]}" y="0" width="{band[1] - band[0]:.1f}" height="{height:g}"/>'
+        f'<path class="one" d="M{place(1.0)} 0V{height:g}"/>'
+        f'<path class="line" d="M{lo} {middle}H{hi}"/>{shape}</svg>'
+    )
+
+
+def direction(verdict: Verdict) -> str:
+    """Return the class of a verdict's colour: ``less``, ``more`` or ``same``."""
+    if verdict is Verdict.BETTER:
+        return "less"
+    return "more" if verdict is Verdict.WORSE else "same"
 
 
 def headed(caption: str) -> tuple[str, str]:
@@ -116,10 +164,24 @@ def render(
     templates: Path | Templates,
     figures: Mapping[str, str],
     runs: Runs | None = None,
+    appendix: str = "",
 ) -> str:
-    """Return HTML. A figure without an inline SVG in `figures`, by anchor, has only its table."""
+    """Return HTML. A figure without an inline SVG in `figures`, by anchor, has only its table.
+
+    `appendix` is the address of the appendix; without it, the appendix is folded below the report.
+    """
     origin = environment_of(data)
-    return render_page(document, templates, figures, origin, data.scenario_text, runs)
+    scenario = data.scenario_text
+    return render_page(document, templates, figures, origin, scenario, runs, appendix=appendix)
+
+
+def render_appendix(
+    document: Document, templates: Path | Templates, figures: Mapping[str, str], report: str
+) -> str:
+    """Return the appendix as a page of its own. `report` is the address of the report."""
+    folders = templates if isinstance(templates, Templates) else Templates(templates)
+    given = context(document, folders, figures, {"rendered_by": __version__}, report=report)
+    return folders.render("appendix.html.j2", given, FILTERS, printable)
 
 
 def render_page(
@@ -129,11 +191,13 @@ def render_page(
     origin: Mapping[str, object],
     scenario_text: str = "",
     runs: Runs | None = None,
+    *,
+    appendix: str = "",
 ) -> str:
     """Return the HTML of a document that may be of several records, with its `origin` as JSON."""
     folders = templates if isinstance(templates, Templates) else Templates(templates)
     origin = {**origin, "rendered_by": __version__}
-    given = context(document, folders, figures, origin, scenario_text, runs)
+    given = context(document, folders, figures, origin, scenario_text, runs, appendix=appendix)
     return folders.render("report.html.j2", given, FILTERS, printable)
 
 
@@ -160,6 +224,9 @@ def context(
     origin: Mapping[str, object],
     scenario_text: str = "",
     runs: Runs | None = None,
+    *,
+    appendix: str = "",
+    report: str = "",
 ) -> dict[str, object]:
     """Return the variables of the template (``docs/reference/templates.md``)."""
     script = templates.text("report.js")
@@ -167,8 +234,8 @@ def context(
         "context_version": CONTEXT_VERSION,
         "document": document,
         "marks": MARKS,
-        "trust_anchor": "quality" if document.section("S21") else "record",
-        "status_glyph": STATUS_GLYPHS.get(document.status, ""),
+        "appendix_page": appendix,
+        "report_page": report,
         "style": trusted(templates.text("report.css")),
         "script": trusted(script),
         "policy": policy(script),
@@ -222,9 +289,10 @@ def printable(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _with_code(text: str) -> Markup:
-    """Escape a sentence. A command of benchctl between backticks becomes code."""
-    return trusted(COMMAND.sub(r"<code>\1</code>", str(escape(visible(text)))))
+def _marked_up(text: str) -> Markup:
+    """Escape a sentence. Commands between backticks become code, and intervals muted."""
+    code = COMMAND.sub(r"<code>\1</code>", str(escape(visible(text))))
+    return trusted(_INTERVAL.sub(r'<span class="ci">\g<0></span>', code))
 
 
 def trusted(text: str) -> Markup:
@@ -238,6 +306,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "cell_class": cell_class,
     "headed": headed,
     "lines": _lines,
-    "with_code": _with_code,
+    "marked_up": _marked_up,
+    "drawings": drawings,
 }
 """Filters for the templates of a page."""

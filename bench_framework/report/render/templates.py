@@ -17,10 +17,13 @@ MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 """Sign of each answer of a check."""
 REPLACEABLE: Final = (
     "report.html.j2",
+    "appendix.html.j2",
     "report.md.j2",
     "appendix.md.j2",
     "report.css",
     "report.js",
+    "partials/page.html.j2",
+    "partials/appendix.html.j2",
     "partials/blocks.html.j2",
     "partials/blocks.md.j2",
 )

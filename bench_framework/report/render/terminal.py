@@ -1,6 +1,6 @@
 """The report in a terminal: main result, one table per input, and paths of the report."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import (
     Block,
+    Box,
     Bullets,
     Column,
     Document,
@@ -34,6 +35,7 @@ from bench_framework.text.words import in_ascii
 from bench_framework.units import THIN_SPACE
 
 NARROWEST: Final = 40
+WARNING: Final = "⚠"
 LEAST_LABEL: Final = 18
 """Smallest width of a cut label. If it does not fit, the table is wider than requested."""
 _BOLD, _DIM, _RESET = "\x1b[1m", "\x1b[2m", "\x1b[0m"
@@ -57,9 +59,12 @@ def render(
     """
     page = _Page(max(width, NARROWEST), color=color, unicode=unicode)
     page.text(document.run_line)
+    last = [section for section in document.sections if section.terminal == "last"]
     for section in document.sections:
-        if full or section.terminal != "nothing":
+        if section not in last and (full or section.terminal != "nothing"):
             page.blocks(section.blocks, tables=full or section.terminal == "all", full=full)
+    for section in last:
+        page.answer(section.blocks)
     page.end(document)
     return "\n".join(line.rstrip() for line in page.lines).rstrip() + "\n"
 
@@ -127,6 +132,26 @@ class _Page:
                 case _:
                     pass
 
+    def answer(self, blocks: Sequence[Block]) -> None:
+        """Append the warnings, then the answer and the decision."""
+        for box in (block for block in blocks if isinstance(block, Box)):
+            if box.tone == "warning":
+                self.gap()
+                self.said(box.sentences, f"{WARNING} ")
+        self.gap()
+        for block in blocks:
+            if isinstance(block, Paragraph):
+                self.said(block.sentences, bold=True)
+            elif isinstance(block, Fallback):
+                self.text(block.text)
+            elif isinstance(block, Box) and block.tone == "decision":
+                self.said(block.sentences)
+
+    def said(self, sentences: tuple[Sentence, ...], mark: str = "", *, bold: bool = False) -> None:
+        """Append sentences as one paragraph."""
+        said = " ".join(f"{s.lead}. {s.text}" if s.lead else s.text for s in sentences)
+        self.text(f"{mark}{said}", bold=bold)
+
     def sentences(
         self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False
     ) -> None:
@@ -137,10 +162,11 @@ class _Page:
         self.printed.update(s.claim or s.text for s in fresh)
         if not close:
             self.gap()
-        self.text(" ".join(f"{s.lead}. {s.text}" if s.lead else s.text for s in fresh), bold=bold)
+        self.said(tuple(fresh), bold=bold)
 
-    def table(self, table: Table) -> None:
+    def table(self, given: Table) -> None:
         """Append a table. Columns are dropped in their order until it fits."""
+        table = given.without_drawings()
         self.gap()
         columns, rows, texts, shares = _fitting(table, self)
         title = ", ".join(filter(None, (table.columns[0].title, table.stub)))

@@ -1,19 +1,14 @@
-"""Notes, learnings and next steps of the author; the latter two quote measured figures."""
+"""Notes and next steps of the author; the latter quote measured figures."""
 
-from bench_framework.report.blocks import AuthorText, Block, Bullets, Code, Heading
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.blocks import AuthorText, Block, Code
+from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
 
-def learnings(data: ReportData) -> tuple[Block, ...]:
-    """Return learnings and next steps with measured figures."""
-    blocks: list[Block] = []
-    for kind, title in (("learning", "Learnings"), ("next-step", "Next steps")):
-        texts = tuple(sentence(c) for c in data.claims(kind))
-        if texts:
-            blocks += [Heading(title, f"author-{kind}s"), Bullets(texts)]
-    return tuple(blocks)
+def next_steps(data: ReportData) -> tuple[Block, ...]:
+    """Return the author's next steps with measured figures."""
+    return tuple(claim_bullets(data.claims("next-step")))
 
 
 def notes(data: ReportData) -> tuple[Block, ...]:
@@ -26,12 +21,11 @@ def notes(data: ReportData) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-LEARNINGS = SectionKind(
+NEXT_STEPS = SectionKind(
     "S26",
-    "learnings",
-    "Learnings and next steps",
-    "the author's `learnings` and `next-steps`, with measured figures",
-    learnings,
-    place="report",
+    "next-steps",
+    "Next steps",
+    "the author's `next-steps`, with measured figures",
+    next_steps,
 )
 NOTES = SectionKind("S23", "notes", "Author's notes", "notes in the scenario", notes)

@@ -160,7 +160,6 @@ BUDGET = SectionKind(
     "rates of named configurations, and values derived from them",
     build,
     "the scenario derives no value",
-    terminal="sentences",
 )
 
 
@@ -209,5 +208,4 @@ LIMIT = SectionKind(
     "Limit",
     "the limit that the scenario derives, the share that is achieved, and what is lost",
     limit,
-    place="report",
 )

@@ -6,10 +6,10 @@ from typing import Final
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
+from bench_framework.report.blocks import Block, Cell, Column, Figure, Row, Table, numeric
 from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
-from bench_framework.report.claim_blocks import key_claim
+from bench_framework.report.claim_blocks import key_claim, leading_input
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table, metric_name, order
 from bench_framework.report.main_table import (
@@ -21,7 +21,6 @@ from bench_framework.report.main_table import (
     revision_table,
 )
 from bench_framework.report.sections.kind import SectionKind, per_input
-from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
 from bench_framework.text.numbers import DASH, fixed
 from bench_framework.text.words import glyph
@@ -37,13 +36,18 @@ LEGEND: Final = (
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return plot and table of the input that the summary is about, and a table of all inputs.
+    """Return the table of the input that the answer is about, and a table of all inputs.
 
-    For two revisions, return plot and table of all configurations.
+    For two revisions, return the table of all configurations.
     """
+    return figure_and_tables(data)[1]
+
+
+def figure_and_tables(data: ReportData) -> tuple[Figure | None, tuple[Table, ...]]:
+    """Return the figure of the answer with the tables of the results; nothing without figures."""
     item = result_input(data)
     if item is None:
-        return ()
+        return None, ()
     others = None
     if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
         table, cells = revision_table(data, changed)
@@ -53,8 +57,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
         table, cells = main_table(data, item, name), in_report(data, data.arms(item.id))
         base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
         others = by_input_table(data, item, "results") if len(_measured(data)) > 1 else None
-    blocks = (forest(data, cells, name, table, base), table, others)
-    return tuple(block for block in blocks if block is not None)
+    figure = forest(data, cells, name, table, base)
+    return figure, (table, *((others,) if others else ()))
 
 
 def result_input(data: ReportData) -> Input | None:
@@ -87,7 +91,7 @@ HEADLINE = SectionKind(
     "S03",
     "results",
     "Results",
-    "a forest plot and a table of time, change and memory",
+    "a table of time, change with its interval, and memory",
     build,
     "nothing was measured",
     place="report",

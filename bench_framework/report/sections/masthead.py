@@ -44,13 +44,13 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("Revision", _revisions(data), top=True),
         MastheadLine("Host", host_line(host), top=True),
         MastheadLine("System", ", ".join(filter(None, system))),
-        MastheadLine("Baseline", baseline, top=True),
-        MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs), top=True),
+        MastheadLine("Baseline", baseline),
+        MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
         MastheadLine("Rounds", _rounds(data)),
         MastheadLine("Configurations", configurations(data)),
         MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
-        MastheadLine("Margin", f"{margin} (equivalent: interval within it)", top=True),
-        MastheadLine("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)", top=True),
+        MastheadLine("Margin", f"{margin} (equivalent: interval within it)"),
+        MastheadLine("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
     return tuple(line for line in all_lines if line.value)
 

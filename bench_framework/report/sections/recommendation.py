@@ -1,4 +1,4 @@
-"""Section "Recommendation": the variant to use, and its settings to paste."""
+"""Section "Reproduce": settings to paste, and commands."""
 
 import json
 import shlex
@@ -6,36 +6,25 @@ from pathlib import PurePath
 from typing import Final
 
 from bench_framework.model.plan import Variant, filled
-from bench_framework.report.blocks import Block, Code, Fallback, Paragraph
-from bench_framework.report.claim_blocks import claim_bullets, sentence
+from bench_framework.report.blocks import Block, Code
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
 MOST_BLOCKS: Final = 3
-NOTHING_BETTER: Final = "No recommendation: no compared variant is shown to be better than another."
-NOT_COMPARED: Final = "No recommendation: no two variants were compared on one input."
-OUTPUTS_DIFFER: Final = "No recommendation: outputs differ, so the variants may do different work."
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return one recommendation per input, then what to paste for each recommended variant."""
-    if data.plan.revisions is not None:
-        return ()  # two revisions of one program are not variants to choose from
-    groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
-    claims = data.claims("recommendation")
-    if not claims or all(len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups):
-        return (Fallback(NOTHING_BETTER if groups else NOT_COMPARED),)
-    if data.outputs_differ:
-        return (Fallback(OUTPUTS_DIFFER),)
-    single = len(claims) == 1
+    """Return what to paste for each recommended variant, and the commands that repeat the record."""
     blocks: list[Block] = []
-    blocks += [Paragraph((sentence(claims[0]),))] if single else claim_bullets(claims)
-    chosen = dict.fromkeys(data.plan.cell(c.cells[0]).variant_id for c in claims)
-    for variant in map(data.plan.variant, list(chosen)[:MOST_BLOCKS]):
-        files, command = files_of(variant), command_of(data, variant)
-        blocks += [Code(files, "toml", f"Build {variant.label}")] if files else []
-        blocks += [Code(command, "sh", f"Run {variant.label}")] if command else []
-    return tuple(blocks)
+    if data.plan.revisions is None and not data.outputs_differ:
+        claims = data.claims("recommendation")
+        chosen = dict.fromkeys(data.plan.cell(c.cells[0]).variant_id for c in claims)
+        for variant in map(data.plan.variant, list(chosen)[:MOST_BLOCKS]):
+            files, command = files_of(variant), command_of(data, variant)
+            blocks += [Code(files, "toml", f"Build {variant.label}")] if files else []
+            blocks += [Code(command, "sh", f"Run {variant.label}")] if command else []
+    commands = data.commands or (f"benchctl run {data.plan.name}",)
+    return (*blocks, Code("\n".join(commands), "sh", "Measure again" if blocks else ""))
 
 
 _PGO = (
@@ -105,12 +94,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.splitlines())
 
 
-RECOMMENDATION = SectionKind(
+REPRODUCE = SectionKind(
     "S19",
-    "recommendation",
-    "Recommendation",
-    "one variant per input, and how to build and run it",
+    "reproduce",
+    "Reproduce",
+    "how to build and run the recommended variants, and to measure again",
     build,
     place="report",
-    terminal="sentences",
 )

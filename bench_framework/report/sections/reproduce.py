@@ -1,4 +1,4 @@
-"""Section "Reproduce": commands, inputs and seeds."""
+"""Section "Inputs and commands": inputs, seeds, and the commands that were timed."""
 
 import shlex
 from collections import defaultdict
@@ -25,8 +25,7 @@ from bench_framework.units import THIN_SPACE, counted
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the commands to run, the inputs, and the timed commands."""
-    commands = data.commands or (f"benchctl run {data.plan.name}",)
+    """Return the seeds, the inputs, and the timed commands."""
     facts = (
         ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
         ("Record", data.record_id),
@@ -37,7 +36,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         (Code("\n".join(_commands(data)), "sh"),),
     )
     inputs = [_inputs(data)] if data.inputs else []
-    return (Code("\n".join(commands), "sh"), Facts(facts), *inputs, timed)
+    return (Facts(facts), *inputs, timed)
 
 
 def _commands(data: ReportData) -> list[str]:
@@ -86,4 +85,6 @@ def _inputs(data: ReportData) -> Table:
     return Table("inputs", "Inputs on disk.", columns, tuple(rows), sortable=False)
 
 
-REPRODUCE = SectionKind("S24", "reproduce", "Reproduce", "commands, inputs, seeds", build)
+COMMANDS = SectionKind(
+    "S24", "commands", "Inputs and commands", "inputs, seeds, and the timed commands", build
+)

@@ -1,35 +1,78 @@
-"""Sections "Summary", with answer, cost, exceptions and confidence, and "Key findings"."""
+"""The first section of a page: answer, decision, warnings, figure and a few lines."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.plan import Input
-from bench_framework.report.blocks import Block, Fallback, Paragraph, Sentence
-from bench_framework.report.claim_blocks import MAIN_KINDS, claim_bullets, sentence
+from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
+from bench_framework.report.claim_blocks import (
+    claim_bullets,
+    leading_claim,
+    leading_input,
+    sentence,
+)
 from bench_framework.report.context import ReportData
+from bench_framework.report.sections.headline import figure_and_tables
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.masthead import trust
+from bench_framework.text.names import capital, closed
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import NOISE_FLOOR
 
-MOST_LINES: Final = 7
-OUTPUTS_DIFFER: Final = Sentence("Outputs differ, so the variants may do different work.")
+MOST_BULLETS: Final = 5
+MOST_CONTRASTS: Final = 2
+MOST_RECOMMENDED: Final = 2
+NOTHING_BETTER: Final = Sentence(
+    "Nothing to choose: no variant is shown to be better than another."
+)
+_ELSEWHERE: Final = (facts.UnstableRatios,)
+"""Facts of the summary that the page states before the figure."""
+OUTPUTS_DIFFER: Final = Sentence(
+    "The variants may do different work: no figure of this page compares them fairly.",
+    lead="Outputs differ",
+)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the answer, then what to use, further parts of the answer and at most seven lines."""
+    """Return the answer, the decision, warnings, a figure, and at most five lines."""
     answer = _answer(data)
     if not answer:
         return (Fallback(_no_result(data)),)
-    first, *more = answer
-    remarks = (OUTPUTS_DIFFER,) if data.outputs_differ else ()
-    use = () if data.outputs_differ else data.claims("use")
-    bullets = claim_bullets([*use, *more, *lines(data)])
-    return (Paragraph((sentence(first), *remarks), lead=True), *bullets)
+    blocks: list[Block | None] = [Paragraph((sentence(answer[0]),), lead=True)]
+    blocks += [_decision(data), *_warnings(data), figure_and_tables(data)[0]]
+    return (*(block for block in blocks if block is not None), *claim_bullets(lines(data)))
 
 
 def _answer(data: ReportData) -> tuple[Claim, ...]:
-    main = _leading(data)
+    main = leading_claim(data)
     return data.claims("answer") or ((main,) if main is not None else ())
+
+
+def _decision(data: ReportData) -> Box | None:
+    """Return which variant to use, or that no variant is shown to be better."""
+    if data.outputs_differ or data.plan.revisions is not None:
+        return None
+    chosen = data.claims("recommendation")
+    groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
+    if all(len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups):
+        return Box("decision", (NOTHING_BETTER,)) if groups else None
+    sentences = tuple(replace(sentence(c), lead="") for c in chosen[:MOST_RECOMMENDED])
+    return Box("decision", sentences) if sentences else None
+
+
+def _warnings(data: ReportData) -> Iterator[Box]:
+    """Yield what changes how a reader may use the answer, with its content."""
+    if data.outputs_differ:
+        yield Box("warning", (OUTPUTS_DIFFER,))
+    for claim in data.claims("summary"):
+        if isinstance(claim.fact, facts.UnstableRatios):
+            yield Box("warning", (sentence(claim),))
+    for check in trust(data):
+        if check.mark == "fail" or (check.label == NOISE_FLOOR and check.mark == "warn"):
+            text = f"{closed(capital(f'{check.label}: {check.figure}'))}"
+            yield Box("warning", (Sentence(text),))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:
@@ -47,45 +90,30 @@ def _pair(claim: Claim) -> tuple[str, str | None, str | None]:
 
 
 def lines(data: ReportData) -> list[Claim]:
-    """Return the claims below the answer. Contrasts fill the room that the others leave."""
+    """Return the claims below the figure: first the author's, then those that follow from the data."""
     leading = data.claims("contrast", item=leading_input(data))
     contrasts = [
         c
         for c in _contrasts(data, "grouped")
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
     ]
-    last = [
-        *data.claims("profile-summary"),
-        *data.claims("experiments"),
-        *data.claims("race")[:1],
-        *data.claims("trust"),
-    ]
-    summary = data.claims("summary")
+    summary = [c for c in data.claims("summary") if not isinstance(c.fact, _ELSEWHERE)]
     general = [c for c in summary if isinstance(c.fact, facts.MeanEffects)]
-    first = [*(c for c in summary if c not in general), *contrasts, *general]
-    return [*first[: MOST_LINES - len(last)], *last]
+    chosen = [
+        *data.claims("learning"),
+        *contrasts[:MOST_CONTRASTS],
+        *(c for c in summary if c not in general),
+        *data.claims("experiments"),
+        *data.claims("profile-summary"),
+        *general,
+        *data.claims("race")[:1],
+    ]
+    return chosen[:MOST_BULLETS]
 
 
 def _is_line(fact: Fact) -> bool:
     """Return whether a contrast is stated alone, and named by the scenario."""
     return isinstance(fact, facts.Contrast) and fact.origin == "scenario" and not fact.group
-
-
-def leading_input(data: ReportData) -> Input | None:
-    """Return the input of the answer, or `None` if nothing was compared."""
-    main = _leading(data)
-    label = dict(main.scope).get("input") if main is not None else None
-    inputs = data.plan.inputs
-    return next((i for i in inputs if main is not None and label in (None, i.label)), None)
-
-
-def _leading(data: ReportData) -> Claim | None:
-    """Return the result of the input that the summary is about."""
-    results = data.claims(*MAIN_KINDS)
-    return next(
-        (c for c in results if isinstance(c.fact, (facts.Best, facts.Nothing)) and c.fact.leading),
-        None,
-    )
 
 
 def _no_result(data: ReportData) -> str:
@@ -97,11 +125,11 @@ def _no_result(data: ReportData) -> str:
 SUMMARY = SectionKind(
     "S02",
     "answer",
-    "Summary",
-    "the answer in a few sentences",
+    "Answer",
+    "the answer, what to do, warnings, a figure, and at most five lines",
     build,
     place="report",
-    terminal="all",
+    terminal="last",
 )
 
 
@@ -119,9 +147,7 @@ def findings(data: ReportData) -> tuple[Block, ...]:
 FINDINGS = SectionKind(
     "S17",
     "findings",
-    "Key findings",
+    "Further comparisons",
     "further comparisons that the scenario names in `contrasts`, or those of the best variant",
     findings,
-    place="report",
-    terminal="sentences",
 )

@@ -9,14 +9,18 @@ from bench_framework.report.checks import doubts, noise_floors
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.sections.masthead import trust
 from bench_framework.text.names import capital, closed, first_items, joined
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import NOISE_FLOOR
 from bench_framework.units import counted
 
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted."""
 MOST_DOUBTS = 3
 """Most warnings in the limitations. The appendix has all of them."""
+_STATED: Final = frozenset({"A/A check", "noise floor", NOISE_FLOOR, "warnings"})
+"""Checks that other lines of the section state."""
 _WORDS: Final = {
     "failed": "Failed",
     "other-output": "Other output",
@@ -44,8 +48,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
     return (Bullets((*few, *(Sentence(closed(line)) for line in lines))),)
 
 
-def limitations(data: ReportData) -> tuple[Block, ...]:
-    """Return failures, excluded combinations, warnings about the data, and untested conditions."""
+def how_sure(data: ReportData) -> tuple[Block, ...]:
+    """Return the checks, failures, excluded combinations, warnings, and untested conditions."""
     cells = [cell for item in data.plan.inputs for cell in data.arms(item.id)]
     refused = [cell.label for cell in cells if data.state(cell.id).state in _WORDS]
     lines = []
@@ -67,10 +71,13 @@ def limitations(data: ReportData) -> tuple[Block, ...]:
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
+    checks = (c for c in trust(data) if c.label not in _STATED)
+    known = closed(capital("; ".join(f"{c.label}: {c.figure}" for c in checks)))
     items = [
+        Sentence(known),
+        *(sentence(claim) for claim in data.claims("trust")),
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),
-        Sentence(closed(capital("; ".join(_conditions(data)))), lead="Not measured"),
     ]
     return (Bullets(tuple(items)),)
 
@@ -118,11 +125,11 @@ def _conditions(data: ReportData) -> list[str]:
 UNMEASURED = SectionKind(
     "S25", "unmeasured", "Not measured", "combinations, metrics and sections without results", build
 )
-LIMITATIONS = SectionKind(
+HOW_SURE = SectionKind(
     "S32",
-    "limitations",
-    "Limitations",
-    "failures, doubtful measurements, and conditions that were not tested",
-    limitations,
+    "how-sure",
+    "How sure",
+    "rounds, checks, failures, doubtful measurements, and conditions that were not tested",
+    how_sure,
     place="report",
 )
