@@ -23,6 +23,7 @@ from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute as effects
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.pareto import compute as pareto
+from bench_framework.features.published.compute import left_out
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
@@ -120,6 +121,7 @@ def judge(
     tables = structure.contributions
     rows = derived_values.with_contribution_figures(draft.derived, tables, headline)
     draft = replace(draft, structure=structure, derived=rows)
+    draft = replace(draft, events=(*draft.events, *left_out(plan, draft, builds)))
     return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs))
 
 

@@ -11,6 +11,7 @@ from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
+from bench_framework.model.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
@@ -77,6 +78,17 @@ class Results:
         for experiment in self.plan.experiments:
             if experiment.name == name:
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
+
+    def holds(self, condition: str) -> bool:
+        """Return whether a condition such as ``worker pool is better`` holds on every input."""
+        match = CONDITION.fullmatch(condition)
+        if match is None:
+            return not condition
+        found = [*self.contrast(match["name"]), *self.experiment(match["name"])]
+        return bool(found) and all(
+            e.verdict is not None and e.reason is None and e.verdict.is_as(match["verdict"])
+            for e in found
+        )
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield a derived value on each input, or on some of them."""

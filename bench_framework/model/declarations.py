@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bench_framework.model.policies import Metric
-from bench_framework.model.written import NOT_WRITTEN
+from bench_framework.model.written import NOT_WRITTEN, written_as
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +96,30 @@ class DerivedRow:
     earlier figures, `min`, `max`, `harmonic` and `+ - * /`."""
     assuming: str = ""
     """Assumption of a figure that is projected and not measured; shown with the figure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The result that answers the question of the scenario."""
+
+    contrast: str
+    """Name of the contrast that answers it."""
+    yes: Literal["", "better", "worse", "equivalent"] = ""
+    """Verdict with which the answer is "yes". Any other verdict is "no", and none is "not decided".
+    Default: the answer is the contrast alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Takeaway:
+    """A line of the author below the answer, or a mapping with the text and its condition."""
+
+    text: str
+    """Text of the line. `{contrast: NAME}`, `{experiment: NAME}` and `{derived: NAME}` are replaced by
+    the measured figure with its interval; `{experiment: NAME, metric: peak_rss}` by that of another
+    metric."""
+    holds_if: str = field(default="", metadata=written_as("if"))
+    """Result that must hold, such as `worker pool is better`: a contrast or an experiment, and
+    `better`, `worse` or `equivalent`. Otherwise the page leaves the line out."""
 
 
 @dataclass(frozen=True, slots=True)

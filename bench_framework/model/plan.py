@@ -301,9 +301,12 @@ class Plan:
     """The comparisons that the scenario names, in its order."""
     published: Published | None = None
     """The published report whose claims are tested, `None` without one."""
-    learnings: tuple[str, ...] = ()
-    """Texts of the author with references to results (`model.published.REFERENCE`)."""
+    headline: declared.Headline | None = None
+    """The contrast that answers the question; without it, the design decides."""
+    takeaways: tuple[declared.Takeaway, ...] = ()
+    """Lines of the author with references to results (`model.published.REFERENCE`)."""
     next_steps: tuple[str, ...] = ()
+    """Texts of the author with the same references."""
     confirms: str = ""
     """Id of the record whose suspicious pairs the gate measures again with this plan, or empty."""
     invocation: Invocation = field(default_factory=Invocation)

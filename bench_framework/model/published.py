@@ -173,5 +173,7 @@ REFERENCE: Final = re.compile(
     r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?\}"
 )
 """A reference of an author's text to a result, such as ``{contrast: rayon against tokio}``."""
+CONDITION: Final = re.compile(r"(?P<name>.+) is (?P<verdict>better|worse|equivalent)")
+"""The condition of a takeaway, such as ``worker pool is better``."""
 INTENDED: Final = re.compile(r"\{\s*(?:contrast|experiment|derived)\s*:[^{}]*\}?", re.IGNORECASE)
 """A text that is meant as a reference. One that `REFERENCE` does not match has a mistake."""

@@ -38,6 +38,10 @@ class Verdict(StrEnum):
         """True if there is a significant difference in either direction."""
         return self in _DECIDED
 
+    def is_as(self, word: str) -> bool:
+        """Return whether the verdict is `word`: ``better``, ``worse`` or ``equivalent``."""
+        return {"better": self.better, "worse": self.worse}.get(word, self.value == word)
+
     @property
     def size_uncertain(self) -> bool:
         """True if a significant difference may be smaller than the margin."""

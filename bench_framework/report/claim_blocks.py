@@ -1,13 +1,13 @@
 """Claims as sentences of a report, and the main claim of an input."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
-from bench_framework.text.write import lead
+from bench_framework.text.write import brief, lead
 
 MAIN_KINDS = ("main", "nothing")
 
@@ -17,9 +17,16 @@ def sentence(claim: Claim) -> Sentence:
     return Sentence(claim.text, claim.id, claim.verdict, lead(claim))
 
 
-def claim_bullets(claims: Iterable[Claim]) -> list[Bullets]:
+def brief_sentence(claim: Claim) -> Sentence:
+    """Return a claim as one line of the first screen."""
+    return Sentence(brief(claim), claim.id, claim.verdict, lead(claim))
+
+
+def claim_bullets(
+    claims: Iterable[Claim], text: Callable[[Claim], Sentence] = sentence
+) -> list[Bullets]:
     """Return the sentences of claims as a list, or nothing without claims."""
-    items = tuple(sentence(claim) for claim in claims)
+    items = tuple(text(claim) for claim in claims)
     return [Bullets(items)] if items else []
 
 

@@ -298,10 +298,11 @@ class ReportData:
         claim = self.claim_of(cell_id, metric)
         return claim.id if claim else None
 
-    def page_files(self, table: str) -> tuple[str, ...]:
-        """Return the paths of the pages and of a table; nothing if the folder is unknown."""
-        folder, names = self.record_dir.rstrip("/"), ("report.html", "report.md", "appendix.md")
-        return tuple(f"{folder}/{name}" for name in (*names, table)) if folder else ()
+    @property
+    def page_files(self) -> tuple[str, ...]:
+        """Return the path of the page; nothing if the folder is unknown."""
+        folder = self.record_dir.rstrip("/")
+        return (f"{folder}/report.html",) if folder else ()
 
     def input_name(self, item: Input) -> str:
         """Return the label of an input, or a dash for a program without input."""

@@ -153,7 +153,7 @@ def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, 
 
 
 def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
-    appendix = f"The appendix has {counted(rest, noun)}." if rest else ""
+    appendix = f"{counted(rest, noun).capitalize()} in the appendix." if rest else ""
     return f"{effects_note(compared)} {appendix}".strip()
 
 

@@ -17,11 +17,9 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import (
     LARGEST_RATIO,
     Rounded,
-    decimal,
     plain,
     rounded,
     three_digits,
-    thresholds,
 )
 from bench_framework.text.numbers import (
     TIMES_FROM,
@@ -102,22 +100,6 @@ def _percentage(figures: Figures, margin: float) -> Amount:
     low, high = sorted(bounds)
     text, least, most_text = (fixed(value, ratio.decimals - 2) for value in (figure, low, high))
     return Amount(f"{text}{THIN_SPACE}%", least, most_text, times=False, less=less)
-
-
-def remark(c: Evidence) -> str:
-    """Return how a difference relates to the margin.
-
-    The text is ``below`` if the printed interval is within the margin, ``open`` if it contains the
-    margin, and empty for a difference that is larger.
-    """
-    figures = printed(c)
-    if c.verdict in (Verdict.BETTER, Verdict.WORSE) or figures is None:
-        return ""
-    margin = c.margin or 0.0
-    most = 2 + three_digits(100 * abs(figures[0] - 1))
-    ratio = rounded(*figures, margin=margin, most=most)
-    low, _, high = (decimal(t) for t in thresholds(margin))
-    return "below" if low < ratio.lo and ratio.hi < high else "open"
 
 
 def cost(c: Evidence) -> Amount:

@@ -104,17 +104,17 @@ def has_factor(entries: Sequence[Entry]) -> bool:
     return one_scale(entry.evidence for entry in entries) < TIMES_FROM
 
 
-def doubling(step: Doubling) -> str:
-    """Return the factor of a scaling exponent for twice the input, with its interval."""
-    return numbers.per_doubling(step.exponent, step.lo, step.hi)
+def doubling(step: Doubling, unit: str = "", *, bounds: bool = True) -> str:
+    """Return the factor of a scaling exponent for twice the input, by default with its interval."""
+    return numbers.per_doubling(step.exponent, step.lo, step.hi, unit, bounds=bounds)
 
 
-def times_the(given: Share, noun: str) -> str:
-    """Return a quotient as ``1.21× the rate [1.18, 1.24]``."""
+def times_the(given: Share, noun: str, *, bounds: bool = True) -> str:
+    """Return a quotient as ``1.21× the rate [1.18, 1.24]``, or without its interval."""
     low, high = (given.value, given.value) if given.lo is None else (given.lo, given.hi)
     value = plain(given.value, low, high or given.value, most=3)
-    bounds = f" [{value.lo}, {value.hi}]" if given.lo is not None else ""
-    return f"{value.estimate}× the {noun}{bounds}"
+    interval = f" [{value.lo}, {value.hi}]" if bounds and given.lo is not None else ""
+    return f"{value.estimate}× the {noun}{interval}"
 
 
 def times(values: Sequence[float]) -> tuple[str, ...]:

@@ -280,10 +280,13 @@ def _text(value: Decimal) -> str:
     return f"{value:f}".replace("-", MINUS)
 
 
-def per_doubling(exponent: float, lo: float, hi: float, unit: str = "") -> str:
+def per_doubling(
+    exponent: float, lo: float, hi: float, unit: str = "", *, bounds: bool = True
+) -> str:
     """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
     factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
-    return f"{factor.estimate}{unit} [{factor.lo}, {factor.hi}]"
+    interval = f" [{factor.lo}, {factor.hi}]" if bounds else ""
+    return f"{factor.estimate}{unit}{interval}"
 
 
 def derived_figure(

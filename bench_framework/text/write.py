@@ -61,7 +61,6 @@ FILTERS: Final = {
     "derived": figures.derived,
     "amount": differences.amount,
     "cost": differences.cost,
-    "remark": differences.remark,
     "phase": differences.phase,
     "signed": differences.signed,
     "signed_bounds": differences.signed_bounds,
@@ -145,6 +144,15 @@ def lead(claim: Claim) -> str:
     """Return the words in bold before a line of the summary, or nothing."""
     name = f"{macro_of(claim)}_lead"
     return render(name, claim, claim.fact) if hasattr(_macros(), name) else ""
+
+
+def brief(claim: Claim) -> str:
+    """Return the sentence of a claim in one line without intervals, for the first screen of a page."""
+    name = f"{macro_of(claim)}_brief"
+    if not hasattr(_macros(), name):
+        return say(claim)
+    text = names.closed(render(name, claim, claim.fact))
+    return text if lead(claim) else names.capital(text)
 
 
 def macro_of(claim: Claim) -> str:

@@ -316,7 +316,8 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
         instructions=counts if metric == INSTRUCTIONS else None,
         contrasts=(),
         published=None,
-        learnings=(),
+        headline=None,
+        takeaways=(),
         next_steps=(),
     )
 

@@ -98,7 +98,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         sections=tuple(s for s in sections if not only or s.code in only),
         claims=data.judgement.claims,
         glossary=verdict_glossary(data.plan.judge.margin),
-        files=data.page_files("cells.csv"),
+        files=data.page_files,
     )
 
 

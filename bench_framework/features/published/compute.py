@@ -13,10 +13,11 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
-from bench_framework.model.run import Build
+from bench_framework.model.run import Build, Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import plain, thresholds
 from bench_framework.text import words
+from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
 from bench_framework.units import MINUS, THIN_SPACE
@@ -221,10 +222,21 @@ def published_claims(
         yield Claim(plan.published.title, fact=facts.PublishedCounts(counts=counts))
         for published, result in judged:
             yield _claim(plan, published, result)
-    for text in plan.learnings:
-        yield _author_text("learning", text, results)
+    for takeaway in plan.takeaways:
+        if results.holds(takeaway.holds_if):
+            yield _author_text("takeaway", takeaway.text, results)
     for text in plan.next_steps:
         yield _author_text("next-step", text, results)
+
+
+def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> list[Event]:
+    """Return an event for each takeaway whose condition does not hold."""
+    results = Results(plan, judgement, builds)
+    return [
+        new_event("BX349", "note", condition=takeaway.holds_if, text=takeaway.text)
+        for takeaway in plan.takeaways
+        if not results.holds(takeaway.holds_if)
+    ]
 
 
 def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
@@ -244,7 +256,7 @@ def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
     return replace(claim, margin=only.margin).with_interval(only.interval)
 
 
-def _author_text(kind: Literal["learning", "next-step"], text: str, results: Results) -> Claim:
+def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Results) -> Claim:
     parts: list[str] = []
     cells: dict[str, None] = {}
     end = 0

@@ -13,12 +13,34 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Doubling, Entry
 from bench_framework.model.judgement import Comparison, Derived
+from bench_framework.model.looks import contrast_cells
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Share, Verdict
 from bench_framework.text.names import listed
 
 UNRESOLVED: Final = "not resolved"
 """Word of an exponent whose interval contains a limit between linear and not linear."""
+
+
+def named(view: SummaryView, item: Input) -> list[Claim]:
+    """Return the contrast that the scenario names as the answer."""
+    headline = view.plan.headline
+    if headline is None:
+        return []
+    for contrast, cell, reference in contrast_cells(view.plan, item.id):
+        pair = view.pair(cell.id, reference.id, contrast.metric)
+        if contrast.name == headline.contrast and pair is not None:
+            fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict))
+            return [view.statement(pair, fact)]
+    return []
+
+
+def _says(yes: str, verdict: Verdict) -> Literal["", "yes", "no", "open"]:
+    if not yes:
+        return ""
+    if not verdict.settled:
+        return "open"
+    return "yes" if verdict.is_as(yes) else "no"
 
 
 def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
@@ -187,6 +209,7 @@ def growth(
 
 ANSWERS: Final[tuple[Callable[[SummaryView, Input], list[Claim]], ...]] = (
     before_and_after,
+    named,
     contribution,
     one_at_a_time,
     against_a_limit,

@@ -4,7 +4,7 @@ If the best variants do not differ significantly, a tie-break chooses the recomm
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.plan import Cell, Input
+from bench_framework.model.plan import Input
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.verdict import Verdict
 
@@ -48,34 +48,12 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         is_baseline=leader == baseline.id,
         leading=leading,
         among=view.choice(),
-        common=_in_common(view, (leader, *others)) if others else (),
     )
     claim = Claim(view.label(leader), view.label(baseline.id), metric, scope, fact=fact)
     if compared is not None:
         claim = view.claim(compared, replace(fact, costs=view.headline_costs(compared)))
     cells = tuple(dict.fromkeys((leader, *claim.cells, *others)))
     return replace(claim, cells=cells)
-
-
-def _in_common(view: SummaryView, members: Sequence[str]) -> tuple[str, ...]:
-    """Return the axis values that all of these cells have and other compared cells have not.
-
-    In other designs than the full one, most variants share most values.
-    """
-    if view.plan.design != "full":
-        return ()
-
-    def values_of(cell: Cell) -> dict[str, str]:
-        return dict(view.plan.variant(cell.variant_id).values)
-
-    compared = [values_of(cell) for cell in view.compared(view.cells[members[0]].input_id)]
-    chosen = [values_of(view.cells[member]) for member in members]
-    return tuple(
-        f"{axis}={value}"
-        for axis, value in chosen[0].items()
-        if all(values[axis] == value for values in chosen)
-        and any(values[axis] != value for values in compared)
-    )
 
 
 def _nothing(view: SummaryView, group: BestGroup) -> facts.Nothing:

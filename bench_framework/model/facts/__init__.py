@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from bench_framework.model.facts.answers import (
     ChangeEffects,
     Growth,
+    HeadlineAnswer,
     LadderTotal,
     LimitReached,
     LimitShares,
@@ -102,6 +103,7 @@ __all__ = [
     "GateNote",
     "Grouped",
     "Growth",
+    "HeadlineAnswer",
     "HypothesisResult",
     "Interaction",
     "LadderTotal",
@@ -183,6 +185,7 @@ Fact = (
     | Revisions
     | LimitReached
     | LimitShares
+    | HeadlineAnswer
     | LadderTotal
     | ChangeEffects
     | SingleChanges

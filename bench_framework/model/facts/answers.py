@@ -49,6 +49,20 @@ class LimitShares:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HeadlineAnswer:
+    """The contrast that the scenario names as the answer to its question: the comparison of the claim.
+
+    Attributes:
+        says: whether the verdict is the one with which the answer is "yes"; ``open`` without a verdict.
+            Empty if the question is not one of yes or no.
+    """
+
+    kind: Literal["answer"] = "answer"
+    form: Literal["headline"] = "headline"
+    says: Literal["", "yes", "no", "open"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LadderTotal:
     """The effect of all steps of a ladder together: the comparison of the claim."""
 

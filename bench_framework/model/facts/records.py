@@ -212,6 +212,6 @@ class PublishedCounts:
 class AuthorText:
     """A text of the author: parts of it, and the measured figures that it refers to."""
 
-    kind: Literal["learning", "next-step"]
+    kind: Literal["takeaway", "next-step"]
     parts: tuple[str, ...]
     """Text of the author and figures in turn."""

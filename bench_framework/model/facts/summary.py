@@ -27,8 +27,6 @@ class Best:
     """True for the input that the summary is about."""
     among: tuple[str, ...] = ()
     """The values to which the scenario restricts the choice."""
-    common: tuple[str, ...] = ()
-    """The axis values that all members have and other variants have not."""
     costs: tuple[Evidence, ...] = ()
 
     @property

@@ -149,7 +149,7 @@ class _Page:
 
     def said(self, sentences: tuple[Sentence, ...], mark: str = "", *, bold: bool = False) -> None:
         """Append sentences as one paragraph."""
-        said = " ".join(f"{s.lead}. {s.text}" if s.lead else s.text for s in sentences)
+        said = " ".join(f"{s.lead}: {s.text}" if s.lead else s.text for s in sentences)
         self.text(f"{mark}{said}", bold=bold)
 
     def sentences(
@@ -260,8 +260,4 @@ def _labels(rows: tuple[Row, ...], width: int, page: _Page) -> tuple[list[str], 
     names = [page.plain(row.cells[0].text) for row in rows]
     cut = cut_distinct(names, width, page.mark)
     legend = [f"{cut[name]} = {name}" for name in names if cell_len(name) > width]
-    labels = [
-        f"{name} (base)" if row.baseline and cell_len(name) + 7 <= width else cut[name]
-        for row, name in zip(rows, names, strict=True)
-    ]
-    return labels, legend
+    return [cut[name] for name in names], legend

@@ -84,13 +84,15 @@ def trust(data: ReportData) -> tuple[Check, ...]:
 
 def run_line(data: ReportData) -> str:
     """Return the first line of the terminal page."""
+    counts = coverage(data.plan, data.judgement.states)
     facts = (
-        configurations(data),
+        data.plan.name,
+        _when(data),
+        counted(data.host.cores, "core"),
         _rounds(data, " rounds"),
-        f"noise floor {_noise(data)}",
-        f"margin {format_percent(data.margin)}",
     )
-    return "  ".join((data.plan.name, _when(data), ", ".join(facts)))
+    missing = configurations(data) if counts.measured != counts.planned else ""
+    return " · ".join(filter(None, (*facts, missing)))
 
 
 def configurations(data: ReportData) -> str:

@@ -8,6 +8,7 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
+    brief_sentence,
     claim_bullets,
     leading_claim,
     leading_input,
@@ -42,7 +43,10 @@ def build(data: ReportData) -> tuple[Block, ...]:
         return (Fallback(_no_result(data)),)
     blocks: list[Block | None] = [Paragraph((sentence(answer[0]),), lead=True)]
     blocks += [_decision(data), *_warnings(data), figure_and_tables(data)[0]]
-    return (*(block for block in blocks if block is not None), *claim_bullets(lines(data)))
+    return (
+        *(block for block in blocks if block is not None),
+        *claim_bullets(lines(data), brief_sentence),
+    )
 
 
 def _answer(data: ReportData) -> tuple[Claim, ...]:
@@ -100,7 +104,7 @@ def lines(data: ReportData) -> list[Claim]:
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, _ELSEWHERE)]
     general = [c for c in summary if isinstance(c.fact, facts.MeanEffects)]
     chosen = [
-        *data.claims("learning"),
+        *data.claims("takeaway"),
         *contrasts[:MOST_CONTRASTS],
         *(c for c in summary if c not in general),
         *data.claims("experiments"),

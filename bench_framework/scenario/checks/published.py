@@ -6,7 +6,7 @@ from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import INTENDED, REFERENCE, Figure, parse_figure
+from bench_framework.model.published import CONDITION, INTENDED, REFERENCE, Figure, parse_figure
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
@@ -17,14 +17,35 @@ CLAIMS: Path = ("published", "claims")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
-    """Yield the problems of names in published claims, learnings and next steps."""
+    """Yield the problems of names in published claims, takeaways and next steps."""
     spec = scenario.spec
     for index, part in enumerate(spec.published.claims if spec.published is not None else ()):
         yield from _claim(scenario, (*CLAIMS, index), part)
-    for key, texts in (("learnings", spec.learnings), ("next-steps", spec.next_steps)):
-        for index, text in enumerate(texts):
-            for intended in INTENDED.finditer(text):
-                yield from _written(scenario, (key, index), intended[0])
+    for index, takeaway in enumerate(spec.takeaways):
+        place: Path = ("takeaways", index)
+        for intended in INTENDED.finditer(takeaway.text):
+            yield from _written(scenario, place, intended[0])
+        if takeaway.holds_if:
+            yield from _condition(scenario, (*place, "if"), takeaway.holds_if)
+    for index, text in enumerate(spec.next_steps):
+        for intended in INTENDED.finditer(text):
+            yield from _written(scenario, ("next-steps", index), intended[0])
+    if spec.headline is not None:
+        yield from _reference(
+            scenario, ("headline", "contrast"), "contrast", spec.headline.contrast
+        )
+
+
+def _condition(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
+    """Yield the problems of the condition of a takeaway."""
+    match = CONDITION.fullmatch(text)
+    if match is None:
+        yield scenario.value_problem(place, "BC102.not-a-condition", text=text)
+        return
+    spec = scenario.spec
+    known = [*(c.name for c in spec.contrasts), *(e.name for e in spec.experiments if not e.at)]
+    what, name = "contrast or experiment", match["name"]
+    yield from scenario.unknown(place, "BC206.no-result", name, known, what=what, name=name)
 
 
 def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import Note
+from bench_framework.model.declarations import Headline, Note
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.policies import GatePolicy
 from bench_framework.scenario import scalars
@@ -154,12 +154,12 @@ class ScenarioFile(Part):
     published: parts.PublishedPart | None = None
     """A published report, and what tests each of its claims. The report says which are
     confirmed."""
-    learnings: list[Text] = []
-    """Learnings of the author. `{contrast: NAME}`, `{experiment: NAME}` and `{derived: NAME}` are
-    replaced by the measured figure with its interval; `{experiment: NAME, metric: peak_rss}` by
-    that of another metric."""
+    headline: Annotated[Headline, PlanPart()] | None = None
+    """The result that answers the question. Default: by the design."""
+    takeaways: list[parts.TakeawayPart] = []
+    """Lines of the author below the answer."""
     next_steps: list[Text] = Field(default=[], alias="next-steps")
-    """Plans of the author. They may contain the same references."""
+    """Plans of the author. They may contain the references of `takeaways`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

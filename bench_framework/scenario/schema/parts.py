@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import DerivedRow
+from bench_framework.model.declarations import DerivedRow, Takeaway
 from bench_framework.model.policies import HostPolicy
 from bench_framework.model.published import TestKind
 from bench_framework.scenario import scalars
@@ -127,6 +127,13 @@ Derived: TypeAlias = Annotated[
     DerivedRow,
     PlanPart(also=SCALAR),
     BeforeValidator(lambda value: {"formula": value} if isinstance(value, Scalar) else value),
+]
+
+
+TakeawayPart: TypeAlias = Annotated[
+    Takeaway,
+    PlanPart(also=SCALAR),
+    BeforeValidator(lambda value: {"text": value} if isinstance(value, Scalar) else value),
 ]
 
 

@@ -13,6 +13,7 @@ from typing import Final
 from bench_framework.errors import UsageError
 from bench_framework.features.document import build_document
 from bench_framework.model.judgement import Judgement
+from bench_framework.report.context import ReportData
 from bench_framework.store import embedded, layout, tables, wire
 from bench_framework.store.embedded import Embedded
 from bench_framework.store.finding import is_record
@@ -38,14 +39,11 @@ def judge_embedded(embedded: Embedded) -> Judgement:
     return pages.judge_contents(embedded.frame.plan, embedded.contents, embedded.frame.profiles)
 
 
-def render_embedded(
-    embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
-) -> dict[str, str]:
-    """Render a page again: file name → text. Raises `UsageError` (BX113): a custom template."""
-    frame, contents = embedded.frame, embedded.contents
-    data = pages.contents_data(
+def _data(embedded: Embedded, judgement: Judgement) -> ReportData:
+    frame = embedded.frame
+    return pages.contents_data(
         frame.plan,
-        contents,
+        embedded.contents,
         judgement,
         frame.host,
         record_dir=frame.record_dir,
@@ -53,6 +51,14 @@ def render_embedded(
         tuning=frame.tuning,
         profiles=frame.profiles,
     )
+
+
+def render_embedded(
+    embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
+) -> dict[str, str]:
+    """Render a page again: file name → text. Raises `UsageError` (BX113): a custom template."""
+    frame, contents = embedded.frame, embedded.contents
+    data = _data(embedded, judgement)
     runs = pages.embedded_runs(data, contents, frame.templates)
     document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
@@ -81,8 +87,8 @@ def is_published(folder: Path) -> bool:
     return is_page and not is_record(folder)
 
 
-def publish(page: Path, folder: Path) -> list[Path]:
-    """Write the published report of a page to a folder, and return its main files.
+def publish(page: Path, folder: Path) -> pages.Pages:
+    """Write the published report of a page to a folder, which can be its own.
 
     Raises:
         UsageError: BX101, the page cannot be read; BX104, the folder contains something else.
@@ -94,14 +100,17 @@ def publish(page: Path, folder: Path) -> list[Path]:
     if used and not is_published(folder):
         raise UsageError("BX104.foreign-folder", folder=folder)
     content = embedded.read(read_page(page))
+    judgement = judge_embedded(content)
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
-        for name, text in published_files(content, judge_embedded(content)).items()
+        for name, text in published_files(content, judgement).items()
     }
     for name in ("figures", "profiles"):  # an earlier version can have other figures
         layout.replace_folder(folder / name, {})
     layout.write_all(folder, files)
-    return [folder / name for name in files if name.endswith((".html", ".md", ".gz"))]
+    written = tuple(folder / name for name in files if name.endswith((".html", ".md", ".gz")))
+    document = pages.located(build_document(_data(content, judgement)), folder)
+    return pages.Pages(folder, written, document)
 
 
 def unpack(page: Path, folder: Path) -> Record:

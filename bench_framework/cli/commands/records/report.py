@@ -39,8 +39,11 @@ def report(
     from bench_framework.workflow.records import embedded_runs
 
     console: Console = context.obj
-    if publish is not None and embedded_runs.is_published(Path(record)):
-        for path in embedded_runs.publish(Path(record) / PAGE, publish):
+    if embedded_runs.is_published(Path(record)):
+        pages = embedded_runs.publish(Path(record) / PAGE, publish or Path(record))
+        if "term" in parse_formats(formats):
+            console.emit_pages(pages)
+        for path in () if console.json else pages.files:
             console.say(f"wrote {path}")
         return
     console.warn_of_changes(record)
@@ -52,6 +55,6 @@ def report(
         template=template,
     )
     console.emit_pages(pages)
-    published = embedded_runs.publish(pages.record / PAGE, publish) if publish else []
+    published = embedded_runs.publish(pages.record / PAGE, publish).files if publish else ()
     for path in () if console.json else (*pages.files, *published):
         console.say(f"wrote {path}")
