@@ -79,15 +79,15 @@ class Results:
             if experiment.name == name:
                 yield from self.against_baseline(experiment.variant_id, metric, inputs)
 
-    def holds(self, condition: str) -> bool:
-        """Return whether a condition such as ``worker pool is better`` holds on every input."""
+    def fulfils(self, condition: str) -> bool:
+        """Return whether a condition such as ``worker pool is better`` is fulfilled on every input."""
         match = CONDITION.fullmatch(condition)
         if match is None:
             return not condition
-        found = [*self.contrast(match["name"]), *self.experiment(match["name"])]
-        return bool(found) and all(
+        results = [*self.contrast(match["name"]), *self.experiment(match["name"])]
+        return bool(results) and all(
             e.verdict is not None and e.reason is None and e.verdict.is_as(match["verdict"])
-            for e in found
+            for e in results
         )
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:

@@ -117,8 +117,8 @@ class Takeaway:
     """Text of the line. `{contrast: NAME}`, `{experiment: NAME}` and `{derived: NAME}` are replaced by
     the measured figure with its interval; `{experiment: NAME, metric: peak_rss}` by that of another
     metric."""
-    holds_if: str = field(default="", metadata=written_as("if"))
-    """Result that must hold, such as `worker pool is better`: a contrast or an experiment, and
+    condition: str = field(default="", metadata=written_as("if"))
+    """Result that is required, such as `worker pool is better`: a contrast or an experiment, and
     `better`, `worse` or `equivalent`. Otherwise the page leaves the line out."""
 
 

@@ -178,9 +178,9 @@ class Table(Block, kind="table"):
         """Return the table without drawn columns, for an output of text."""
         return self._with([not column.drawn for column in self.columns])
 
-    def _with(self, kept: Sequence[bool]) -> Self:
-        columns = tuple(itertools.compress(self.columns, kept))
-        rows = (replace(r, cells=tuple(itertools.compress(r.cells, kept))) for r in self.rows)
+    def _with(self, places: Sequence[bool]) -> Self:
+        columns = tuple(itertools.compress(self.columns, places))
+        rows = (replace(r, cells=tuple(itertools.compress(r.cells, places))) for r in self.rows)
         return replace(self, columns=columns, rows=tuple(rows))
 
 

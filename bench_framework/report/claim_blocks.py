@@ -50,3 +50,21 @@ def leading_input(data: ReportData) -> Input | None:
     label = dict(main.scope).get("input") if main is not None else None
     inputs = data.plan.inputs
     return next((i for i in inputs if main is not None and label in (None, i.label)), None)
+
+
+def recommended(data: ReportData) -> tuple[Claim, ...]:
+    """Return the recommendations that the data support.
+
+    They are omitted for two revisions of one program, if outputs differ, and if no variant is shown to be
+    better than another.
+    """
+    if data.outputs_differ or data.plan.revisions is not None or nothing_better(data):
+        return ()
+    return data.claims("recommendation")
+
+
+def nothing_better(data: ReportData) -> bool:
+    """Return whether variants were compared and none is shown to be better than another."""
+    groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
+    all_best = (len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups)
+    return bool(groups) and all(all_best)

@@ -153,7 +153,17 @@ def change(metric: str, *, higher: bool) -> tuple[str, str]:
 
 _SIGNS: Final = str.maketrans("\u202f\u2009−×÷–—µ·“”’", '  -x/--u-""\'')
 _LONG_SIGNS: Final = str.maketrans(
-    {"≈": "~=", "→": "->", "…": "...", "∞": "inf", "≤": "<=", "≥": ">=", "θ": "theta", "ρ": "rho"}
+    {
+        "≈": "~=",
+        "→": "->",
+        "…": "...",
+        "∞": "inf",
+        "≤": "<=",
+        "≥": ">=",
+        "θ": "theta",
+        "ρ": "rho",
+        "⚠": "!",
+    }
 )
 
 

@@ -22,7 +22,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE, figure_and_tables
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.store.harnesses import readers
@@ -70,8 +70,10 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     """Return the document of a set. If codes are given, it has only these sections."""
     main = HEADLINE.section(data)
     first, *rest = map(sentence, (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits")))
-    lines = (blocks.Paragraph((first,), lead=True), blocks.Bullets(tuple(rest)))
-    answer = Section("S02", "answer", "Summary", lines, terminal="all")
+    figure, _ = figure_and_tables(data)
+    lead = blocks.Paragraph((first,), lead=True)
+    lines = (lead, *([figure] if figure else []), blocks.Bullets(tuple(rest)))
+    answer = Section("S02", "answer", "Answer", lines, terminal="all")
     sections = [answer, *([main] if main is not None else []), _results(data, imported)]
     if any(c.family == "memory" for c in data.judgement.comparisons):
         memory = MEMORY.section(data)
@@ -79,10 +81,10 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     checks = _checks(imported)
     quality = (blocks.Checklist(checks),)
     sections.append(Section("S21", "quality", "Data quality", quality, "appendix"))
-    lead = blocks.Paragraph(
+    about = blocks.Paragraph(
         (Sentence("Figures measured one command after the other cannot show:"),)
     )
-    cannot = (lead, blocks.Bullets(tuple(map(Sentence, CANNOT))))
+    cannot = (about, blocks.Bullets(tuple(map(Sentence, CANNOT))))
     sections.append(_origin(imported))
     sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
     margin = format_percent(data.plan.judge.margin)

@@ -17,7 +17,7 @@ from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left
-from bench_framework.report.claim_blocks import claim_bullets
+from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import INTERVAL, change_text, drawn, in_times, plain_interval
@@ -42,7 +42,7 @@ KEEP: Final = {
     Verdict.BETTER_SIZE_UNCERTAIN: "small gain",
     Verdict.WORSE_SIZE_UNCERTAIN: "small loss",
     Verdict.EQUIVALENT: "no difference",
-    Verdict.INCONCLUSIVE: "undecided",
+    Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.SINGLE_RUN: "one run only",
     Verdict.OTHER_OUTPUT: "output differs",
     Verdict.NOT_COMPARABLE: "ran otherwise",
@@ -141,7 +141,7 @@ def _keep(
 
 def _is_used(data: ReportData, experiment: Experiment) -> bool:
     """Return whether a recommended variant contains a change."""
-    chosen = (data.plan.cell(c.cells[0]).variant_id for c in data.claims("recommendation"))
+    chosen = (data.plan.cell(c.cells[0]).variant_id for c in recommended(data))
     return any(
         experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
         for i in chosen

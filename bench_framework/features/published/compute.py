@@ -223,19 +223,19 @@ def published_claims(
         for published, result in judged:
             yield _claim(plan, published, result)
     for takeaway in plan.takeaways:
-        if results.holds(takeaway.holds_if):
+        if results.fulfils(takeaway.condition):
             yield _author_text("takeaway", takeaway.text, results)
     for text in plan.next_steps:
         yield _author_text("next-step", text, results)
 
 
 def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> list[Event]:
-    """Return an event for each takeaway whose condition does not hold."""
+    """Return an event for each takeaway whose condition is not fulfilled."""
     results = Results(plan, judgement, builds)
     return [
-        new_event("BX349", "note", condition=takeaway.holds_if, text=takeaway.text)
+        new_event("BX349", "note", condition=takeaway.condition, text=takeaway.text)
         for takeaway in plan.takeaways
-        if not results.holds(takeaway.holds_if)
+        if not results.fulfils(takeaway.condition)
     ]
 
 

@@ -22,7 +22,7 @@ UNRESOLVED: Final = "not resolved"
 """Word of an exponent whose interval contains a limit between linear and not linear."""
 
 
-def named(view: SummaryView, item: Input) -> list[Claim]:
+def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
     """Return the contrast that the scenario names as the answer."""
     headline = view.plan.headline
     if headline is None:
@@ -209,7 +209,7 @@ def growth(
 
 ANSWERS: Final[tuple[Callable[[SummaryView, Input], list[Claim]], ...]] = (
     before_and_after,
-    named,
+    named_contrast,
     contribution,
     one_at_a_time,
     against_a_limit,

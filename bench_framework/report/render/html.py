@@ -129,7 +129,8 @@ def row_class(row: Row) -> Markup:
 def cell_class(cell: Cell, column: Column) -> Markup:
     """Return the class attribute of a cell; right-aligned numbers have none, as a page has many."""
     aligned = "" if column.align != "left" or not cell.text else "notes" if column.prose else "t"
-    return _class(aligned, f"v-{cell.verdict.value}" if cell.verdict else "")
+    drawn = "drawn" if column.drawn else ""
+    return _class(aligned, drawn, f"v-{cell.verdict.value}" if cell.verdict else "")
 
 
 def _class(*names: str) -> Markup:

@@ -11,7 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- the 
 
 from bench_framework.errors import UsageError
 
-CONTEXT_VERSION: Final = 1
+CONTEXT_VERSION: Final = 2
 """Version of the template variables. It increases if one is changed or removed."""
 MARKS: Final = {"pass": "✓", "warn": "⚠", "fail": "✕", "unknown": "·"}
 """Sign of each answer of a check."""

@@ -64,7 +64,7 @@ def render(
         if section not in last and (full or section.terminal != "nothing"):
             page.blocks(section.blocks, tables=full or section.terminal == "all", full=full)
     for section in last:
-        page.answer(section.blocks)
+        page.answer(section.blocks, full=full)
     page.end(document)
     return "\n".join(line.rstrip() for line in page.lines).rstrip() + "\n"
 
@@ -132,25 +132,29 @@ class _Page:
                 case _:
                     pass
 
-    def answer(self, blocks: Sequence[Block]) -> None:
-        """Append the warnings, then the answer and the decision."""
+    def answer(self, blocks: Sequence[Block], *, full: bool) -> None:
+        """Append the warnings, then the answer and the decision; with `full`, the lines below them."""
         for box in (block for block in blocks if isinstance(block, Box)):
             if box.tone == "warning":
                 self.gap()
-                self.said(box.sentences, f"{WARNING} ")
+                self.sentence(box.sentences, f"{WARNING} ")
         self.gap()
         for block in blocks:
             if isinstance(block, Paragraph):
-                self.said(block.sentences, bold=True)
+                self.sentence(block.sentences, bold=True)
             elif isinstance(block, Fallback):
                 self.text(block.text)
             elif isinstance(block, Box) and block.tone == "decision":
-                self.said(block.sentences)
+                self.sentence(block.sentences)
+            elif full:
+                self.blocks((block,), tables=True, full=True)
 
-    def said(self, sentences: tuple[Sentence, ...], mark: str = "", *, bold: bool = False) -> None:
+    def sentence(
+        self, sentences: tuple[Sentence, ...], mark: str = "", *, bold: bool = False
+    ) -> None:
         """Append sentences as one paragraph."""
-        said = " ".join(f"{s.lead}: {s.text}" if s.lead else s.text for s in sentences)
-        self.text(f"{mark}{said}", bold=bold)
+        line = " ".join(f"{s.lead}: {s.text}" if s.lead else s.text for s in sentences)
+        self.text(f"{mark}{line}", bold=bold)
 
     def sentences(
         self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False
@@ -162,7 +166,7 @@ class _Page:
         self.printed.update(s.claim or s.text for s in fresh)
         if not close:
             self.gap()
-        self.said(tuple(fresh), bold=bold)
+        self.sentence(tuple(fresh), bold=bold)
 
     def table(self, given: Table) -> None:
         """Append a table. Columns are dropped in their order until it fits."""

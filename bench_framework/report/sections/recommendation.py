@@ -7,6 +7,7 @@ from typing import Final
 
 from bench_framework.model.plan import Variant, filled
 from bench_framework.report.blocks import Block, Code
+from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
@@ -16,13 +17,11 @@ MOST_BLOCKS: Final = 3
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return what to paste for each recommended variant, and the commands that repeat the record."""
     blocks: list[Block] = []
-    if data.plan.revisions is None and not data.outputs_differ:
-        claims = data.claims("recommendation")
-        chosen = dict.fromkeys(data.plan.cell(c.cells[0]).variant_id for c in claims)
-        for variant in map(data.plan.variant, list(chosen)[:MOST_BLOCKS]):
-            files, command = files_of(variant), command_of(data, variant)
-            blocks += [Code(files, "toml", f"Build {variant.label}")] if files else []
-            blocks += [Code(command, "sh", f"Run {variant.label}")] if command else []
+    chosen = dict.fromkeys(data.plan.cell(c.cells[0]).variant_id for c in recommended(data))
+    for variant in map(data.plan.variant, list(chosen)[:MOST_BLOCKS]):
+        files, command = files_of(variant), command_of(data, variant)
+        blocks += [Code(files, "toml", f"Build {variant.label}")] if files else []
+        blocks += [Code(command, "sh", f"Run {variant.label}")] if command else []
     commands = data.commands or (f"benchctl run {data.plan.name}",)
     return (*blocks, Code("\n".join(commands), "sh", "Measure again" if blocks else ""))
 

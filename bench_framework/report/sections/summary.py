@@ -12,6 +12,8 @@ from bench_framework.report.claim_blocks import (
     claim_bullets,
     leading_claim,
     leading_input,
+    nothing_better,
+    recommended,
     sentence,
 )
 from bench_framework.report.context import ReportData
@@ -20,16 +22,15 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import trust
 from bench_framework.text.names import capital, closed
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import NOISE_FLOOR
 
 MOST_BULLETS: Final = 5
 MOST_CONTRASTS: Final = 2
 MOST_RECOMMENDED: Final = 2
+_NOISE: Final = frozenset({"A/A check", "noise floor"})
+"""Checks that change how a reader may use the answer if they do not pass."""
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
 )
-_ELSEWHERE: Final = (facts.UnstableRatios,)
-"""Facts of the summary that the page states before the figure."""
 OUTPUTS_DIFFER: Final = Sentence(
     "The variants may do different work: no figure of this page compares them fairly.",
     lead="Outputs differ",
@@ -56,14 +57,10 @@ def _answer(data: ReportData) -> tuple[Claim, ...]:
 
 def _decision(data: ReportData) -> Box | None:
     """Return which variant to use, or that no variant is shown to be better."""
-    if data.outputs_differ or data.plan.revisions is not None:
-        return None
-    chosen = data.claims("recommendation")
-    groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
-    if all(len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups):
-        return Box("decision", (NOTHING_BETTER,)) if groups else None
-    sentences = tuple(replace(sentence(c), lead="") for c in chosen[:MOST_RECOMMENDED])
-    return Box("decision", sentences) if sentences else None
+    chosen = tuple(replace(sentence(c), lead="") for c in recommended(data)[:MOST_RECOMMENDED])
+    if not chosen and nothing_better(data) and data.plan.revisions is None:
+        chosen = (NOTHING_BETTER,)
+    return Box("decision", chosen) if chosen else None
 
 
 def _warnings(data: ReportData) -> Iterator[Box]:
@@ -74,7 +71,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
     for check in trust(data):
-        if check.mark == "fail" or (check.label == NOISE_FLOOR and check.mark == "warn"):
+        if check.label in _NOISE and check.mark in {"warn", "fail"}:
             text = f"{closed(capital(f'{check.label}: {check.figure}'))}"
             yield Box("warning", (Sentence(text),))
 
@@ -101,16 +98,15 @@ def lines(data: ReportData) -> list[Claim]:
         for c in _contrasts(data, "grouped")
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
     ]
-    summary = [c for c in data.claims("summary") if not isinstance(c.fact, _ELSEWHERE)]
-    general = [c for c in summary if isinstance(c.fact, facts.MeanEffects)]
+    summary = [c for c in data.claims("summary") if not isinstance(c.fact, facts.UnstableRatios)]
+    first = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
     chosen = [
         *data.claims("takeaway"),
         *contrasts[:MOST_CONTRASTS],
-        *(c for c in summary if c not in general),
-        *data.claims("experiments"),
-        *data.claims("profile-summary"),
-        *general,
+        *first,
+        *data.claims("experiments", "profile-summary"),
         *data.claims("race")[:1],
+        *(c for c in summary if c not in first),
     ]
     return chosen[:MOST_BULLETS]
 

@@ -71,10 +71,10 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
-    checks = (c for c in trust(data) if c.label not in _STATED)
-    known = closed(capital("; ".join(f"{c.label}: {c.figure}" for c in checks)))
+    checks = [c for c in trust(data) if c.label not in _STATED] if data.measured_blocks else []
+    known = [closed(capital("; ".join(f"{c.label}: {c.figure}" for c in checks)))] if checks else []
     items = [
-        Sentence(known),
+        *map(Sentence, known),
         *(sentence(claim) for claim in data.claims("trust")),
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),

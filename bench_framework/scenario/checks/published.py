@@ -25,8 +25,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         place: Path = ("takeaways", index)
         for intended in INTENDED.finditer(takeaway.text):
             yield from _written(scenario, place, intended[0])
-        if takeaway.holds_if:
-            yield from _condition(scenario, (*place, "if"), takeaway.holds_if)
+        if takeaway.condition:
+            yield from _condition(scenario, (*place, "if"), takeaway.condition)
     for index, text in enumerate(spec.next_steps):
         for intended in INTENDED.finditer(text):
             yield from _written(scenario, ("next-steps", index), intended[0])

@@ -63,7 +63,7 @@ def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
     (line,) = report.claims_of("experiments")
     assert line.startswith("Inconclusive: 200 concurrent, ")
     rows = [
-        line for line in report.page.splitlines() if line.startswith("| ") and "| worse |" in line
+        line for line in report.page.splitlines() if line.startswith("| ") and "; worse |" in line
     ]
     assert len(rows) == len(T_VALUES)
     assert all("inconclusive" in row.lower() and "slower" not in row for row in rows)

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import DerivedRow, Experiment, NamedCell, NamedContrast
+from bench_framework.model.declarations import (
+    DerivedRow,
+    Experiment,
+    Headline,
+    NamedCell,
+    NamedContrast,
+    Takeaway,
+)
 from bench_framework.model.facts import Claim, PublishedResult
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
@@ -269,7 +276,7 @@ def test_a_linear_claim_is_tested_by_the_exponents(
     assert "exponent" in fact_of(result).measured
 
 
-def test_learnings_quote_the_record(example: Study) -> None:
+def test_takeaways_quote_the_record_if_their_condition_is_fulfilled(example: Study) -> None:
     plan = example.plan
     ids = [variant_id(plan, arm) for arm in ("quick", "slow")]
     inputs = tuple(i.id for i in plan.inputs)
@@ -277,14 +284,19 @@ def test_learnings_quote_the_record(example: Study) -> None:
         plan,
         contrasts=(NamedContrast("quick or slow", ids[0], ids[1], inputs, "wall"),),
         experiments=(Experiment("fast", ids[0], (("arm", "quick"),)),),
-        learnings=(
-            "It is {contrast: quick or slow}; {experiment: fast, metric: peak_rss}.",
-            "{experiment: gone} {as is}",
+        headline=Headline("quick or slow", "better"),
+        takeaways=(
+            Takeaway("It is {contrast: quick or slow}; {experiment: fast, metric: peak_rss}."),
+            Takeaway("{experiment: gone} {as is}"),
+            Takeaway("Quick pays.", "quick or slow is better"),
+            Takeaway("Slow pays.", "fast is worse"),
         ),
         next_steps=("Try {experiment: fast} again.",),
     )
     claims = judged(example, plan)
-    first, second = claims["learning"]
+    first, second, third = claims["takeaway"]
+    assert third.text == "Quick pays."
+    assert claims["answer"][0].text.startswith("Yes: quick is 2.6")
     assert first.text.startswith("It is 2.6")
     assert "× faster [" in first.text
     assert "as much memory [" in first.text

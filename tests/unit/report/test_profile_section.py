@@ -127,7 +127,7 @@ def test_a_profile_adds_a_line_to_the_summary_and_changes_no_result(data: Report
         assert before.section(code) == after.section(code)
     assert "Where the time goes" not in str(before.section("S02"))
     assert "Where the time goes" in str(after.section("S02"))
-    assert "Where the time goes" in terminal.render(after)
+    assert "Where the time goes" in terminal.render(after, full=True)
 
 
 def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:

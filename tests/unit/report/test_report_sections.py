@@ -18,13 +18,12 @@ from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import Document, ReportData, checks
 from bench_framework.report.blocks import (
+    Box,
     Bullets,
     Code,
     Facts,
     Fallback,
     Figure,
-    Heading,
-    Paragraph,
     Row,
     Section,
     Table,
@@ -57,7 +56,7 @@ def texts(r: Row) -> list[str]:
 
 
 def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
-    # The sample has no change of sign, sessions, pairs, other metrics, published claims or learnings.
+    # The sample has no change of sign, sessions, pairs, other metrics, published claims or next steps.
     assert [s.code for s in document.sections] == [
         kind.code
         for kind in SECTIONS
@@ -73,9 +72,9 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
 
 
 def test_a_record_of_less_than_a_minute_has_one_time(data: ReportData) -> None:
-    assert "  2026-03-02 17:04 to 17:22  " in masthead.run_line(data)
+    assert " · 2026-03-02 17:04 to 17:22 · " in masthead.run_line(data)
     short = replace(data, finished=data.started)
-    assert "  2026-03-02 17:04  " in masthead.run_line(short)
+    assert " · 2026-03-02 17:04 · " in masthead.run_line(short)
 
 
 def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -> None:
@@ -99,11 +98,11 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
     assert "smol against rayon" not in leads(changed)
 
 
-def test_the_results_are_plot_and_table_of_the_largest_input_then_all_inputs(
+def test_the_results_are_a_table_of_the_largest_input_then_all_inputs(
     document: Document,
 ) -> None:
-    plot, table, by_input = section(document, "S03").blocks
-    assert isinstance(plot, Figure)
+    (plot,) = (b for b in section(document, "S02").blocks if isinstance(b, Figure))
+    table, by_input = section(document, "S03").blocks
     assert isinstance(table, Table)
     assert isinstance(by_input, Table)
     assert plot.chart == "forest"
@@ -167,7 +166,7 @@ def test_a_long_table_keeps_the_baselines_and_names_the_number_of_the_others(
     labels = [r.cells[0].text for r in table.rows]
     assert len(labels) == 4
     assert {"rayon+system", "rayon+jemalloc"} <= set(labels)
-    assert table.note.endswith("The appendix has 9 more variants.")
+    assert table.note.endswith("9 more variants in the appendix.")
 
 
 def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
@@ -190,7 +189,7 @@ def test_percentages_replace_factors_where_no_ratio_reaches_one_and_a_half(
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
     holes = 3 * (Hole((), Reason(ReasonCode.UNSELECTED, "io=mmap")),)
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))
-    (block,) = unmeasured.limitations(replace(data, plan=plan))
+    (block,) = unmeasured.how_sure(replace(data, plan=plan))
     assert isinstance(block, Bullets)
     lines = [item.text for item in block.items]
     assert "-k selects 39 of 42 configurations." in lines
@@ -225,17 +224,18 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
     first, _, last = table.rows
     assert first.verdict is Verdict.WORSE
     assert "slower [" in texts(first)[2]
-    before, after = first.cells[3].value, first.cells[1].value
+    assert first.cells[3].drawn is not None
+    before, after = first.cells[4].value, first.cells[1].value
     assert isinstance(before, float)
     assert isinstance(after, float)
     assert before < after
-    assert texts(last)[1:4] == [DASH, "≠ other output", DASH]
-    assert [c.title for c in table.columns][1:4] == [
+    assert texts(last)[1:5] == [DASH, "≠ other output", "", DASH]
+    assert [c.title for c in table.without_drawings().columns][1:4] == [
         "Time at working tree, ms",
         "vs aaaaaaa [95\u202f% CI]",
         "Time at aaaaaaa, ms",
     ]
-    figure, again = headline.build(changed)
+    figure, (again,) = headline.figure_and_tables(changed)
     assert isinstance(figure, Figure)
     assert [point.label for point in figure.points] == ["10MiB", "50MiB"]
     assert again == table
@@ -244,29 +244,31 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
 def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:
     published = Published("Blocks", "", "", (), decisions=True)
     other = replace(data, plan=replace(data.plan, published=published))
-    experiments = tables(section(build_document(other), "S12"))[0]
-    assert experiments.columns[3].title == "Decision of the original report"
-    assert experiments.caption.startswith("Experiments that the original report did not adopt.")
+    changes = [tables(section(build_document(d), "S11"))[0] for d in (data, other)]
+    assert [c.columns[1].title for c in changes] == ["The author", "The original report"]
 
 
-def test_an_adopted_change_has_four_lines_with_its_measured_effect(data: ReportData) -> None:
+def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: ReportData) -> None:
     experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
-    document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
-    assert document.section("S12") is None
-    blocks = section(document, "S11").blocks
-    assert [b.text for b in blocks if isinstance(b, Heading)] == [e.name for e in experiments]
-    facts = [dict(b.pairs) for b in blocks if isinstance(b, Facts)]
-    assert facts[1]["What"] == "allocator: system → jemalloc"
-    assert facts[1]["Author's reason"] == "a hope"
-    assert facts[1]["Implementation"] == "feature jemalloc"
-    # The author adopted a change that the runs show to be slower. The line reports the runs.
-    results = [fact["Result"] for fact in facts]
-    assert results[0].startswith(
-        "vs baseline: time +3.1\u202f% [+1.2, +5.0] (△ slower, size uncertain)"
-    )
-    assert "(▼ faster); memory +21.0\u202f%" in results[1]
-    assert results[1].endswith("binary size +226\u202fKiB")
-    assert "(? inconclusive)" in results[2]
+    plan = replace(data.plan, experiments=experiments)
+    rows = tables(section(build_document(replace(data, plan=plan)), "S11"))[0].rows
+    assert [r.cells[0].text for r in rows] == [e.name for e in experiments]
+    assert rows[1].cells[0].about == "allocator: jemalloc; a hope"
+    assert {r.cells[1].text for r in rows} == {"adopted"}
+    # The author adopted a change that the runs show to be slower. The row reports the runs.
+    assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
+    assert [texts(r)[-2:] for r in rows] == [
+        ["=", "small loss"],
+        ["+21.0\u202f%", "yes"],
+        ["=", "inconclusive"],
+    ]
+
+
+def test_a_change_that_was_rejected_and_gains_is_to_be_looked_at_again(data: ReportData) -> None:
+    experiments = tuple(replace(e, decision="rejected") for e in data.plan.experiments)
+    plan = replace(data.plan, experiments=experiments)
+    rows = tables(section(build_document(replace(data, plan=plan)), "S11"))[0].rows
+    assert texts(rows[1])[-1] == "look again"
 
 
 def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation(
@@ -275,10 +277,10 @@ def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation
     assert {c.subject for c in data.claims("recommendation")} == {"smol+jemalloc"}
     experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
     document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
-    assert [r.cells[3].text.split(":")[0] for r in tables(section(document, "S12"))[0].rows] == [
-        "Open",
-        "Open, but part of the recommendation",
-        "Open, but part of the recommendation",
+    assert [texts(r)[-1] for r in tables(section(document, "S11"))[0].rows] == [
+        "small loss",
+        "yes",
+        "inconclusive, but recommended",
     ]
 
 
@@ -314,7 +316,8 @@ def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> N
 
 
 def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) -> None:
-    files, command = (b for b in section(document, "S19").blocks if isinstance(b, Code))
+    files, command, again = (b for b in section(document, "S19").blocks if isinstance(b, Code))
+    assert again.text.startswith("benchctl run search-matrix")
     assert files.text.startswith('# Cargo.toml of search\n[features]\ndefault = ["jemalloc"]')
     assert 'lto = "fat"' in files.text
     assert command.language == "sh"
@@ -331,17 +334,13 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
 ) -> None:
     event = Event("BX334", "b prints a different result from a")
     differing = build_document(replace(data, events=(*data.events, event)))
-    lead, rest = section(differing, "S02").blocks
-    assert isinstance(lead, Paragraph)
-    assert isinstance(rest, Bullets)
-    remark = "Outputs differ, so the variants may do different work."
-    assert [s.text for s in lead.sentences[1:]] == [remark]
-    assert "Recommendation" not in [item.lead for item in rest.items]
-    (line,) = section(differing, "S19").blocks
-    assert isinstance(line, Fallback)
-    assert line.text == (
-        "No recommendation: outputs differ, so the variants may do different work."
-    )
+    blocks = section(differing, "S02").blocks
+    (box,) = (block for block in blocks if isinstance(block, Box))
+    assert box.tone == "warning"
+    assert box.sentences[0].lead == "Outputs differ"
+    (again,) = section(differing, "S19").blocks
+    assert isinstance(again, Code)
+    assert again.text.startswith("benchctl run")
     assert ("warn", "different") in [(c.mark, c.figure) for c in differing.trust]
 
 
@@ -389,11 +388,8 @@ def test_the_table_of_binaries_names_direct_dependencies_once(data: ReportData) 
     assert some.endswith(": tikv-jemallocator 0.6.")
 
 
-@pytest.mark.parametrize("code", ["S02", "S19"])
-def test_summary_and_recommendation_say_that_there_is_no_result(
-    empty: ReportData, code: str
-) -> None:
-    (line,) = section(build_document(empty), code).blocks
+def test_the_answer_says_that_there_is_no_result(empty: ReportData) -> None:
+    (line,) = section(build_document(empty), "S02").blocks
     assert isinstance(line, Fallback)
     assert line.text.startswith("No re")
     assert line.text.endswith(".")
@@ -577,12 +573,14 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
         assert not [r for r in table.rows if r.strong]
     assert not [
         p
-        for b in section(equal, "S03").blocks
+        for b in section(equal, "S02").blocks
         if isinstance(b, Figure)
         for p in b.points
         if p.strong
     ]
     assert [r for table in tables(section(document, "S03")) for r in table.rows if r.strong]
-    recommendation = section(equal, "S19").blocks
-    assert not any(isinstance(b, Code) for b in recommendation)
-    assert any(isinstance(b, Fallback) and "No recommendation" in b.text for b in recommendation)
+    (again,) = section(equal, "S19").blocks
+    assert isinstance(again, Code)
+    assert again.text.startswith("benchctl run")
+    (box,) = (b for b in section(equal, "S02").blocks if isinstance(b, Box))
+    assert box.sentences[0].text.startswith("Nothing to choose")

@@ -37,7 +37,7 @@ def test_the_variables_of_the_page_are_documented(
     document: Document, data: ReportData, templates: Path
 ) -> None:
     given = html.context(document, Templates(templates), {}, html.environment_of(data))
-    text = part("`report.html.j2`")
+    text = part("`report.html.j2`, `appendix.html.j2`")
     assert names(text) == list(given)
     assert filters(text) == set(html.FILTERS)
     fields = re.search(r"\| `document` \| the report: (.*) \|", text)
@@ -70,7 +70,7 @@ def test_one_file_replaces_one_template(
     (tmp_path / "report.md.j2").write_text(
         "{{ context_version }} {{ document.title }}", encoding="utf-8"
     )
-    assert markdown.render(document, custom) == "1 search-matrix\n"
+    assert markdown.render(document, custom) == "2 search-matrix\n"
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ from bench_framework.model.reasons import (
 )
 from bench_framework.model.structure import Change
 from bench_framework.model.verdict import Interval, Phases, Share, Verdict
-from bench_framework.text.write import lead, say
+from bench_framework.text.write import brief, lead, say
 
 FILE = Path(__file__).parents[2] / "sentences.txt"
 ON_INPUT = (("input", "10 MiB"),)
@@ -243,7 +243,6 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             {
                 "members": one_of(("B",), ("B", "C"), ("B", "C", "D")),
                 "among": one_of((), ("io=read", "io=mmap")),
-                "common": one_of((), ("io=read",)),
                 "costs": COSTS,
             },
         ),
@@ -355,6 +354,13 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     ],
     facts.LimitShares: [
         ({"subject": ""}, {"shares": (("C", Share(value=0.5)), ("D", Share(value=0.4)))})
+    ],
+    facts.HeadlineAnswer: [
+        (
+            {**FIGURES, "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE)},
+            {"says": one_of("", "yes", "no", "open")},
+        ),
+        ({**OPEN, **UNSTABLE_FIELDS}, {"says": "open"}),
     ],
     facts.LadderTotal: [
         (
@@ -945,7 +951,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     facts.AuthorText: [
         (
             {"subject": "text"},
-            {"kind": one_of("learning", "next-step"), "parts": ("B needs ", "12 %", " more")},
+            {"kind": one_of("takeaway", "next-step"), "parts": ("B needs ", "12 %", " more")},
         )
     ],
     facts.Conditions: [
@@ -1023,13 +1029,15 @@ def table() -> str:
     """Return the contents of tests/sentences.txt."""
     lines = [
         "The sentences of claims. After `===` is the kind of a fact, then each combination of the",
-        "fields that vary, and below it the sentence. UPDATE_SENTENCES=1 writes this file.",
+        "fields that vary, and below it the sentence, and its line on the first screen.",
+        "UPDATE_SENTENCES=1 writes this file.",
     ]
     for kind in sorted(TABLE, key=lambda kind: kind.__name__):
         lines += ["", f"=== {kind.__name__}"]
         for name, claim in cases(kind):
             before = f"[{words}] " if (words := lead(claim)) else ""
             lines += [name, f"  {before}{say(claim)}"]
+            lines += [f"  brief: {line}"] if (line := brief(claim)) != say(claim) else []
     return "\n".join(lines) + "\n"
 
 

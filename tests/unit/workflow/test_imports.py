@@ -41,6 +41,7 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
     folder = imported(tmp_path, TEN, name="ten")
     assert folder.parent.name == "ten"
     assert {p.name for p in folder.iterdir()} == {
+        "appendix.html",
         "appendix.md",
         "builds.csv",
         "cells.csv",
@@ -159,7 +160,7 @@ def test_verify_finds_changed_sources_figures_claims_and_pages(
         "sources/1-first.csv": ("191.2", "171.2", "does not follow from sources/1-first.csv"),
         "imported.json": ("0.1912", "0.1712", "claims.json: "),
         "claims.json": ("is 8.0", "is 0.8", "claims.json: "),
-        "report.md": ("one session", "two sessions", "report.md: line 9: expected"),
+        "report.md": ("one session", "two sessions", "report.md: line 5: expected"),
     }
     for name, (old, new, words) in changes.items():
         path = folder / name

@@ -16,7 +16,8 @@ from bench_framework.store import layout
 def test_every_figure_of_the_page_can_be_drawn_by_its_name(full: Path, page: str) -> None:
     names = bf.figures(full)
     assert names
-    assert [f'id="{name}"' in page for name in names] == [True] * len(names)
+    pages = page + (full / "appendix.html").read_text(encoding="utf-8")
+    assert [f'id="{name}"' in pages for name in names] == [True] * len(names)
     frames = bf.load(full)
     for name in names:
         axes = Canvas().add_subplot()

@@ -84,7 +84,7 @@ def questions(folder: Path) -> list[Question]:
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether the commands differ (`None`: no verdict), and the ratio with its interval if the tool has one."""
+    """The verdict, `None` without one, and the ratio with its interval if the tool has one."""
 
     differs: bool | None
     ratio: float | None = None
