@@ -240,7 +240,7 @@ def test_each_verdict_is_one_sentence() -> None:
     )
     slower = compared(plan, Verdict.WORSE_SIZE_UNCERTAIN, 1.024, 1.012, 1.036)
     assert line_of(plan, slower, events=(Event("BX334", "differs", cell_id=slower.cell_id),)) == (
-        "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %; different output"
+        "`./new` is 2.4 % slower than `./old [1, 2]` (95 % CI 1.2 to 3.6 %), different output"
     )
     checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
     assert line_of(checked, slower).endswith("), output accepted by the check")

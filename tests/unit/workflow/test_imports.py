@@ -61,7 +61,7 @@ def test_ten_commands_of_one_call_become_a_record_with_a_report(tmp_path: Path) 
     page = (folder / "report.md").read_text() + (folder / "appendix.md").read_text()
     for one in json.loads(TEN.read_bytes())["results"]:
         assert one["command"] in page
-    assert "**Status: exploratory**" in page
+    assert "Within one session" in page
     assert "running maximum" in page
     assert "9 comparisons, Holm-adjusted within the session" in page
     assert "What these files cannot show" in page
