@@ -173,7 +173,7 @@ def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
 
 CHANGES = SectionKind(
     "S11",
-    "changes",
+    "each-change",
     "Changes",
     "each change alone and after the changes before it, its memory, and whether to keep it",
     changes,
