@@ -149,7 +149,7 @@ def pressure(machine: Machine) -> Check:
 
 def free(machine: Machine) -> Check:
     """Check the available memory; inputs must stay in the page cache between rounds."""
-    available = _field(machine, "MemAvailable")
+    available = host.memory_bytes(_meminfo(machine))
     if available is None:
         return warn("not reported", "it is unknown if inputs fit into the page cache")
     figure = f"{format_size(available)} available"
@@ -161,7 +161,8 @@ def free(machine: Machine) -> Check:
 
 def swap(machine: Machine) -> Check:
     """Check the swap in use: a page that was swapped out is read back while a program is timed."""
-    total, unused = _field(machine, "SwapTotal"), _field(machine, "SwapFree")
+    text = _meminfo(machine)
+    total, unused = host.memory_bytes(text, "SwapTotal"), host.memory_bytes(text, "SwapFree")
     if not total:
         return ok("none")
     used = total - (unused or 0)
@@ -182,10 +183,8 @@ def huge_pages(machine: Machine) -> Check:
     return ok(match[1], meaning)
 
 
-def _field(machine: Machine, name: str) -> int | None:
-    text = machine.read(machine.proc / "meminfo") or ""
-    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
+def _meminfo(machine: Machine) -> bytes:
+    return (machine.read(machine.proc / "meminfo") or "").encode()
 
 
 def hyperfine(machine: Machine) -> Check:
