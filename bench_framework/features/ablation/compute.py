@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from bench_framework.compare.contrasts import (
@@ -33,14 +34,8 @@ MOST_PLAYERS: Final = 6
 Values = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """A step before it is judged."""
-
-    changes: tuple[Change, ...]
-    cell_id: str | None
-    ref_cell_id: str | None
-    contrast: Weighted
+_Move = tuple[partial[Step], Weighted]
+"""A step that lacks only its result and share, and its contrast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +53,7 @@ class _Draft:
     @property
     def contrasts(self) -> list[Weighted]:
         """Return the contrasts of the steps, of the total and of a remainder."""
-        steps = [m.contrast for m in self.moves]
+        steps = [contrast for _, contrast in self.moves]
         if self.total is None:
             return steps
         terms = [(1.0, self.total), *((-1.0, step) for step in steps)]
@@ -148,7 +143,9 @@ class _Input:
         )
         adopted = set(self._adopted())
         adopted_places = [
-            n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
+            n
+            for n, ((before, _), (after, _)) in enumerate(itertools.pairwise(rungs), 1)
+            if any(before[axis] != value == after[axis] for axis, value in adopted)
         ]
         count = adopted_places[-1] if adopted_places else len(moves)
         total = _difference(logs[cells[count].id], logs[base.id])
@@ -216,7 +213,8 @@ class _Input:
             return
         worth = {subset: logs[cell.id] for subset, cell in cells.items()}
         moves = tuple(
-            _Move((c,), None, None, shapley_value(n, count, worth)) for n, c in enumerate(players)
+            (partial(Step, (c,), None, None), shapley_value(n, count, worth))
+            for n, c in enumerate(players)
         )
         none, all_ = frozenset[int](), frozenset(range(count))
         ends, total = (cells[none].id, cells[all_].id), _difference(worth[all_], worth[none])
@@ -226,7 +224,8 @@ class _Input:
 def _move(
     changes: tuple[Change, ...], end: Cell, start: Cell, logs: Mapping[str, Weighted]
 ) -> _Move:
-    return _Move(changes, end.id, start.id, _difference(logs[end.id], logs[start.id]))
+    contrast = _difference(logs[end.id], logs[start.id])
+    return partial(Step, changes, end.id, start.id), contrast
 
 
 def _difference(end: Weighted, start: Weighted) -> Weighted:
@@ -245,14 +244,14 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
-        Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
-        for n, (m, c) in enumerate(zip(draft.moves, judged[:places], strict=True))
+        step(c, _share(c, whole) if n < draft.count else None)
+        for n, ((step, _), c) in enumerate(zip(draft.moves, judged[:places], strict=True))
     ]
     total_steps = tuple(steps[: draft.count])
     left = largest = None
     if total is not None and whole is not None:
         left = 1 - math.fsum(s.share or 0.0 for s in total_steps)
-        bounds = [simultaneous(m.contrast.values, at, family) for m in draft.moves[: draft.count]]
+        bounds = [simultaneous(c.values, at, family) for _, c in draft.moves[: draft.count]]
         largest = _largest(total_steps, bounds, -1 if total.verdict.better else 1)
     return Contribution(
         draft.input_id,
