@@ -14,10 +14,11 @@ from bench_framework.foreign import read_input
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.sessions import Series, Session
 from bench_framework.report.render.markdown import escape
-from bench_framework.report.render.widths import visible, wrap
+from bench_framework.report.render.widths import visible
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
 from bench_framework.store import sessions as reader
+from bench_framework.text.lines import wrap
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted

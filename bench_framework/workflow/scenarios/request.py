@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
-from bench_framework.model.invocation import Invocation
+from bench_framework.model.invocation import Invocation, RequestOptions
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
@@ -39,26 +39,14 @@ _OPTIONS: Final = {
 """Option whose value is in the line of the scenario that begins with the key."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The options of a command without a scenario file; `words` is the command line, for messages.
+@dataclass(frozen=True, kw_only=True)
+class Request(RequestOptions):
+    """A command without a scenario file; `words` is the command line, for messages.
 
     `tool` is the name of the command, which is also the name of its records.
     """
 
     tool: ClassVar[str]
-    prepare: str | None = None
-    budget: str = "30s"
-    sessions: str | None = None
-    every: str | None = None
-    margin: str | None = None
-    input: Path | None = None
-    answer: str | None = None
-    ignore_output: bool = False
-    exit_codes: str | None = None
-    ignore_failure: bool = False
-    name: str | None = None
-    save: Path | None = None
     words: Sequence[str] = ()
 
     @property
