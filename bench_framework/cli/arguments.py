@@ -243,7 +243,7 @@ class _Help:
             echo("\n".join(wrap(line, get_terminal_size().columns, " ", " ")))
 
 
-class Command(_Help, TyperCommand):
+class HelpCommand(_Help, TyperCommand):
     """A command."""
 
 
@@ -251,7 +251,7 @@ MOST: Final = 8
 """Commands of a group that are listed if a command is unknown."""
 
 
-class Group(_Help, TyperGroup):
+class HelpGroup(_Help, TyperGroup):
     """A group of commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -262,7 +262,7 @@ class Group(_Help, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class CommandLine(Command):
+class WordsCommand(HelpCommand):
     """A command line that ends with ``--`` and the words of another command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -115,7 +115,7 @@ _PLAIN: Final = str.maketrans({MINUS: "-", "–": "-", "×": "x", THIN_SPACE: " 
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PublishedFigure:
     """A published figure. It stands for every number that is rounded to it.
 
     Attributes:
@@ -164,20 +164,20 @@ class Figure:
         return (1 - self.hi, 1 - self.lo) if smaller else (1 + self.lo, 1 + self.hi)
 
 
-def parse_figure(text: str) -> Figure:
+def parse_figure(text: str) -> PublishedFigure:
     """Return the figure of a text such as ``"2.1x faster"``. Raises `ValueError`: it has none."""
     words = text.translate(_PLAIN).strip().removeprefix("~").strip()
     if words in _SENSES:
-        return Figure("direction", sense=_SENSES[words])
+        return PublishedFigure("direction", sense=_SENSES[words])
     if words in _EQUAL:
-        return Figure("equal")
+        return PublishedFigure("equal")
     if words == "linear":
-        return Figure("linear")
+        return PublishedFigure("linear")
     if within := _WITHIN.fullmatch(words):
-        return Figure("equal", hi=float(within[1]) / 100)
+        return PublishedFigure("equal", hi=float(within[1]) / 100)
     if limit := _AT_MOST.fullmatch(words):
         most = float(limit[1]) / 100
-        return Figure("limit", most, most, _SENSES[limit["word"]], "%")
+        return PublishedFigure("limit", most, most, _SENSES[limit["word"]], "%")
     match = _FIGURE.fullmatch(words)
     if match is None:
         raise ValueError(f"`{text}` is not a figure")
@@ -189,13 +189,13 @@ def parse_figure(text: str) -> Figure:
     if reversed_ or math.isinf(hi):
         raise ValueError(f"`{text}` is not a figure")
     if not sign and not sense:
-        return Figure("value", lo, hi, unit=unit)
+        return PublishedFigure("value", lo, hi, unit=unit)
     # A factor has a word and no sign. A percentage has either.
     is_change = unit == "%" if sign else unit in {"x", "%"}
     whole = unit == "%" and hi >= 1 and (sign == "-" or sense in {"better", "less"})
     if not is_change or (sign and sense) or whole or lo <= 0:
         raise ValueError(f"`{text}` is not a figure")
-    return Figure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
+    return PublishedFigure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
 
 
 def _rounded_to(number: str, side: int) -> float:

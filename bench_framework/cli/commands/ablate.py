@@ -12,7 +12,7 @@ EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt
 benchctl ablate --features simd,cache --input data.json --budget 5m -- {input}
 """
-COMMAND = arguments.CommandLine
+COMMAND = arguments.WordsCommand
 
 
 @arguments.with_options

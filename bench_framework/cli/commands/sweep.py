@@ -14,7 +14,7 @@ benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog -t {threads} -b {buffer}
 benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
 benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc -- {bin} data.json
 """
-COMMAND = arguments.CommandLine
+COMMAND = arguments.WordsCommand
 
 
 @arguments.with_options

@@ -14,7 +14,7 @@ from bench_framework.errors import RecordError, ScenarioError, UsageError
 from bench_framework.execution import process
 from bench_framework.execution.build.revisions import Git, commits_of_head
 from bench_framework.execution.machine import host
-from bench_framework.extensions.history.model import History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries
 from bench_framework.extensions.history.record_summary import (
     MEDIANS,
     RecordSummary,
@@ -59,7 +59,7 @@ class _Reading(NamedTuple):
 
     series: str
     number: int
-    point: Point
+    point: HistoryPoint
 
 
 def scenario_history(
@@ -194,7 +194,7 @@ def _readings(number: int, record: RecordSummary, cells: Sequence[_Cell]) -> Ite
         if (code := build.code_sha256 or build.sha256) and digest is not None:
             preload = build.preload.sha256[:DIGITS] if build.preload else ""
             program = f"{code[:DIGITS]}{preload}{task}"
-        point = Point(
+        point = HistoryPoint(
             0,
             header.record_id,
             header.started_at,
@@ -245,7 +245,7 @@ def _placed(
 
 def _with_changes(
     series: Sequence[Sequence[_Reading]], cells_of: Mapping[str, _Cell], metric: str, level: float
-) -> Iterable[Series]:
+) -> Iterable[HistorySeries]:
     from bench_framework.extensions.history import compute
     from bench_framework.stats.portable_math import exp
 
@@ -262,7 +262,7 @@ def _with_changes(
         )
         cell = cells_of[one[0].series]
         results = (points, result.changes, result.breaks, *result.precision)
-        yield Series(cell.series, cell.label, cell.values, *results)
+        yield HistorySeries(cell.series, cell.label, cell.values, *results)
 
 
 def _numbers(series: Sequence[Sequence[_Reading]], least: float) -> Readings:

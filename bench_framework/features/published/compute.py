@@ -11,7 +11,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
+from bench_framework.model.published import REFERENCE, PublishedClaim, PublishedFigure, parse_figure
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
@@ -36,7 +36,7 @@ EXCLUDED: Final = "the interval excludes the claimed figure"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ClaimResult:
     """The verdict on a published claim, its reason, and our figure or the reason for its absence."""
 
     status: Status
@@ -45,24 +45,24 @@ class Result:
     evidence: tuple[NamedResult, ...] = ()
 
 
-def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
     """Return the verdict on a claim."""
     if claim.test == "not-testable":
-        return Result("not testable here", "", claim.name)
+        return ClaimResult("not testable here", "", claim.name)
     if claim.test == "scaling":
         return _linear(claim, results, [s for s in scaling if s.metric == claim.metric])
     figure = parse_figure(claim.figure)
     evidence = tuple(_evidence(claim, figure, results))
     if not evidence:
-        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
+        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     verdicts = [_verdict(figure, e) for e in evidence]
     status = min((status for status, _ in verdicts), key=_WORST_FIRST.index)
     measured = results.joined(evidence)
     if not any(e.interval for e in evidence):
-        return Result(status, "", measured, evidence)
+        return ClaimResult(status, "", measured, evidence)
     reasons = Counter(reason for verdict, reason in verdicts if verdict == status)
     reason = "; ".join(_on_inputs(*item, len(evidence)) for item in reasons.items())
-    return Result(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
+    return ClaimResult(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
 
 
 def _on_inputs(reason: str, count: int, inputs: int) -> str:
@@ -77,7 +77,9 @@ def _tested(claim: PublishedClaim, results: Results) -> str:
     return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
 
 
-def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[NamedResult]:
+def _evidence(
+    claim: PublishedClaim, figure: PublishedFigure, results: Results
+) -> list[NamedResult]:
     of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
@@ -89,7 +91,7 @@ def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[N
     return [*results.against_baseline(*of_variant)]
 
 
-def _in_unit(evidence: NamedResult, figure: Figure) -> NamedResult:
+def _in_unit(evidence: NamedResult, figure: PublishedFigure) -> NamedResult:
     """Return the evidence with its text in the unit of the published value."""
     if evidence.interval is None or figure.kind != "value":
         return evidence
@@ -100,10 +102,10 @@ def _in_unit(evidence: NamedResult, figure: Figure) -> NamedResult:
     return replace(evidence, text=f"{text.estimate}{unit}{bounds}".replace("-", MINUS))
 
 
-def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
     steps = [s for s in scaling if s.variant_id == claim.variant_id]
     if not steps:
-        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
+        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     inputs = {item.id: item.label for item in results.plan.inputs}
     exponents = "; ".join(
         f"exponent {show_ratio(s.exponent, s.lo, s.hi, 0.05)} from {inputs[s.from_input_id]} to "
@@ -113,13 +115,13 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
     measured = f"{_tested(claim, results)}: {exponents}"
     growths = dict.fromkeys(s.word for s in steps)
     if deviating := [word for word in growths if word in {"sub-linear", "super-linear"}]:
-        return Result("refuted", " and ".join(deviating), measured)
+        return ClaimResult("refuted", " and ".join(deviating), measured)
     if [*growths] == ["linear"]:
-        return Result("confirmed", "", measured)
-    return Result("inconclusive", "the exponents are not resolved", measured)
+        return ClaimResult("confirmed", "", measured)
+    return ClaimResult("inconclusive", "the exponents are not resolved", measured)
 
 
-def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
+def _verdict(figure: PublishedFigure, e: NamedResult) -> tuple[Status, str]:
     if e.interval is None:
         return "inconclusive", phrase(e.reason)
     if figure.kind == "value":
@@ -138,7 +140,7 @@ def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
 
 
 def _equal(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     bound = figure.hi or e.margin
     low, _, high = thresholds(bound)
@@ -155,7 +157,7 @@ def _equal(
 
 
 def _limit(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     bound, _ = figure.ratio(higher=e.higher)
     # A change in the other direction is within the limit, too.
@@ -170,7 +172,7 @@ def _limit(
 
 
 def _change(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     if verdict.decided and verdict.better is not figure.better(higher=e.higher):
         return "refuted", _word(e, verdict)
@@ -227,7 +229,7 @@ def published_claims(
         yield _author_text("next-step", text, results)
 
 
-def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
+def _claim(plan: Plan, published: PublishedClaim, result: ClaimResult) -> Claim:
     fact = facts.PublishedResult(
         status=result.status,
         measured=result.measured,

@@ -13,7 +13,7 @@ from bench_framework.model.facts.answers import (
     LadderTotal,
     LimitReached,
     LimitShares,
-    Revisions,
+    RevisionsAnswer,
     SingleChanges,
 )
 from bench_framework.model.facts.axes import (
@@ -129,7 +129,7 @@ __all__ = [
     "Rejected",
     "ResourceChanges",
     "Resources",
-    "Revisions",
+    "RevisionsAnswer",
     "ScalingFact",
     "SessionContents",
     "SessionsApart",
@@ -180,7 +180,7 @@ Fact = (
     | Nothing
     | Recommendation
     | Use
-    | Revisions
+    | RevisionsAnswer
     | LimitReached
     | LimitShares
     | LadderTotal

@@ -9,8 +9,8 @@ from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.published import (
     INTENDED,
     REFERENCE,
-    Figure,
     PublishedClaim,
+    PublishedFigure,
     parse_figure,
 )
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
@@ -107,7 +107,7 @@ def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Pro
 
 
 def _value(
-    scenario: Scenario, path: Path, part: PublishedClaim, figure: Figure
+    scenario: Scenario, path: Path, part: PublishedClaim, figure: PublishedFigure
 ) -> Iterator[Problem]:
     """Yield a problem if the metric of a value does not exist or has another unit."""
     metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
@@ -123,7 +123,7 @@ def _value(
         )
 
 
-def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterator[Problem]:
+def _unit(scenario: Scenario, place: Path, name: str, figure: PublishedFigure) -> Iterator[Problem]:
     """Yield a problem if the figure of a derived value has another unit than its formula."""
     units: dict[str, Unit] = {}
     for row, part in scenario.spec.derived.items():
