@@ -15,11 +15,10 @@ from bench_framework.model.published import REFERENCE, PublishedClaim, Published
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.rounding import plain, thresholds
+from bench_framework.rounding import thresholds
 from bench_framework.text import words
 from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE
 
 Status = Literal[
     "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
@@ -83,23 +82,13 @@ def _evidence(
     of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
+    published = figure if figure.kind == "value" else None
     if claim.test == "derived":
-        rows = results.derived(claim.name, claim.input_ids)
-        return [_in_unit(e, figure) if figure.unit else e for e in rows]
-    if figure.kind == "value":
-        return [_in_unit(e, figure) for e in results.values(*of_variant)]
+        stated = published if figure.unit else None
+        return [replace(e, published=stated) for e in results.derived(claim.name, claim.input_ids)]
+    if published is not None:
+        return [replace(e, published=published) for e in results.values(*of_variant)]
     return [*results.against_baseline(*of_variant)]
-
-
-def _in_unit(evidence: NamedResult, figure: PublishedFigure) -> NamedResult:
-    """Return the evidence with its text in the unit of the published value."""
-    if evidence.interval is None or figure.kind != "value":
-        return evidence
-    value = evidence.interval
-    text = plain(*(x / figure.factor for x in value.figures), most=2)
-    bounds = "" if value.lo == value.hi else f" [{text.lo}, {text.hi}]"
-    unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
-    return replace(evidence, text=f"{text.estimate}{unit}{bounds}".replace("-", MINUS))
 
 
 def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
