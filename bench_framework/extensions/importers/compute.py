@@ -39,7 +39,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log, log1p
-from bench_framework.units import counted
 
 Commands = Mapping[str, tuple[HarnessSession, SessionCommand]]
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
@@ -196,7 +195,7 @@ class _SessionJudge:
         if failed(command):
             return Verdict.FAILED, _failure(command)
         if failed(other):
-            failure = Reason(ReasonCode.RUNS_FAILED, counted(other.failed, "run"), "the baseline")
+            failure = Reason(ReasonCode.RUNS_FAILED, other.failed, "the baseline")
             return Verdict.NOT_COMPARABLE, failure
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
@@ -241,7 +240,7 @@ class _SessionJudge:
 
 
 def _failure(command: SessionCommand) -> Reason:
-    return Reason(ReasonCode.RUNS_FAILED, f"{command.failed} of its runs")
+    return Reason(ReasonCode.OWN_RUNS_FAILED, command.failed)
 
 
 _OF_RUNS: Final = {

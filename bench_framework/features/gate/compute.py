@@ -220,8 +220,8 @@ def pair_state(
         return "passed", Reason(ReasonCode.WITHIN_TOLERANCE)
     if c.mde is not None and not c.reason:
         if c.mde <= policy.detect:
-            return "passed", Reason(ReasonCode.DETECTABLE, format_percent(policy.detect))
-        return "not-judged", Reason(ReasonCode.UNDETECTED, percent_up(c.mde))
+            return "passed", Reason(ReasonCode.DETECTABLE, policy.detect)
+        return "not-judged", Reason(ReasonCode.UNDETECTED, c.mde)
     return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
 
 
