@@ -25,7 +25,7 @@ Panel = Literal["Run", "Inspect", "CI", "Machine", "Help"]
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LazyObject:
     """An object of an extension that is loaded when it is needed."""
 
     extension: str
@@ -57,7 +57,7 @@ class Registry:
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self._extension = ""
-        self._targets: dict[str, dict[str, Target]] = {}
+        self._targets: dict[str, dict[str, LazyObject]] = {}
         self._listener: Callable[[Failure], object] | None = None
 
     def command(self, panel: Panel, name: str, place: str) -> None:
@@ -126,11 +126,11 @@ class Registry:
         """Add a folder of the cache with results. ``benchctl clean NAME`` removes its entries."""
         self._add("cache folder", name, "")
 
-    def targets(self, point: str) -> Mapping[str, Target]:
+    def targets(self, point: str) -> Mapping[str, LazyObject]:
         """Return the targets of an extension point by name, in the order of their registration."""
         return self._targets.get(point, {})
 
-    def additions(self, point: str, core: Collection[str]) -> list[Target]:
+    def additions(self, point: str, core: Collection[str]) -> list[LazyObject]:
         """Return the targets of an extension point, without those whose name the core has."""
         targets = self.targets(point)
         for name in targets.keys() & core:
@@ -145,7 +145,7 @@ class Registry:
             listener(failure)
 
     @contextmanager
-    def loading(self, target: Target) -> Iterator[None]:
+    def loading(self, target: LazyObject) -> Iterator[None]:
         """Leave out a target that cannot be loaded or used, and remember why."""
         try:
             yield
@@ -173,7 +173,7 @@ class Registry:
         targets = self._targets.setdefault(point, {})
         if name in targets:
             raise ValueError(f"another extension has the {point} `{name}`")
-        targets[name] = Target(self._extension, name, place, options)
+        targets[name] = LazyObject(self._extension, name, place, options)
 
 
 @cache

@@ -33,7 +33,9 @@ def text_of(value: object, name: str = "", omitted: frozenset[str] = frozenset()
         parts = [
             f"{field.name}={text_of(getattr(value, field.name), field.name, omitted)}"
             for field in fields(value)
-            if field.name not in omitted and getattr(value, field.name) != default_of(field)
+            if field.compare
+            and field.name not in omitted
+            and getattr(value, field.name) != default_of(field)
         ]
         return f"{type(value).__name__}({', '.join(parts)})"
     if isinstance(value, tuple) and name in COMMANDS:

@@ -103,7 +103,7 @@ def is_counted(c: Comparison) -> bool:
     return c.family == "exact" and bool(c.runs) and c.shown is not None
 
 
-class Compared(Protocol):
+class ComparisonSource(Protocol):
     """Comparisons with what their claims state in addition, such as a judgement."""
 
     @property
@@ -126,7 +126,7 @@ class Compared(Protocol):
 class ComparisonClaims(Names):
     """Writer of claims about comparisons, without their text."""
 
-    def __init__(self, plan: Plan, compared: Compared) -> None:
+    def __init__(self, plan: Plan, compared: ComparisonSource) -> None:
         super().__init__(plan, compared.states)
         self._looks = compared.looks
         self.costs = Costs(compared.comparisons)
@@ -186,7 +186,7 @@ class ComparisonClaims(Names):
         return "Bonferroni" if c.family == "memory" else None
 
 
-class Facts(Names):
+class FactWriter(Names):
     """Writer of the claims that are not comparisons."""
 
     def __init__(

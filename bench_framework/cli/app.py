@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Option
 
-from bench_framework.cli.arguments import Command, Group
+from bench_framework.cli.arguments import HelpCommand, HelpGroup
 from bench_framework.cli.commands import COMMANDS, NAMES
 from bench_framework.cli.console import Console, discard, unwritable_stdout
 from bench_framework.errors import (
@@ -47,7 +47,7 @@ PAIRED = ("--parameter-list", "-L")
 
 app = typer.Typer(
     name="benchctl",
-    cls=Group,
+    cls=HelpGroup,
     help=(
         "Compare variants of a Rust program, such as builds with different allocators, and write a "
         "report with confidence intervals.\n\n"
@@ -65,14 +65,14 @@ app = typer.Typer(
 def _add_command(panel: str, name: str, command: Any) -> None:
     """Add a function, or a module whose `PARTS` are the commands of a group."""
     if isinstance(command, ModuleType):
-        group = typer.Typer(name=name, cls=Group, help=command.HELP, no_args_is_help=True)
+        group = typer.Typer(name=name, cls=HelpGroup, help=command.HELP, no_args_is_help=True)
         for function, examples in command.PARTS.items():
             part = function.__name__.rstrip("_")
-            group.command(part, cls=Command, epilog=examples)(function)
+            group.command(part, cls=HelpCommand, epilog=examples)(function)
         app.add_typer(group, epilog=command.EXAMPLES, rich_help_panel=panel)
         return
     module = sys.modules[command.__module__]
-    kind = getattr(module, "COMMAND", Command)
+    kind = getattr(module, "COMMAND", HelpCommand)
     epilog = getattr(module, "EXAMPLES", None)
     app.command(name, cls=kind, epilog=epilog, rich_help_panel=panel)(command)
 

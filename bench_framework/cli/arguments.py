@@ -4,18 +4,20 @@ import inspect
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter
+from itertools import repeat
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 from typer import Argument, Option, echo, style
 from typer.core import TyperCommand, TyperGroup
 
-from bench_framework.cli.console import wrap
+from bench_framework.model.invocation import RequestOptions
+from bench_framework.text.lines import wrap
 
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
@@ -96,139 +98,77 @@ EmbedRuns = Annotated[
         "report without its record. Default: only if the measurements take at most 1 MB.",
     ),
 ]
-Prepare = Annotated[
-    str | None, Option("--prepare", "-p", metavar="CMD", help="Command to run before each run.")
-]
-Budget = Annotated[
-    str, Option(metavar="TIME", help="Time limit: after it, no further round starts.")
-]
-Sessions = Annotated[
-    str | None,
-    Option(
+
+
+OPTIONS: Final[dict[str, Any]] = {
+    "prepare": Option("--prepare", "-p", metavar="CMD", help="Command to run before each run."),
+    "budget": Option(metavar="TIME", help="Time limit: after it, no further round starts."),
+    "sessions": Option(
         "--sessions",
         metavar="N",
         help="Measure in N sessions, each with new copies of the files. The intervals then include the "
         "variation between sessions. The time limit (--budget) is that of all sessions; default: 1.",
     ),
-]
-Every = Annotated[
-    str | None,
-    Option(
+    "every": Option(
         "--every",
         metavar="TIME",
         help="With --sessions: least time between the starts of two sessions, such as 30m.",
     ),
-]
-Margin = Annotated[
-    str | None,
-    Option(metavar="PERCENT", help="Smaller differences count as equivalent; default: 2%."),
-]
-InputFile = Annotated[
-    Path | None,
-    Option(
+    "margin": Option(
+        metavar="PERCENT", help="Smaller differences count as equivalent; default: 2%."
+    ),
+    "input": Option(
         "--input",
         metavar="FILE",
         help="File or folder that replaces {input}. If no command contains {input}, the commands read "
         "the file as stdin.",
     ),
-]
-AnswerForm = Annotated[
-    str | None,
-    Option(
+    "answer": Option(
         "--answer",
         metavar="FORM",
         help="How to compare outputs: exact (default), sorted-lines, json, or a value of the "
         "scenario key `answer`, such as '{ignore: [REGEX]}'.",
     ),
-]
-ExitCodes = Annotated[
-    str | None,
-    Option(
+    "ignore_output": Option("--ignore-output", help="Do not compare the outputs."),
+    "exit_codes": Option(
         metavar="LIST",
         help="Exit codes of a successful run, such as 0,1 for grep. Default: 0.",
     ),
-]
-IgnoreFailure = Annotated[
-    bool,
-    Option(
+    "ignore_failure": Option(
         "--ignore-failure", "-i", help="Accept every exit code from 0 to 127, as hyperfine does."
     ),
-]
-IgnoreOutput = Annotated[bool, Option("--ignore-output", help="Do not compare the outputs.")]
-RecordsName = Annotated[
-    str | None,
-    Option(
+    "name": Option(
         metavar="NAME",
         help="Name of the folder with the results; default: the name of this command, or of the "
         "--save file.",
     ),
-]
-Save = Annotated[
-    Path | None,
-    Option(
+    "save": Option(
         metavar="FILE",
         help="Also write the scenario to FILE; measure it again with `benchctl run FILE`.",
     ),
-]
-CrateFolder = Annotated[
-    Path | None,
-    Option(metavar="FOLDER", help="Crate; default: the one that contains the current folder."),
-]
-Package = Annotated[
-    str | None,
-    Option(
+    "crate": Option(
+        metavar="FOLDER", help="Crate; default: the one that contains the current folder."
+    ),
+    "package": Option(
         metavar="NAME",
         help="Package of a workspace; default: the one in this folder, the only one with a binary, or "
         "the default member.",
     ),
-]
-Binary = Annotated[
-    str | None,
-    Option(
+    "binary": Option(
         "--bin",
         metavar="NAME",
         help="Binary; default: the only one, `default-run`, or the one named as the package.",
     ),
-]
+}
+"""The options of the fields of `model.invocation`."""
+Sessions = Annotated[str | None, OPTIONS["sessions"]]
+Every = Annotated[str | None, OPTIONS["every"]]
+InputFile = Annotated[Path | None, OPTIONS["input"]]
 
 
-@dataclass(frozen=True)
-class CrateSelection:
-    """The options that select a binary of a crate."""
-
-    crate: CrateFolder = None
-    package: Package = None
-    binary: Binary = None
-
-
-@dataclass(frozen=True)
-class RequestOptions:
-    """The options of `ab`, `sweep` and `ablate`: fields of `workflow.scenarios.request.Request`."""
-
-    prepare: Prepare = None
-    budget: Budget = "30s"
-    sessions: Sessions = None
-    every: Every = None
-    margin: Margin = None
-    input: InputFile = None
-    answer: AnswerForm = None
-    ignore_output: IgnoreOutput = False
-    exit_codes: ExitCodes = None
-    ignore_failure: IgnoreFailure = False
-    name: RecordsName = None
-    save: Save = None
-
-    @property
-    def values(self) -> dict[str, Any]:
-        """The fields of a request, with the words of the command line."""
-        return {**vars(self), "words": sys.argv[1:]}
-
-
-@dataclass(frozen=True)
-class ProgramOptions(RequestOptions, CrateSelection):
-    """The options of `sweep` and `ablate`."""
-
-    budget: Budget = "2m"
+def request_values(options: RequestOptions) -> dict[str, Any]:
+    """Return the fields of a request: options, and the words of the command line."""
+    return {**vars(options), "words": sys.argv[1:]}
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -236,13 +176,10 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     signature = inspect.signature(command, eval_str=True)
     groups = {p.name: p.annotation for p in signature.parameters.values()}
     groups = {name: kind for name, kind in groups.items() if is_dataclass(kind)}
-    parameters = []
+    parameters: list[Parameter] = []
     for parameter in signature.parameters.values():
-        members = fields(groups[parameter.name]) if parameter.name in groups else ()
-        parameters += [
-            Parameter(m.name, Parameter.KEYWORD_ONLY, default=m.default, annotation=m.type)
-            for m in members
-        ] or [parameter]
+        kind = groups.get(parameter.name)
+        parameters += [parameter] if kind is None else map(_parameter, repeat(kind), fields(kind))
 
     @wraps(command)
     def run(**values: Any) -> None:
@@ -254,6 +191,15 @@ def with_options(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def _parameter(kind: Any, field: Field[Any]) -> Parameter:
+    annotation = get_type_hints(kind, include_extras=True)[field.name]
+    if field.name in OPTIONS:
+        annotation = Annotated[annotation, OPTIONS[field.name]]
+    return Parameter(
+        field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=annotation
+    )
 
 
 def command_line() -> str:
@@ -297,7 +243,7 @@ class _Help:
             echo("\n".join(wrap(line, get_terminal_size().columns, " ", " ")))
 
 
-class Command(_Help, TyperCommand):
+class HelpCommand(_Help, TyperCommand):
     """A command."""
 
 
@@ -305,7 +251,7 @@ MOST: Final = 8
 """Commands of a group that are listed if a command is unknown."""
 
 
-class Group(_Help, TyperGroup):
+class HelpGroup(_Help, TyperGroup):
     """A group of commands."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -316,7 +262,7 @@ class Group(_Help, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-class CommandLine(Command):
+class WordsCommand(HelpCommand):
     """A command line that ends with ``--`` and the words of another command."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

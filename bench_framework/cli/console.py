@@ -10,7 +10,6 @@ import json
 import os
 import re
 import sys
-import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.foreign import ACTIVE, escaped
 from bench_framework.masking import masked
+from bench_framework.text.lines import wrap
 from bench_framework.text.words import in_ascii
 
 if TYPE_CHECKING:
@@ -190,18 +190,6 @@ def _columns(stream: TextIO) -> int | None:
         return max(NARROWEST, os.get_terminal_size(stream.fileno()).columns)
     except (OSError, ValueError):
         return None
-
-
-def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Return the lines of a text, with their indents. Paths are not broken."""
-    return textwrap.wrap(
-        text,
-        width,
-        initial_indent=first,
-        subsequent_indent=rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def table_lines(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:

@@ -26,7 +26,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.run import Look, PreparedInput
-from bench_framework.model.structure import Contrast
+from bench_framework.model.structure import ContrastResult
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import adjust_for_looks, holm
@@ -56,7 +56,7 @@ class Weighted:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ContrastData:
     """The data of a record from which contrasts are computed.
 
     Attributes:
@@ -128,10 +128,10 @@ def measured(
     taken: Sequence[Look],
     floors: Sequence[NoiseFloor] = (),
     inputs: Sequence[PreparedInput] = (),
-) -> Measured:
+) -> ContrastData:
     """Collect the data of a record from which contrasts are computed."""
     metric = plan.judge.headline
-    return Measured(
+    return ContrastData(
         plan,
         looks,
         runs.samples,
@@ -145,7 +145,7 @@ def measured(
     )
 
 
-def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast, ...]:
+def judge_contrasts(family: Sequence[Weighted], at: ContrastData) -> tuple[ContrastResult, ...]:
     """Judge the contrasts of one family, each with at least one round.
 
     A contrast is inconclusive if the A/A control of its input differs, or if it compares a program
@@ -176,7 +176,7 @@ def judge_contrasts(family: Sequence[Weighted], at: Measured) -> tuple[Contrast,
         if pair is not None and pair.shown is not None:
             verdict, interval = pair.verdict, pair.shown
             reason = pair.reason
-        contrasts.append(Contrast(verdict, interval, rounds, p, holm_result.p, reason))
+        contrasts.append(ContrastResult(verdict, interval, rounds, p, holm_result.p, reason))
     return tuple(contrasts)
 
 
@@ -185,7 +185,7 @@ def _equivalence(values: Floats, level: float) -> Interval | None:
     return bounds.ratio if bounds.level >= level else None
 
 
-def simultaneous(values: Floats, at: Measured, size: int) -> intervals.Bounds:
+def simultaneous(values: Floats, at: ContrastData, size: int) -> intervals.Bounds:
     """Return the interval of a contrast at level 1 − α/(J·size), valid for the whole family."""
     return intervals.typical_with_batches(
         values, 1 - at.plan.judge.level / (max(1, at.looks.count) * max(1, size))

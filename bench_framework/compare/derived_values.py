@@ -19,7 +19,7 @@ from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import PreparedInput
-from bench_framework.model.structure import Contrast, Contribution
+from bench_framework.model.structure import ContrastResult, Contribution
 from bench_framework.model.verdict import Verdict
 
 _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")
@@ -169,7 +169,7 @@ def with_contribution_figures(
     in_results = {(c.cell_id, c.ref_cell_id) for c in results if c.metric == WALL}
     timed = (table for table in tables if table.metric == WALL)
     every = (step for table in timed for step in (*table.steps, *table.beyond))
-    steps: dict[tuple[str | None, ...], Contrast] = {
+    steps: dict[tuple[str | None, ...], ContrastResult] = {
         (s.cell_id, s.ref_cell_id): s.contrast for s in every
     }
 

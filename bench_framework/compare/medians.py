@@ -17,7 +17,6 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
-from bench_framework.text.numbers import format_percent
 
 LEVEL: Final = 0.95
 """Confidence level of the interval of a median."""
@@ -176,7 +175,7 @@ def compare_counts(
     reason = None
     if not verdict.settled:
         widest = expm1(max(spread(counts), spread(reference)))
-        reason = Reason(ReasonCode.COUNTS_VARY, format_percent(widest, digits=2))
+        reason = Reason(ReasonCode.COUNTS_VARY, widest)
     return replace(exact, verdict=verdict, reason=reason, shown=interval)
 
 

@@ -48,7 +48,7 @@ class BlockRunner:
         self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
         self.reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
         file = Path(self._policy.file) if self._policy.file is not None else None
-        self._readings = declared_metrics.Readings(plan.metrics, raw.stdout, file, self.reader)
+        self._readings = declared_metrics.MetricReader(plan.metrics, raw.stdout, file, self.reader)
         self._log = raw.log("hyperfine.log")
         with writing(raw.root):
             raw.log("").mkdir(parents=True, exist_ok=True)

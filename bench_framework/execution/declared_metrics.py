@@ -44,7 +44,7 @@ class Missing(Exception):  # noqa: N818 -- the reason for one missing number
 
 
 @dataclass(slots=True)
-class Readings:
+class MetricReader:
     """Reader of the declared metrics of one plan.
 
     `stdout` is the file with the output of the last run, `answer` that of `answer.file`.

@@ -33,7 +33,7 @@ MOST_STDOUT: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputFile:
     """The file of an output of a repetition, and the lines of it that an event has."""
 
     path: Path
@@ -53,8 +53,8 @@ class Repetition:
 
     how: str | None
     succeeded: int = 0
-    stderr: Output | None = None
-    stdout: Output | None = None
+    stderr: OutputFile | None = None
+    stdout: OutputFile | None = None
 
 
 def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repetition:
@@ -115,14 +115,14 @@ def _run(
     return finished.how, finished.exit_code not in reader.policy.exit_codes
 
 
-def _last_of(path: Path) -> Output:
-    return Output(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
+def _last_of(path: Path) -> OutputFile:
+    return OutputFile(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
 
 
-def _first_of(path: Path) -> Output | None:
+def _first_of(path: Path) -> OutputFile | None:
     """Return an stdout; `None` if nothing was printed, and its empty file is removed."""
     if lines := first_lines(text_of(path)):
-        return Output(path, lines)
+        return OutputFile(path, lines)
     path.unlink(missing_ok=True)
     return None
 

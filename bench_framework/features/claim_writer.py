@@ -4,7 +4,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from bench_framework.claims.factory import Facts, Names, figures
+from bench_framework.claims.factory import FactWriter, Names, figures
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
@@ -94,7 +94,7 @@ def _write(
     plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
 ) -> Iterator[Claim]:
     view = SummaryView(plan, judgement, builds, inputs)
-    facts = Facts(plan, judgement, builds, inputs)
+    facts = FactWriter(plan, judgement, builds, inputs)
     yield from summary_claims(view)
     yield from sign_changes(view, judgement.comparisons, view.sizes)
     for comparison in judgement.comparisons:

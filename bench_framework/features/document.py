@@ -18,7 +18,7 @@ from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
-from bench_framework.registry import Target, registry
+from bench_framework.registry import LazyObject, registry
 from bench_framework.report.blocks import Block, Document, Section
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
@@ -76,7 +76,7 @@ A new section is a file and a line here. Its `place` decides which of the two co
 """
 
 
-def _guarded(target: Target) -> Callable[[ReportData], tuple[Block, ...]]:
+def _guarded(target: LazyObject) -> Callable[[ReportData], tuple[Block, ...]]:
     """Return the function that builds a section of an extension. It is left out if it fails."""
 
     def build(data: ReportData) -> tuple[Block, ...]:

@@ -15,7 +15,7 @@ from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
-from bench_framework.store.columns import Column, from_field, listed, to_csv
+from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
 from bench_framework.store.source import Source, metrics_of
 from bench_framework.text.numbers import fixed, format_duration, format_size, shortest
 from bench_framework.text.words import noun, word
@@ -37,7 +37,7 @@ _TEX: Final = str.maketrans(
 class ExportTable:
     """The rows of an export, with the columns that describe them."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CsvColumn, ...]
     """Columns whose value is the entry of a row with their name."""
     rows: Sequence[dict[str, Any]]
 

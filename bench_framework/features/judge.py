@@ -15,7 +15,7 @@ from bench_framework.compare import (
     medians,
 )
 from bench_framework.compare.comparisons import compare_inputs
-from bench_framework.compare.contrasts import Measured
+from bench_framework.compare.contrasts import ContrastData
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.stage import runs_of, stage_of
 from bench_framework.features import claim_writer
@@ -166,7 +166,7 @@ def _status(plan: Plan, headline: Sequence[Comparison], looks: Looks) -> RecordS
 
 
 def analyse_axes(
-    at: Measured,
+    at: ContrastData,
     comparisons: Sequence[Comparison],
     summaries: Sequence[Summary],
     builds: Mapping[str, Build],

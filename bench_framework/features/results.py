@@ -7,18 +7,21 @@ from typing import Final
 from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
-from bench_framework.model.published import CONDITION
+from bench_framework.model.published import CONDITION, PublishedFigure
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.rounding import plain
 from bench_framework.text.names import noun
 from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
+from bench_framework.units import MINUS, THIN_SPACE
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)
@@ -29,13 +32,12 @@ _LEVEL: Final = 0.95
 class NamedResult:
     """A measured ratio or value on one input.
 
-    `interval` is that of the ratio candidate ÷ reference or of the value, with its 95 % CI. `text`
-    is the figure, or the reason for its absence. A value has no verdict, and a derived one no
-    metric. `higher` is true if larger values are better.
+    `interval` is that of the ratio candidate ÷ reference or of the value, with its 95 % CI. A value has
+    no verdict, and a derived one no metric. `higher` is true if larger values are better. `unit` is that
+    of a derived value, and `published` the figure in whose unit a value is stated.
     """
 
     input_id: str
-    text: str
     interval: Interval | None = None
     verdict: Verdict | None = None
     higher: bool = False
@@ -43,6 +45,22 @@ class NamedResult:
     reason: Reason | None = None
     metric: Metric = ""
     cells: tuple[str, ...] = ()
+    unit: Unit | None = None
+    published: PublishedFigure | None = None
+
+    def text(self, family: str) -> str:
+        """Return the figure with the units of a family, or the reason for its absence."""
+        if self.interval is None:
+            return phrase(self.reason)
+        if self.published is not None:
+            return _in_unit_of(self.published, self.interval)
+        if self.unit is not None:
+            margin = self.margin if self.metric else None
+            return derived_figure(*self.interval.figures, self.unit, family, margin=margin)
+        if self.reason == ONE_PROGRAM:
+            return phrase(self.reason)
+        verdict = self.verdict or Verdict.INCONCLUSIVE
+        return ratio_text(self.interval, verdict, self.margin, self.metric)
 
 
 class Results:
@@ -103,7 +121,7 @@ class Results:
     def values(
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
     ) -> Iterator[NamedResult]:
-        """Yield the median of a metric of a variant on each input. `text` has only a reason."""
+        """Yield the median of a metric of a variant on each input."""
         medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
@@ -117,10 +135,10 @@ class Results:
                 interval = Interval(summary.median, summary.lo, summary.hi, _LEVEL)
             else:
                 reason = self._missing(cell_id) or Reason(ReasonCode.NO_INTERVAL)
-            e = NamedResult(
-                input_id, phrase(reason), interval, margin=margin, reason=reason, metric=metric
+            cells = (cell_id,) if cell_id else ()
+            yield NamedResult(
+                input_id, interval, margin=margin, reason=reason, metric=metric, cells=cells
             )
-            yield replace(e, cells=(cell_id,) if cell_id else ())
 
     def _cells(self, input_id: str) -> dict[str, str]:
         cells = self.plan.cells_of(input_id)
@@ -143,32 +161,27 @@ class Results:
         if c is None or interval is None or not interval.bounded or reason:
             other = Reason(ReasonCode.NOT_COMPARED) if c is None else c.reason or TOO_FEW
             reason = reason or other
-            return NamedResult(input_id, phrase(reason), reason=reason, metric=metric, cells=known)
+            return NamedResult(input_id, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
-        text = phrase(c.reason)
-        if c.reason != ONE_PROGRAM:
-            text = ratio_text(natural, c.verdict, c.thresholds.margin, metric)
         return NamedResult(
-            input_id, text, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
+            input_id, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
         )
 
     def _derived(self, row: Derived) -> NamedResult:
         if row.value is None or row.lo is None or row.hi is None:
             known = row.value is not None
             missing = Reason(ReasonCode.NO_INTERVAL) if known else NOT_MEASURED
-            return NamedResult(row.input_id, phrase(missing), reason=missing, cells=row.cell_ids)
-        margin, family = self.plan.judge.margin_of(WALL), self.plan.unit_family
-        text = derived_figure(row.value, row.lo, row.hi, row.unit, family)
+            return NamedResult(row.input_id, reason=missing, cells=row.cell_ids)
+        margin = self.plan.judge.margin_of(WALL)
         interval = Interval(row.value, row.lo, row.hi, row.level or _LEVEL)
         if row.judged:
             variant, reference = (self.plan.cell(i).variant_id for i in row.cell_ids)
-            pair = self._pair(row.input_id, (variant, reference), WALL)
-            if pair.interval is not None:
-                text = derived_figure(*pair.interval.figures, row.unit, family, margin=pair.margin)
-            return replace(pair, text=text)
+            return replace(self._pair(row.input_id, (variant, reference), WALL), unit=row.unit)
         if row.unit != "ratio" or not interval.bounded:
-            return NamedResult(row.input_id, text, interval, margin=margin, cells=row.cell_ids)
+            return NamedResult(
+                row.input_id, interval, margin=margin, cells=row.cell_ids, unit=row.unit
+            )
         # A ratio of two times is better below 1, every other ratio above 1.
         higher = not row.formula.startswith("time(")
         oriented = interval.inverse if higher else interval
@@ -176,14 +189,22 @@ class Results:
         if not verdict.decided and within_margin(interval, margin):
             verdict = Verdict.EQUIVALENT
         return NamedResult(
-            row.input_id, text, interval, verdict, higher, margin, cells=row.cell_ids
+            row.input_id, interval, verdict, higher, margin, cells=row.cell_ids, unit=row.unit
         )
 
     def joined(self, evidence: Sequence[NamedResult]) -> str:
         """Return the figures as one text, each with its input if the scenario has several."""
         several = len(self.plan.inputs) > 1
         labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
-        return "; ".join(f"{e.text}{labels[e.input_id]}" for e in evidence)
+        family = self.plan.unit_family
+        return "; ".join(f"{e.text(family)}{labels[e.input_id]}" for e in evidence)
+
+
+def _in_unit_of(figure: PublishedFigure, value: Interval) -> str:
+    text = plain(*(x / figure.factor for x in value.figures), most=2)
+    bounds = "" if value.lo == value.hi else f" [{text.lo}, {text.hi}]"
+    unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
+    return f"{text.estimate}{unit}{bounds}".replace("-", MINUS)
 
 
 def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric) -> str:

@@ -4,7 +4,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bench_framework.model.policies import Metric
-from bench_framework.model.written import NOT_WRITTEN, written_as
+from bench_framework.model.written import (
+    NOT_WRITTEN,
+    NonEmpty,
+    OneChange,
+    Selection,
+    only_written,
+    written_as,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +38,27 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """The baseline with one change that is not a value of an axis."""
+    """The baseline with one change, measured in addition to the combinations of the axes."""
 
-    name: str
-    variant_id: str
-    change: tuple[tuple[str, str], ...]
+    name: NonEmpty
+    """Name of the experiment, which is also the label of its variant."""
+    variant_id: str = field(metadata=NOT_WRITTEN)
+    change: OneChange
+    """One key of `fixed`, or one axis, with its new value."""
     why: str = ""
+    """Reason for trying the change."""
     decision: Literal["adopted", "rejected", "open"] = "open"
+    """Decision about the change."""
+    at: dict[str, str] = only_written({})
+    """Axis values before the change, if they differ from the baseline's; only with `hypothesis`.
+    Both variants must be combinations of the axes."""
+    hypothesis: str = only_written()
+    """Expected effect, such as "the lock of the queue costs time". The report states whether it is
+    supported, not supported or not tested."""
+    expect: Literal["better", "worse"] = only_written("better")
+    """Direction in which the metric changes if the hypothesis is right."""
+    metric: NonEmpty = only_written()
+    """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +84,29 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class NamedContrast:
-    """A comparison that the scenario names (docs/method.md#families).
+    """A comparison of two variants that the report states among its key findings."""
 
-    Attributes:
-        group: heading that it shares with other contrasts, or empty.
-    """
+    name: NonEmpty
+    """Name of the comparison."""
+    variant_id: str = field(metadata=NOT_WRITTEN)
+    reference_id: str = field(metadata=NOT_WRITTEN)
+    input_ids: tuple[str, ...] = field(metadata=NOT_WRITTEN)
+    metric: NonEmpty = ""
+    """Metric to compare, one of `judge`. Default: the first of them."""
+    group: NonEmpty = ""
+    """Heading of contrasts that the report states together, such as one change in two programs."""
+    candidate: Selection = only_written({}, "of", required=True)
+    """Axis values of the candidate, or `{experiment: NAME}`. An omitted axis has the baseline's
+    value."""
+    reference: Selection = only_written({}, "against", required=True)
+    """Axis values of the reference, or `{experiment: NAME}`."""
+    input: dict[str, str] = only_written({})
+    """Values of input axes. The comparison is made on every input that has them."""
 
-    name: str
-    variant_id: str
-    reference_id: str
-    input_ids: tuple[str, ...]
-    metric: Metric
-    group: str = ""
+    @property
+    def sides(self) -> dict[str, dict[str, str]]:
+        """The two sides by their keys."""
+        return {"of": self.candidate, "against": self.reference}
 
 
 @dataclass(frozen=True, slots=True)

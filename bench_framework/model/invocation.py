@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,3 +45,37 @@ class Invocation:
         words += ["--scheduler", self.scheduler] if self.scheduler else []
         words += ["--host", self.host] if self.host else []
         return shlex.join(words)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrateSelection:
+    """The options that select a binary of a crate."""
+
+    crate: Path | None = None
+    package: str | None = None
+    binary: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequestOptions:
+    """The options of a command without a scenario file, as they are written."""
+
+    prepare: str | None = None
+    budget: str = "30s"
+    sessions: str | None = None
+    every: str | None = None
+    margin: str | None = None
+    input: Path | None = None
+    answer: str | None = None
+    ignore_output: bool = False
+    exit_codes: str | None = None
+    ignore_failure: bool = False
+    name: str | None = None
+    save: Path | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramOptions(RequestOptions, CrateSelection):
+    """The options of `sweep` and `ablate`, which build programs."""
+
+    budget: str = "2m"

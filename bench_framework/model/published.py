@@ -2,11 +2,19 @@
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from bench_framework.model.policies import Metric
+from bench_framework.model.written import (
+    COMPLETED,
+    NOT_WRITTEN,
+    NonEmpty,
+    Selection,
+    Written,
+    only_written,
+    written_as,
+)
 from bench_framework.units import DURATION_UNITS, MINUS, SIZE_UNITS, THIN_SPACE
 
 TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
@@ -14,36 +22,63 @@ TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
 
 @dataclass(frozen=True, slots=True)
 class PublishedClaim:
-    """A statement of a published report, and what tests it (docs/method.md#published-claims).
+    """A claim of a published report, and what tests it."""
 
-    Attributes:
-        name: name of the contrast or of the derived value. For ``not-testable``, the reason.
-        variant_id: variant of the tests ``variant`` and ``scaling``.
-        metric: metric of the tests ``variant`` and ``scaling``.
-    """
+    text: str = field(metadata=written_as("claim"))
+    """The claim, quoted."""
+    figure: str = ""
+    """The figure as published: `2.1x faster`, `-17 %`, `60-70 % less`, `within 0.5 %`,
+    `at most 5 % slower`, `12 MB`, `linear`, or only `faster`, `slower`, `less`, `more`, `equal`.
+    Not needed with `not-testable`."""
+    test: TestKind = field(default="not-testable", metadata=COMPLETED)
+    """The key that says what tests the claim."""
+    name: str = field(default="", metadata=COMPLETED)
+    """Name of the contrast or of the derived value. For `not-testable`, the reason."""
+    variant_id: str = field(default="", metadata=NOT_WRITTEN)
+    """Variant of the tests `variant` and `scaling`."""
+    input_ids: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
+    metric: NonEmpty = ""
+    """Metric of `variant` or `scaling`. Default: the first of `judge`."""
+    contrast: str | None = only_written(None)
+    """Name of the contrast that tests the claim."""
+    variant: Selection | None = only_written(None)
+    """Axis values of the variant that tests the claim, or `{experiment: NAME}`. A change or a
+    direction is tested against the baseline, a value by the variant alone. An omitted axis has the
+    baseline's value."""
+    derived: str | None = only_written(None)
+    """Name of the derived value that tests the claim."""
+    scaling: dict[str, str] | None = only_written(None)
+    """Axis values of the variant whose scaling exponents test the claim. An omitted axis has the
+    baseline's value."""
+    not_testable: str | None = only_written(None)
+    """Reason why this scenario cannot test the claim."""
+    input: dict[str, str] = only_written({})
+    """Values of input axes. Without them, the claim is tested on every input and must hold on each
+    of them."""
 
-    text: str
-    figure: str
-    test: TestKind
-    name: str = ""
-    variant_id: str = ""
-    input_ids: tuple[str, ...] = ()
-    metric: Metric = ""
+    @property
+    def selection(self) -> dict[str, str] | None:
+        """The axis values of the variant that tests the claim."""
+        return self.variant if self.variant is not None else self.scaling
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published report with the statements that the scenario tests.
-
-    Attributes:
-        decisions: whether its authors decided on the experiments, not the author of the scenario.
-    """
+    """A published report whose claims the scenario tests."""
 
     title: str
-    url: str
-    date: str
-    claims: tuple[PublishedClaim, ...]
+    """Title of the report."""
+    url: str = ""
+    """Address of the report."""
+    date: str = ""
+    """Date of the report."""
+    claims: Annotated[tuple[PublishedClaim, ...], Written.SOME] = field(
+        default=(), metadata={"required": True}
+    )
+    """The claims, in the order of the report."""
     decisions: bool = False
+    """True if each `decision` of an experiment is that of the report. The table of experiments then
+    says so next to the measured result."""
 
 
 Sense = Literal["", "better", "worse", "less", "more"]
@@ -80,7 +115,7 @@ _PLAIN: Final = str.maketrans({MINUS: "-", "–": "-", "×": "x", THIN_SPACE: " 
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class PublishedFigure:
     """A published figure. It stands for every number that is rounded to it.
 
     Attributes:
@@ -129,20 +164,20 @@ class Figure:
         return (1 - self.hi, 1 - self.lo) if smaller else (1 + self.lo, 1 + self.hi)
 
 
-def parse_figure(text: str) -> Figure:
+def parse_figure(text: str) -> PublishedFigure:
     """Return the figure of a text such as ``"2.1x faster"``. Raises `ValueError`: it has none."""
     words = text.translate(_PLAIN).strip().removeprefix("~").strip()
     if words in _SENSES:
-        return Figure("direction", sense=_SENSES[words])
+        return PublishedFigure("direction", sense=_SENSES[words])
     if words in _EQUAL:
-        return Figure("equal")
+        return PublishedFigure("equal")
     if words == "linear":
-        return Figure("linear")
+        return PublishedFigure("linear")
     if within := _WITHIN.fullmatch(words):
-        return Figure("equal", hi=float(within[1]) / 100)
+        return PublishedFigure("equal", hi=float(within[1]) / 100)
     if limit := _AT_MOST.fullmatch(words):
         most = float(limit[1]) / 100
-        return Figure("limit", most, most, _SENSES[limit["word"]], "%")
+        return PublishedFigure("limit", most, most, _SENSES[limit["word"]], "%")
     match = _FIGURE.fullmatch(words)
     if match is None:
         raise ValueError(f"`{text}` is not a figure")
@@ -154,13 +189,13 @@ def parse_figure(text: str) -> Figure:
     if reversed_ or math.isinf(hi):
         raise ValueError(f"`{text}` is not a figure")
     if not sign and not sense:
-        return Figure("value", lo, hi, unit=unit)
+        return PublishedFigure("value", lo, hi, unit=unit)
     # A factor has a word and no sign. A percentage has either.
     is_change = unit == "%" if sign else unit in {"x", "%"}
     whole = unit == "%" and hi >= 1 and (sign == "-" or sense in {"better", "less"})
     if not is_change or (sign and sense) or whole or lo <= 0:
         raise ValueError(f"`{text}` is not a figure")
-    return Figure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
+    return PublishedFigure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
 
 
 def _rounded_to(number: str, side: int) -> float:

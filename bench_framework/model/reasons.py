@@ -67,6 +67,7 @@ class ReasonCode(StrEnum):
 
     # Figures of another harness.
     RUNS_FAILED = "runs-failed"
+    OWN_RUNS_FAILED = "own-runs-failed"
     NO_FIGURE = "no-figure"
     NO_SPREAD = "no-spread"
     ZERO_SPREAD = "zero-spread"
@@ -127,7 +128,7 @@ class Reason:
     """A reason: its code, a figure, name or foreign message, and where it applies."""
 
     code: ReasonCode
-    detail: str = ""
+    detail: str | int | float = ""
     """The part that varies: a number, a name, or the message of another program."""
     place: str = ""
     """The side, record or setting that the reason is about, if it is not the candidate."""

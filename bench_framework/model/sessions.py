@@ -29,7 +29,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class SessionCommand:
     """One command of a session. Its runs followed each other directly."""
 
     label: str
@@ -49,7 +49,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class HarnessSession:
     """One imported file: commands that were measured one after the other."""
 
     label: str
@@ -59,7 +59,7 @@ class Session:
     sha256: str
     format: str
     """``hyperfine-1``, ``hyperfine-2``, ``runs``, ``table``, or the name of a reader of `store.harnesses`."""
-    commands: tuple[Command, ...]
+    commands: tuple[SessionCommand, ...]
     memory: MemoryKind = "none"
 
     @property

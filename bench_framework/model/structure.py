@@ -32,7 +32,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class ContrastResult:
     """The verdict on one contrast over rounds: a ratio with its confidence interval."""
 
     verdict: Verdict
@@ -56,7 +56,7 @@ class EffectCell:
     cell_ids: tuple[str, ...]
     """Cells with and without the change. For an interaction: with both changes, with the first,
     with neither, with the second."""
-    contrast: Contrast
+    contrast: ContrastResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Effect:
     changes: tuple[Change, ...]
     pooled: bool
     """False if the verdicts of the cells have different signs, so that there is no mean."""
-    mean: Contrast
+    mean: ContrastResult
     """Contrast of the geometric mean over the cells. Its interval is `None` if not pooled."""
     cells: tuple[EffectCell, ...]
 
@@ -118,7 +118,7 @@ class Step:
     cell_id: str | None
     """Cell after the step, `None` if several orders of the changes are averaged."""
     ref_cell_id: str | None
-    contrast: Contrast
+    contrast: ContrastResult
     share: float | None
     """Log of the step ÷ log of the total, `None` if the total is inconclusive."""
 
@@ -137,8 +137,8 @@ class Contribution:
     end_cell_id: str | None
     """Cell with all changes, `None` if it is not measured."""
     steps: tuple[Step, ...]
-    total: Contrast | None
-    remainder: Contrast | None
+    total: ContrastResult | None
+    remainder: ContrastResult | None
     """Interaction: total ÷ product of the steps. `None` if the product is the total by design."""
     unexplained: float | None
     """Share of the total that the steps do not explain."""

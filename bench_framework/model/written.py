@@ -5,9 +5,10 @@ its fields select the readers of their values; `scenario.schema.types` has them.
 """
 
 from collections.abc import Mapping
+from dataclasses import field
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 
 
 class Written(Enum):
@@ -16,15 +17,22 @@ class Written(Enum):
     DURATION = auto()
     HOST_LABELS = auto()
     NATURAL = auto()
+    NON_EMPTY = auto()
+    ONE_CHANGE = auto()
     PERCENT = auto()
     POSITIVE = auto()
     SELECTION = auto()
     SELECTIONS = auto()
     SHARE = auto()
+    SOME = auto()
 
 
 Seconds: TypeAlias = Annotated[float, Written.DURATION]
 """A time in seconds, written with its unit: ``15m``."""
+NonEmpty: TypeAlias = Annotated[str, Written.NON_EMPTY]
+"""A text that is not empty."""
+OneChange: TypeAlias = Annotated[tuple[tuple[str, str], ...], Written.ONE_CHANGE]
+"""A key and its value, written as a mapping."""
 Positive: TypeAlias = Annotated[int, Written.POSITIVE]
 """A whole number of at least 1."""
 Natural: TypeAlias = Annotated[int, Written.NATURAL]
@@ -44,6 +52,17 @@ NOT_WRITTEN: Final[Mapping[str, str]] = MappingProxyType({"key": ""})
 """Metadata of a field that has no key in a scenario."""
 
 
+COMPLETED: Final[Mapping[str, object]] = MappingProxyType({"key": "", "completed": True})
+"""Metadata of a field that has no key and that follows from the keys of its part."""
+
+
 def written_as(key: str) -> Mapping[str, str]:
     """Return the metadata of a field whose key is not its name with `-` in place of `_`."""
     return MappingProxyType({"key": key})
+
+
+def only_written(default: object = "", key: str | None = None, *, required: bool = False) -> Any:
+    """Return a field that a plan needs only until it is expanded. Records do not contain it."""
+    value: dict[str, Any] = {"default_factory": dict} if default == {} else {"default": default}
+    metadata = {"exclude": True, "required": required} | ({} if key is None else {"key": key})
+    return field(**value, kw_only=True, compare=False, repr=False, metadata=metadata)

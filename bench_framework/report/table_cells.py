@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Comparison, Summary
-from bench_framework.model.structure import Contrast
+from bench_framework.model.structure import ContrastResult
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
@@ -77,7 +77,7 @@ def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
 
 
 def contrast_cells(
-    contrast: Contrast, data: ReportData, claim: Claim | None = None
+    contrast: ContrastResult, data: ReportData, claim: Claim | None = None
 ) -> tuple[Cell, Cell, Cell]:
     """Return ratio, interval and verdict of a contrast."""
     claim_id = claim.id if claim else None

@@ -12,7 +12,7 @@ from bench_framework.errors import Position, Problem
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Values
 from bench_framework.scenario import template
-from bench_framework.scenario.document import Document, Path, Place, suggest
+from bench_framework.scenario.document import Path, Place, YamlFile, suggest
 from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.worker import Setting, settings_of
@@ -76,7 +76,7 @@ class Scenario:
     """A valid scenario. `expand` turns it into a plan."""
 
     spec: ScenarioFile
-    document: Document
+    document: YamlFile
     path: str
     """Path as given by the user, for messages."""
     folder: FilePath

@@ -72,7 +72,7 @@ class Place:
 
 
 @dataclass(slots=True)
-class Document:
+class YamlFile:
     """Plain data (`dict`, `list`, `Scalar`) with their places, and the problems so far."""
 
     data: Any
@@ -121,19 +121,19 @@ class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
         self.problem = problem
 
 
-def parse(text: str, file: str, before: int = 0) -> Document:
+def parse(text: str, file: str, before: int = 0) -> YamlFile:
     """Read one YAML 1.2 document. Raises `Unreadable`: its first error (BC001 to BC007).
 
     `before` is the number of characters before the text in its first line.
     """
     if len(text) > MAX_BYTES:
         raise too_large(file)
-    builder = _Builder(file, LineStarts(text, before))
+    builder = _DocumentBuilder(file, LineStarts(text, before))
     try:
         data, place = builder.build(_composed(text, file, builder.lines))
     except RecursionError:
         raise Unreadable(Problem.create("BC006.nested-too-deeply", file)) from None
-    return Document(data, place, {file: text}, builder.problems)
+    return YamlFile(data, place, {file: text}, builder.problems)
 
 
 def _composed(text: str, file: str, lines: LineStarts) -> Any:
@@ -155,7 +155,7 @@ def _composed(text: str, file: str, lines: LineStarts) -> Any:
     return root
 
 
-class _Builder:
+class _DocumentBuilder:
     def __init__(self, file: str, lines: LineStarts) -> None:
         self.file = file
         self.lines = lines

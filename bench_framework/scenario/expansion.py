@@ -14,7 +14,7 @@ from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import bin_name, build_of
 from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.matrix import Matrix, combine
-from bench_framework.scenario.schema.parts import INPUT_NAMES, ExperimentPart, InputPart
+from bench_framework.scenario.schema.parts import INPUT_NAMES, InputPart
 from bench_framework.scenario.schema.worker import Setting
 from bench_framework.units import parse_size
 
@@ -145,8 +145,8 @@ class Expansion:
         size, seed = parse_size(texts["size"]), int(texts["seed"])
         return plan.Dataset("generated", family, size, seed), f"{family} {texts['size']}"
 
-    def _add_experiment(self, part: ExperimentPart) -> None:
-        ((key, value),) = part.change.items()
+    def _add_experiment(self, part: Experiment) -> None:
+        ((key, value),) = part.change
         start = self.scenario.variant_values(part.at)
         changed = tuple((axis, value if axis == key else old) for axis, old in start)
         variant_id = ""
@@ -159,17 +159,12 @@ class Expansion:
             self.experiment_variants[part.name] = variant
             variant_id = variant.id
         if not part.at:
-            change = ((key, value),)
-            self.experiments.append(
-                Experiment(part.name, variant_id, change, part.why, part.decision)
-            )
+            self.experiments.append(replace(part, variant_id=variant_id))
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
-            text, metric = f"{key}: {before} → {value}", part.metric or ""
             reference_id = self.variants[start].id if start in self.variants else ""
-            self.hypotheses.append(
-                Hypothesis(part.hypothesis, text, variant_id, reference_id, part.expect, metric)
-            )
+            pair = (f"{key}: {before} → {value}", variant_id, reference_id)
+            self.hypotheses.append(Hypothesis(part.hypothesis, *pair, part.expect, part.metric))
 
     def selected(self, given: Mapping[str, str]) -> plan.Variant | None:
         """Return the variant that a side of a contrast selects, or `None` if it does not exist."""
@@ -227,12 +222,12 @@ class Expansion:
         """Return one cell with its placeholders replaced."""
         spec = self.scenario.spec
         changes = {part.name: part.change for part in spec.experiments}
-        change = changes[variant.experiment] if variant.experiment is not None else {}
+        change = changes[variant.experiment] if variant.experiment is not None else ()
         values = {
             **self.inputs[given.values][1],
             **spec.fixed,
             **dict(variant.values),
-            **change,
+            **dict(change),
             **dict(given.values),
         }
         settings = self._settings((*variant.values, *given.values))
@@ -246,7 +241,7 @@ class Expansion:
                 "cell",
                 sorted(variant.values),
                 sorted(given.values),
-                next(iter(change.items()), None),
+                next(iter(change), None),
                 role is plan.Role.CONTROL,
             ),
             variant_id=variant.id,

@@ -14,7 +14,7 @@ from bench_framework.model.metrics import METRICS, UNITS
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import MAX_BYTES, Document, Scalar, Unreadable, parse
+from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, YamlFile, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
@@ -172,7 +172,7 @@ def _written(entry: Mapping[str, str], indent: str) -> str:
     return f"{indent}- " + f"{indent}  ".join(rows)
 
 
-def _items(path: Path, document: Document) -> list[Any]:
+def _items(path: Path, document: YamlFile) -> list[Any]:
     data = document.data
     if not isinstance(data, dict) or set(data) != {"accepted"}:
         raise _fault("BX112.other-keys", path, 1)

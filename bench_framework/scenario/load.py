@@ -14,7 +14,7 @@ from bench_framework.masking import mask_document
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import Document, Place, Scalar, Unreadable, parse, suggest
+from bench_framework.scenario.document import Place, Scalar, Unreadable, YamlFile, parse, suggest
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.validation_errors import document_value, problem_of, render
 
@@ -103,8 +103,8 @@ def _read(path: Path) -> str:
 
 
 def _validate(
-    document: Document,
-) -> tuple[ScenarioFile | None, Document, list[Problem], frozenset[str]]:
+    document: YamlFile,
+) -> tuple[ScenarioFile | None, YamlFile, list[Problem], frozenset[str]]:
     """Return the model of the valid part, that part, the problems, and the removed names."""
     problems = list(document.problems)
     lost: set[str] = set()
@@ -125,7 +125,7 @@ def _validate(
         gone |= doomed
         lost |= {_name(document, path) for path in doomed}
         data, place = _prune(document.data, document.place, (), doomed)
-        document = Document(_STAND_INS | data, place, document.sources)
+        document = YamlFile(_STAND_INS | data, place, document.sources)
     return None, document, problems, frozenset(lost)
 
 
@@ -138,7 +138,7 @@ def _follows(error: Any, path: documents.Path, gone: set[documents.Path]) -> boo
     )
 
 
-def _name(document: Document, path: documents.Path) -> str:
+def _name(document: YamlFile, path: documents.Path) -> str:
     """Return the name that is removed at a path: the key, or the item of a list."""
     return path[-1] if isinstance(path[-1], str) else str(document_value(document.data, path))
 
@@ -162,7 +162,7 @@ def _prune(
     return data, replace(place, children={key: inner for key, (_, inner) in parts.items()})
 
 
-def _in_order(problems: list[Problem], document: Document) -> tuple[Problem, ...]:
+def _in_order(problems: list[Problem], document: YamlFile) -> tuple[Problem, ...]:
     files = list(document.sources)
 
     def place(problem: Problem) -> tuple[int, int, int]:
@@ -173,7 +173,7 @@ def _in_order(problems: list[Problem], document: Document) -> tuple[Problem, ...
     return tuple(sorted(problems, key=place))
 
 
-def apply(document: Document, overrides: Sequence[str]) -> None:
+def apply(document: YamlFile, overrides: Sequence[str]) -> None:
     """Change the document in place. Invalid overrides are added to the document's problems."""
     given: set[str] = set()
     for override in overrides:
@@ -197,12 +197,12 @@ def apply(document: Document, overrides: Sequence[str]) -> None:
     _keep_rounds_ordered(document, given)
 
 
-def _nothing(file: str, before: int) -> Document:
+def _nothing(file: str, before: int) -> YamlFile:
     """Return an empty value. Its position is the equals sign, which follows `before` characters."""
-    return Document(Scalar("", plain=True), Place(file, Position(1, before + 1, 1)), {})
+    return YamlFile(Scalar("", plain=True), Place(file, Position(1, before + 1, 1)), {})
 
 
-def _set(document: Document, path: list[str], value: Document) -> None:
+def _set(document: YamlFile, path: list[str], value: YamlFile) -> None:
     """Set the value at its path and create missing mappings."""
     data, place, at = document.data, document.place, value.place.key
     for part in path[:-1]:
@@ -230,7 +230,7 @@ def _put(data: Any, key: str | int, value: Any) -> None:
         data[key] = value
 
 
-def _keep_rounds_ordered(document: Document, given: set[str]) -> None:
+def _keep_rounds_ordered(document: YamlFile, given: set[str]) -> None:
     """Move the end of `measure.rounds` in the file if the other end is overridden past it."""
     match document.data:
         case {"measure": {"rounds": {"min": str(least), "max": str(most)} as rounds}}:

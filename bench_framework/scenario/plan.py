@@ -116,31 +116,30 @@ def _contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         candidate, reference = map(expansion.selected, (part.candidate, part.reference))
         assert candidate is not None
         assert reference is not None
-        ids = expansion.input_ids(part.input)
-        metric = part.metric or _headline(expansion.scenario)
-        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric, part.group or "")
+        yield replace(
+            part,
+            variant_id=candidate.id,
+            reference_id=reference.id,
+            input_ids=expansion.input_ids(part.input),
+            metric=part.metric or _headline(expansion.scenario),
+        )
 
 
 def _published(expansion: Expansion) -> Published | None:
     part = expansion.scenario.spec.published
     if part is None:
         return None
-    claims = []
-    for claim in part.claims:
-        given = claim.variant if claim.variant is not None else claim.scaling
-        variant = expansion.selected(given) if given is not None else None
-        claims.append(
-            PublishedClaim(
-                claim.claim,
-                claim.figure or "",
-                claim.test,
-                claim.contrast or claim.derived or claim.not_testable or "",
-                variant.id if variant is not None else "",
-                expansion.input_ids(claim.input),
-                claim.metric or _headline(expansion.scenario),
-            )
-        )
-    return Published(part.title, part.url, part.date, tuple(claims), part.decisions)
+    return replace(part, claims=tuple(_claim(expansion, claim) for claim in part.claims))
+
+
+def _claim(expansion: Expansion, claim: PublishedClaim) -> PublishedClaim:
+    variant = expansion.selected(claim.selection) if claim.selection is not None else None
+    return replace(
+        claim,
+        variant_id=variant.id if variant is not None else "",
+        input_ids=expansion.input_ids(claim.input),
+        metric=claim.metric or _headline(expansion.scenario),
+    )
 
 
 def _headline(scenario: Scenario) -> str:

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.model import json_path
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Document, Path, split_lines, suggest
+from bench_framework.scenario.document import Path, YamlFile, split_lines, suggest
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.types import docstrings, keys, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
@@ -27,7 +27,7 @@ _TAB: Final = "    "
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 
 
-def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
+def problem_of(error: Any, document: YamlFile) -> tuple[Problem, Path]:
     """Return the problem and the path of the invalid part, which is removed to check the rest.
 
     `error` is one of pydantic's ``ValidationError.errors()``.
@@ -49,7 +49,7 @@ def problem_of(error: Any, document: Document) -> tuple[Problem, Path]:
     return _shape_problem(document, path, error), path
 
 
-def _shape_problem(document: Document, path: Path, error: Any) -> Problem:
+def _shape_problem(document: YamlFile, path: Path, error: Any) -> Problem:
     """Return the problem of an error that pydantic itself raised, such as a wrong type."""
     kind, context = error["type"], error.get("ctx", {})
     value = document_value(document.data, path)
@@ -91,7 +91,7 @@ def spell(path: Path) -> str:
 
 
 def _refusal(
-    document: Document, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
+    document: YamlFile, loc: Sequence[str | int], path: Path, code: str, context: dict[str, Any]
 ) -> tuple[Problem, Path]:
     """Return the problem of a `Refused` from `scalars` or from `Part.refuse`."""
     message, label, fix = context["message"], context["label"], context["fix"]
@@ -112,7 +112,7 @@ def _refusal(
     return document.text_problem(path, text, of_key=of_key), known_path(document.data, path)
 
 
-def _unknown_key(document: Document, loc: Sequence[str | int], path: Path) -> Problem:
+def _unknown_key(document: YamlFile, loc: Sequence[str | int], path: Path) -> Problem:
     key = str(loc[-1])
     place = spell(path[:-1]) if path[:-1] else ""
     if path[:-1] == ("worker",) and key in {"image", "container"}:

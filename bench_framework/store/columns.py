@@ -59,7 +59,7 @@ _PARSERS: Final[dict[str, Callable[[str], Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class CsvColumn:
     """A column. An empty field is a missing value.
 
     Attributes:
@@ -120,9 +120,9 @@ def _sections() -> dict[str, dict[str, list[str]]]:
 
 
 @cache
-def listed(*sections: str) -> tuple[Column, ...]:
+def listed(*sections: str) -> tuple[CsvColumn, ...]:
     """Return the columns of sections of ``columns.toml``."""
-    columns: list[Column] = []
+    columns: list[CsvColumn] = []
     for section in sections:
         for name, (words, value, about, *field) in _sections()[section].items():
             kind, *marks = words.split()
@@ -130,16 +130,16 @@ def listed(*sections: str) -> tuple[Column, ...]:
             unit = "bytes" if kind == "integer" and name.endswith("_bytes") else "".join(units)
             path, target = (tuple(p.split(".")) for p in (value, *field, value)[:2])
             text = about or METRICS[name].about
-            columns.append(Column(name, kind, text, path, target, "required" in marks, unit))
+            columns.append(CsvColumn(name, kind, text, path, target, "required" in marks, unit))
     return tuple(columns)
 
 
-def metric_column(name: str, kind: str, about: str, path: Names) -> Column:
+def metric_column(name: str, kind: str, about: str, path: Names) -> CsvColumn:
     """Return the column of a built-in metric, with its unit."""
-    return Column(name, kind, about, path, path, unit=METRICS[name].unit)
+    return CsvColumn(name, kind, about, path, path, unit=METRICS[name].unit)
 
 
-def to_csv(columns: Iterable[Column], rows: Iterable[object]) -> str:
+def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:
     """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
 
     Texts are converted by `to_field`.
@@ -161,7 +161,7 @@ def to_csv(columns: Iterable[Column], rows: Iterable[object]) -> str:
     return file.getvalue()
 
 
-def from_csv(columns: Iterable[Column], row: Mapping[str, str]) -> dict[str, Any]:
+def from_csv(columns: Iterable[CsvColumn], row: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of a row as nested dictionaries, by the `field` of each column.
 
     Empty fields are left out.

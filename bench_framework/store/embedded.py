@@ -40,7 +40,7 @@ _SCENARIO: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class RecordFrame:
     """Everything in a record except its runs and its judgement."""
 
     schema_version: int
@@ -63,15 +63,15 @@ class Frame:
 class Embedded:
     """The record that a page contains."""
 
-    frame: Frame
+    frame: RecordFrame
     contents: Contents
     """Contents of the journal, with the blocks and observations from ``runs.csv``."""
     scenario_text: str
 
 
-def packed_frame(frame: Frame) -> str:
+def packed_frame(frame: RecordFrame) -> str:
     """Return a frame as compressed JSON in base64."""
-    return _packed(wire.adapter(Frame).dump_json(frame))
+    return _packed(wire.adapter(RecordFrame).dump_json(frame))
 
 
 def runs_link(source: Source) -> str:
@@ -103,7 +103,7 @@ def read(page: str) -> Embedded:
         raise RecordError("BX411.page-damaged", error=error) from error
     require_version("the page", version)
     try:
-        frame: Frame = wire.adapter(Frame).validate_python(content)
+        frame: RecordFrame = wire.adapter(RecordFrame).validate_python(content)
     except ValueError as error:
         raise RecordError("BX411.page-damaged", error=error) from error
     blocks, observations = run_table.read(text, frame.plan, frame.builds)

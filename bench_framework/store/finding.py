@@ -8,13 +8,13 @@ from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.registry import Target, registry
+from bench_framework.registry import LazyObject, registry
 from bench_framework.store import layout
 
 NEWEST: Final = frozenset({"@last", "@prev"})
 
 
-def kind_of(folder: Path) -> Target | None:
+def kind_of(folder: Path) -> LazyObject | None:
     """Return the kind of a record without rounds; `None` for a measured one, or if there is no record."""
     if (folder / layout.JOURNAL).is_file():
         return None
@@ -150,5 +150,6 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
         f"{path.parent.name}/{path.name}" for path in find_records(root, without_rounds=True)[-5:]
     ]
     others = f"; the newest are: {', '.join(reversed(known))}" if known else ""
-    problem = f"there is no record `{text}`" if text.strip() else "the name of the record is empty"
-    raise UsageError("BX101.no-record", problem=problem, newest=others)
+    if not text.strip():
+        raise UsageError("BX101.no-name", newest=others)
+    raise UsageError("BX101.no-record", text=text, newest=others)

@@ -20,7 +20,7 @@ class Run(NamedTuple):
     value: float
 
 
-class Counts(NamedTuple):
+class RunCounts(NamedTuple):
     """The runs of a configuration that ended well, and those that failed."""
 
     runs: int
@@ -55,7 +55,7 @@ class Figures(ABC):
         """Return the report, a `Document`, of `ReportData`; `only` as in `build_document`."""
 
     @abstractmethod
-    def counts(self, cell_id: str) -> Counts:
+    def counts(self, cell_id: str) -> RunCounts:
         """Return the number of runs of a configuration."""
 
     @abstractmethod

@@ -18,7 +18,7 @@ from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEI
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation, Receipt
 from bench_framework.store import wire
-from bench_framework.store.columns import Column, from_csv, from_field, listed, metric_column
+from bench_framework.store.columns import CsvColumn, from_csv, from_field, listed, metric_column
 from bench_framework.store.source import (
     Configuration,
     Source,
@@ -166,7 +166,7 @@ COLUMNS: Final = (*_BEFORE, *_BLOCK, *_AFTER)
 """Columns of every record."""
 
 
-def run_columns(source: Source) -> tuple[Column, ...]:
+def run_columns(source: Source) -> tuple[CsvColumn, ...]:
     """Return all columns of a record."""
     declared = source.plan.metrics
     phases = sorted({name for receipt in source.receipts for name in receipt.phases_s})
@@ -223,7 +223,7 @@ def _damaged(what: str) -> RecordError:
 
 def _columns_by_cell(
     header: list[str], plan: Plan, builds: Iterable[Build]
-) -> dict[str, list[Column]]:
+) -> dict[str, list[CsvColumn]]:
     """Return the columns of single runs, by cell id. Those of metrics depend on the build."""
     by_id = {build.id: build for build in builds}
     effective = [n.removeprefix("effective_") for n in header if n.startswith("effective_")]
@@ -233,7 +233,7 @@ def _columns_by_cell(
         *phase_columns([n[2:-2] for n in header if n.startswith("w_") and n.endswith("_s")]),
     )
     declared = declared_columns(plan.metrics)
-    columns: dict[str, list[Column]] = {}
+    columns: dict[str, list[CsvColumn]] = {}
     for cell in plan.cells:
         announced = announced_columns(
             by_id.get(plan.variant(cell.variant_id).build_id), plan.metrics
@@ -244,7 +244,7 @@ def _columns_by_cell(
     return columns
 
 
-def _columns(*roots: str) -> list[Column]:
+def _columns(*roots: str) -> list[CsvColumn]:
     return [column for column in COLUMNS if column.field and column.field[0] in roots]
 
 
@@ -275,7 +275,7 @@ _OF_BLOCK: Final = _columns("block")
 _OF_OBSERVATION: Final = _columns("block", "observation", "counts")
 
 
-def _block(rows: list[Fields], columns: dict[str, list[Column]]) -> Block:
+def _block(rows: list[Fields], columns: dict[str, list[CsvColumn]]) -> Block:
     block = from_csv(_OF_BLOCK, rows[0])["block"]
     if block.get("page_cache") == {"state": "unknown"}:
         del block["page_cache"]

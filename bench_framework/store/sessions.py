@@ -16,7 +16,7 @@ from bench_framework.errors import UsageError
 from bench_framework.foreign import parse_json, read_input
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.policies import Metric
-from bench_framework.model.sessions import Command, MemoryKind, Series, Session
+from bench_framework.model.sessions import HarnessSession, MemoryKind, Series, SessionCommand
 from bench_framework.store import harnesses
 from bench_framework.text.numbers import shortest
 from bench_framework.units import PER_SECOND
@@ -91,7 +91,7 @@ def slug(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", text).strip("-.")[:80] or "imported"
 
 
-def read_session(content: bytes, file: str, number: int) -> Session:
+def read_session(content: bytes, file: str, number: int) -> HarnessSession:
     """Return the session of one file.
 
     `number` is the position of the file in the set, from 1.
@@ -105,7 +105,7 @@ def read_session(content: bytes, file: str, number: int) -> Session:
         raise
 
 
-def _session(content: bytes, file: str, number: int) -> Session:
+def _session(content: bytes, file: str, number: int) -> HarnessSession:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -146,15 +146,17 @@ def _session(content: bytes, file: str, number: int) -> Session:
     if twice := [label for label, count in counts.items() if count > 1]:
         raise fault("BX453.label-twice", where=", ".join(twice[1:4]), file=file, twice=twice[0])
     digest = hashlib.sha256(content).hexdigest()
-    return Session(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
+    return HarnessSession(file, f"sources/{number}-{slug(file)}", digest, kind, commands, memory)
 
 
-def _of_harness(document: Any, kind: str) -> tuple[Command, ...]:
+def _of_harness(document: Any, kind: str) -> tuple[SessionCommand, ...]:
     commands = []
     for one in harnesses.readers()[kind].read(harnesses.Node(document)):
         _require_valid(one.label, one.wall, one.cpu)
         series = (series_of(WALL, [*one.wall]), series_of(CPU, [*one.cpu]))
-        commands.append(Command(one.label, tuple(s for s in series if s is not None), one.failed))
+        commands.append(
+            SessionCommand(one.label, tuple(s for s in series if s is not None), one.failed)
+        )
     return tuple(commands)
 
 
@@ -171,7 +173,7 @@ def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> N
         require_amount(value, MOST_S, "a CPU time", label)
 
 
-def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[Command, ...]]:
+def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[SessionCommand, ...]]:
     version, timed = harnesses.read_export(document)
     if version > KNOWN_VERSION:
         raise fault("BX451.schema-version", version=version)
@@ -184,7 +186,7 @@ def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[Command, ...]]:
     return kind, memory, tuple(_timed(one, memory) for one in timed)
 
 
-def _timed(one: harnesses.Timed, memory: MemoryKind) -> Command:
+def _timed(one: harnesses.Timed, memory: MemoryKind) -> SessionCommand:
     _require_valid(one.command, one.times, (*one.user, *one.system))
     for value in one.memory:
         require_amount(value, MOST_MEMORY, "a memory figure", one.command)
@@ -200,7 +202,7 @@ def _timed(one: harnesses.Timed, memory: MemoryKind) -> Command:
         if memory == "one-figure":
             series.append(Series(PEAK_RSS, 1, max(one.memory), None))
     known = tuple(s for s in series if s is not None)
-    return Command(one.command, known, len(one.times) - len(good))
+    return SessionCommand(one.command, known, len(one.times) - len(good))
 
 
 def series_of(metric: Metric, values: list[float]) -> Series | None:
@@ -211,7 +213,7 @@ def series_of(metric: Metric, values: list[float]) -> Series | None:
     return Series(metric, len(values), statistics.fmean(values), spread, tuple(values))
 
 
-def _table(text: str) -> tuple[str, tuple[Command, ...]]:
+def _table(text: str) -> tuple[str, tuple[SessionCommand, ...]]:
     """Read a table, CSV with a header line or Markdown, with `COLUMNS` or `RUN_COLUMNS` in any order."""
     lines = _markdown(text) if text.lstrip().startswith("|") else _comma(text)
     head, *rows = lines or [[]]
@@ -230,12 +232,12 @@ def _table(text: str) -> tuple[str, tuple[Command, ...]]:
     if len(units) > 1:
         raise fault("BX454.several-units", units=", ".join(units))
     if "time" not in names:
-        return "table", tuple(Command(label, (one,)) for label, one in series)
+        return "table", tuple(SessionCommand(label, (one,)) for label, one in series)
     runs: dict[str, list[float]] = {}
     for label, one in series:
         runs.setdefault(label, []).append(one.mean)
     measured = ((label, series_of(WALL, times)) for label, times in runs.items())
-    return "runs", tuple(Command(label, (one,) if one else ()) for label, one in measured)
+    return "runs", tuple(SessionCommand(label, (one,) if one else ()) for label, one in measured)
 
 
 def _markdown(text: str) -> list[list[str]]:

@@ -11,9 +11,9 @@ from bench_framework.model.judgement import CellState, Judgement
 from bench_framework.model.metrics import DeclaredMetric, column_of
 from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
-from bench_framework.store.columns import Column
+from bench_framework.store.columns import CsvColumn
 from bench_framework.store.journal import Contents
-from bench_framework.store.kinds import Counts
+from bench_framework.store.kinds import RunCounts
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,17 @@ class Source:
         return (receipt for block in self.contents.blocks for receipt in block.receipts)
 
     @property
-    def axis_columns(self) -> Iterable[Column]:
+    def axis_columns(self) -> Iterable[CsvColumn]:
         """``axis_NAME`` columns. Sizes are in bytes, with the text in ``axis_NAME_label``."""
         for axis in self.plan.axes:
             name, about, path = f"axis_{axis.name}", f"axis {axis.name}", ("values", axis.name)
             if axis.values and all(value.size_bytes is not None for value in axis.values):
                 size = ("at", "sizes", axis.name)
-                yield Column(name, "integer", f"{about}, in bytes", size, unit="bytes")
+                yield CsvColumn(name, "integer", f"{about}, in bytes", size, unit="bytes")
                 name, about = f"{name}_label", f"{about}, as written"
-            yield Column(name, "string", about, ("at", *path))
+            yield CsvColumn(name, "string", about, ("at", *path))
 
-    def effective_columns(self, *path: str) -> tuple[Column, ...]:
+    def effective_columns(self, *path: str) -> tuple[CsvColumn, ...]:
         """Return ``effective_NAME`` columns: axes in order, then other names of workers."""
         axes = [axis.name for axis in self.plan.axes]
         others = {name for receipt in self.receipts for name in receipt.effective}
@@ -125,9 +125,9 @@ class Configuration:
     binary: dict[str, Any]
     prepared: PreparedInput | None
     state: CellState | None
-    counts: Counts | None
+    counts: RunCounts | None
     """Numbers of runs of a record without rounds."""
-    announced: tuple[Column, ...]
+    announced: tuple[CsvColumn, ...]
     """Columns of the metrics that the worker announced."""
     values: dict[str, str]
     """Name of the value of each axis."""
@@ -152,28 +152,28 @@ def metrics_of(build: Build | None) -> list[dict[str, Any]]:
     return [item for item in items if isinstance(item, dict) and "name" in item]
 
 
-def effective_columns(names: Iterable[str], *path: str) -> tuple[Column, ...]:
+def effective_columns(names: Iterable[str], *path: str) -> tuple[CsvColumn, ...]:
     """Return ``effective_NAME`` columns, the actual values that the worker reported."""
     paths = {name: (*path, name) for name in names}
     return tuple(
-        Column(f"effective_{name}", "string", f"actual value of {name}", place, place)
+        CsvColumn(f"effective_{name}", "string", f"actual value of {name}", place, place)
         for name, place in paths.items()
     )
 
 
-def phase_columns(names: Iterable[str]) -> tuple[Column, ...]:
+def phase_columns(names: Iterable[str]) -> tuple[CsvColumn, ...]:
     """Return the column ``w_PHASE_s`` of each phase of the workers."""
     columns = []
     for name in names:
         column, path = f"w_{name}_s", ("receipt", "phases_s", name)
         about = f"phase {name}"
-        columns.append(Column(column, "number", about, ("worker", column), path, unit="s"))
+        columns.append(CsvColumn(column, "number", about, ("worker", column), path, unit="s"))
     return tuple(columns)
 
 
 def announced_columns(
     build: Build | None, declared: Iterable[DeclaredMetric]
-) -> tuple[Column, ...]:
+) -> tuple[CsvColumn, ...]:
     """Return a column such as ``w_records`` of each undeclared metric that a worker announced."""
     names = {metric.name for metric in declared}
     columns = []
@@ -183,13 +183,13 @@ def announced_columns(
             column = column_of(name, unit)
             about = str(metric.get("about") or f"metric {name}")
             path = ("receipt", "metrics", name)
-            columns.append(Column(column, "number", about, ("worker", column), path, unit=unit))
+            columns.append(CsvColumn(column, "number", about, ("worker", column), path, unit=unit))
     return tuple(columns)
 
 
 def declared_columns(
     declared: Iterable[DeclaredMetric], *, median: bool = False
-) -> tuple[Column, ...]:
+) -> tuple[CsvColumn, ...]:
     """Return the column ``w_NAME_UNIT`` of each declared metric: values of runs, or medians."""
     columns = []
     for metric in declared:
@@ -198,5 +198,5 @@ def declared_columns(
         if median:
             path, about = ("summaries", name, "median"), f"median of: {about}"
         column = column_of(name, metric.unit)
-        columns.append(Column(column, "number", about, path, path, unit=metric.unit))
+        columns.append(CsvColumn(column, "number", about, path, path, unit=metric.unit))
     return tuple(columns)

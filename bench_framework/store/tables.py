@@ -19,9 +19,9 @@ from bench_framework.model.metrics import (
     WALL,
 )
 from bench_framework.model.run import Block
-from bench_framework.model.structure import Contrast
+from bench_framework.model.structure import ContrastResult
 from bench_framework.store import columns, layout
-from bench_framework.store.columns import Column, listed, metric_column
+from bench_framework.store.columns import CsvColumn, listed, metric_column
 from bench_framework.store.run_table import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
 
@@ -76,7 +76,7 @@ def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Blo
     }
 
 
-def cell_columns(source: Source) -> tuple[Column, ...]:
+def cell_columns(source: Source) -> tuple[CsvColumn, ...]:
     """Return all columns of a record."""
     return (
         *listed("identity", "cell"),
@@ -187,7 +187,9 @@ def contribution_rows(source: Source) -> Iterator[Row]:
         }
         rest, whole = table.unexplained, 1.0 if table.unexplained is not None else None
         numbered = [(str(n), step) for n, step in enumerate(table.steps, 1)]
-        steps: list[tuple[str, Contrast | None, float | None, str | None, str, Claim | None]] = [
+        steps: list[
+            tuple[str, ContrastResult | None, float | None, str | None, str, Claim | None]
+        ] = [
             (n, s.contrast, s.share, s.cell_id, ", ".join(c.text for c in s.changes), None)
             for n, s in (*numbered, *(("beyond", step) for step in table.beyond))
         ]
@@ -208,14 +210,14 @@ def _with_claims(
     return zip(items, claims if len(claims) == len(items) else [None] * len(items), strict=True)
 
 
-class Table(NamedTuple):
+class CsvTable(NamedTuple):
     """The columns and the rows of a table."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[CsvColumn, ...]
     rows: Iterable[object]
 
 
-def record_tables(source: Source) -> dict[str, Table]:
+def record_tables(source: Source) -> dict[str, CsvTable]:
     """Return the tables of a record by name. Without a judgement: runs, builds and events."""
     contents, judgement = source.contents, source.judgement
     events = (
@@ -227,24 +229,24 @@ def record_tables(source: Source) -> dict[str, Table]:
             {"source": source, "at": source.cells[run.cell_id], **run._asdict()}
             for run in contents.figures.runs()
         )
-        runs = Table(listed("identity", "cell", "runs-of-figures"), of_figures)
+        runs = CsvTable(listed("identity", "cell", "runs-of-figures"), of_figures)
     else:
-        runs = Table(run_columns(source), run_rows(source))
+        runs = CsvTable(run_columns(source), run_rows(source))
     tables = {
         "runs": runs,
-        "builds": Table(listed("identity", "builds"), source.builds),
-        "events": Table(listed("events"), events),
+        "builds": CsvTable(listed("identity", "builds"), source.builds),
+        "events": CsvTable(listed("events"), events),
     }
     if judgement is not None:
-        tables["cells"] = Table(cell_columns(source), cell_rows(source))
-        tables["comparisons"] = Table(listed("comparisons"), comparison_rows(source))
+        tables["cells"] = CsvTable(cell_columns(source), cell_rows(source))
+        tables["comparisons"] = CsvTable(listed("comparisons"), comparison_rows(source))
         if judgement.derived:
-            tables["derived"] = Table(listed("derived"), derived_rows(source))
+            tables["derived"] = CsvTable(listed("derived"), derived_rows(source))
         if judgement.structure.effects:
-            tables["effects"] = Table(listed("place", "effects", "verdict"), effect_rows(source))
+            tables["effects"] = CsvTable(listed("place", "effects", "verdict"), effect_rows(source))
         if judgement.structure.contributions:
             steps = contribution_rows(source)
-            tables["contributions"] = Table(listed("place", "contributions", "verdict"), steps)
+            tables["contributions"] = CsvTable(listed("place", "contributions", "verdict"), steps)
     return tables
 
 

@@ -1,14 +1,25 @@
 """The words of reasons, from ``reasons.toml``."""
 
 import tomllib
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.text.numbers import format_percent, percent_up
+from bench_framework.units import counted
 
 FILE: Final = Path(__file__).with_name("reasons.toml")
+FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
+    "": str,
+    "percent": format_percent,
+    "fine": partial(format_percent, digits=2),
+    "up": percent_up,
+    "runs": partial(counted, noun="run"),
+    "configurations": partial(counted, noun="configuration"),
+}
+"""The formats of numbers in phrases."""
 
 
 @cache
@@ -18,6 +29,16 @@ def phrases() -> Mapping[ReasonCode, str]:
         return {ReasonCode(code): text for code, text in tomllib.load(file).items()}
 
 
+class _Detail:
+    """The detail of a reason: a number in the format of the phrase, or a text as it is."""
+
+    def __init__(self, value: str | float) -> None:
+        self._value = value
+
+    def __format__(self, name: str) -> str:
+        return self._value if isinstance(self._value, str) else FORMATS[name](self._value)
+
+
 def phrase(reason: Reason | None) -> str:
     """Return a reason in lower case without a full stop; empty without one."""
     if reason is None:
@@ -25,4 +46,4 @@ def phrase(reason: Reason | None) -> str:
     text = phrases()[reason.code]
     if reason.place and "{place}" not in text:
         text = f"{{place}}: {text}"
-    return text.format(place=reason.place, detail=reason.detail)
+    return text.format(place=reason.place, detail=_Detail(reason.detail))

@@ -37,7 +37,7 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
-class Compared(NamedTuple):
+class ComparisonPage(NamedTuple):
     """Comparisons of one record, or the comparison of two, and the document that shows them."""
 
     document: Document
@@ -52,7 +52,7 @@ def compare_record(
     baseline: str | None = None,
     candidate: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> Compared:
+) -> ComparisonPage:
     """Compare the variants of a record with another baseline or fewer candidates.
 
     Without `baseline` and `candidate`, the comparisons are read from the record. Otherwise the family
@@ -89,7 +89,7 @@ def compare_record(
         for c in judgement.comparisons
         if c.family == "headline" or (c.family == "memory" and c.metric in metrics)
     )
-    return Compared(document, compared)
+    return ComparisonPage(document, compared)
 
 
 def compare_axis(
@@ -99,7 +99,7 @@ def compare_axis(
     *,
     where: str | None = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> Compared:
+) -> ComparisonPage:
     """Compare the levels of an axis with the level of the baseline, with all other axes equal.
 
     `where` selects variants and inputs, as ``-k`` does. Without `metrics`, those of the scenario
@@ -129,7 +129,7 @@ def compare_axis(
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
         page = axis_levels.document(data, chosen, judged, looks, where)
-    return Compared(page, judged)
+    return ComparisonPage(page, judged)
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
@@ -212,7 +212,7 @@ def compare_records(
     *,
     metrics: tuple[Metric, ...] | None = None,
     forced: Sequence[str] = (),
-) -> Compared:
+) -> ComparisonPage:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 
     The cells of `earlier` are the references. Without `metrics`, all of `BRIDGED_METRICS` but the
@@ -241,4 +241,4 @@ def compare_records(
         comparison = bridge(before, after, metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
-        return Compared(page, bridge=comparison)
+        return ComparisonPage(page, bridge=comparison)

@@ -233,7 +233,7 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
     """Return the record as a page contains it, with the custom templates of the page by file name."""
     from bench_framework.report.render.html import Runs
 
-    frame = embedded.Frame(
+    frame = embedded.RecordFrame(
         schema_version=SCHEMA_VERSION,
         plan=data.plan,
         header=contents.header,

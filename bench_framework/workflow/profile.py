@@ -11,7 +11,7 @@ from bench_framework.execution import process, stop
 from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.profiling import profiles
-from bench_framework.execution.profiling.profiles import Outcome
+from bench_framework.execution.profiling.profiles import ProfilingOutcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
 from bench_framework.model.plan import Cell, Plan, Role
@@ -119,7 +119,7 @@ def _profile(
     policy: ProfilePolicy,
     cells: tuple[Cell, ...] | None,
     session: Session,
-) -> Outcome:
+) -> ProfilingOutcome:
     by_id = {item.input_id: item for item in inputs}
     chosen = profiles.cells_of(record.plan, policy) if cells is None else cells
     outcome = profiles.profile(record, by_id, policy, chosen, session)
@@ -129,7 +129,7 @@ def _profile(
     return outcome
 
 
-def _written(record: Record, outcome: Outcome, observer: Observer) -> ProfileResult:
+def _written(record: Record, outcome: ProfilingOutcome, observer: Observer) -> ProfileResult:
     from bench_framework.features.document import build_document
     from bench_framework.features.profile.compute import attach
 

@@ -42,7 +42,7 @@ from bench_framework.workflow.run_options import (
     plan_run,
 )
 from bench_framework.workflow.setup.preparation import (
-    Prepared,
+    Setup,
     build_failure,
     open_session,
     prepare,
@@ -252,7 +252,7 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(
-    text: str, options: RunOptions, context: RunContext, observer: Observer, prepared: Prepared
+    text: str, options: RunOptions, context: RunContext, observer: Observer, prepared: Setup
 ) -> Record:
     plan, results, looks = prepared.plan, options.results, list[Look]()
     if (record := _existing(plan, options, context.record, observer)) is not None:
@@ -288,7 +288,7 @@ def _record_for(
     return record
 
 
-def _measure(record: Record, prepared: Prepared, given: StopRule | None, session: Session) -> None:
+def _measure(record: Record, prepared: Setup, given: StopRule | None, session: Session) -> None:
     """Tune, measure all rounds or the next session, and count kernel events and instructions.
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,

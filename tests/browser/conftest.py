@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.extensions.history.site_pages import Commits, SiteRecord, render_scenario
 from bench_framework.model.machine import Fingerprint
 from bench_framework.report import ReportData
@@ -74,15 +74,17 @@ def write_site_page(path: Path) -> Path:
         for at in [datetime(2026, 3, 1, tzinfo=UTC) + timedelta(hours=number)]
     ]
 
-    def series(label: str, ratio: float, at: int) -> Series:
+    def series(label: str, ratio: float, at: int) -> HistorySeries:
         points = []
         for n, record in enumerate(records):
             value = 0.01 * (ratio if n >= at else 1) * (1.2 if n == 5 else 1)
             where = (n, record.id, record.started, record.revisions[0], False)
             interval = (value * 0.99, value * 1.01)
-            points.append(Point(*where, value, *interval, f"p{n}", "t", value, value, n == 5))
-        change = Change(at - 2, at, at, ratio, ratio * 0.99, ratio * 1.01, 0.9999, confirmed=True)
-        return Series(label, label, (), tuple(points), (change,) if ratio != 1 else ())
+            points.append(
+                HistoryPoint(*where, value, *interval, f"p{n}", "t", value, value, n == 5)
+            )
+        change = Shift(at - 2, at, at, ratio, ratio * 0.99, ratio * 1.01, 0.9999, confirmed=True)
+        return HistorySeries(label, label, (), tuple(points), (change,) if ratio != 1 else ())
 
     configurations = (
         series("plain, 10 MiB", 1, 60),

@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.process import Launcher
-from bench_framework.extensions.fleet.bundle import Package, package, unpack
+from bench_framework.extensions.fleet.bundle import Upload, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
 
 HEAD = "version: 1\nname: sent\nquestion: Which files are sent?\n"
@@ -45,12 +45,12 @@ def write(folder: Path, files: dict[str, str]) -> None:
         path.write_text(text)
 
 
-def sent(name: str, launcher: Launcher, **options: str) -> Package:
+def sent(name: str, launcher: Launcher, **options: str) -> Upload:
     given = RunOptions(results=Path("results"), **options)  # type: ignore[arg-type]
     return package(name, given, plan_run(name, given), launcher)
 
 
-def paths(given: Package) -> list[str]:
+def paths(given: Upload) -> list[str]:
     return [path for path in given.bundle.files if ".git/" not in path]
 
 

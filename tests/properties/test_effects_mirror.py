@@ -125,7 +125,9 @@ COST = st.tuples(
 @given(st.lists(COST, min_size=2, max_size=6))
 def test_no_variant_is_beaten_by_one_whose_interval_overlaps(rows: list[tuple[float, ...]]) -> None:
     costs = [
-        pareto.Costs(str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s})
+        pareto.VariantCosts(
+            str(n), {"wall": (t, t + dt), "peak_rss": (m, m + dm)}, {"binary_size": s}
+        )
         for n, (t, dt, m, dm, s) in enumerate(rows)
     ]
     by_id = {c.cell_id: c for c in costs}

@@ -13,7 +13,7 @@ from bench_framework.extensions.importers.compute import judge_imported
 from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.extensions.importers.record_kind import ImportedFigures, load
 from bench_framework.features.document import build_document
-from bench_framework.model.sessions import Session
+from bench_framework.model.sessions import HarnessSession
 from bench_framework.report import ReportData
 from bench_framework.store import wire
 from bench_framework.store.records import UNKNOWN_HOST
@@ -40,7 +40,7 @@ CELL = (
 TIMES = st.lists(st.floats(1e-9, 1e6), min_size=1, max_size=6)
 
 
-def read(content: bytes) -> Session | None:
+def read(content: bytes) -> HarnessSession | None:
     codes: list[str] = []
     try:
         return read_session(content, "f", 1)
@@ -50,7 +50,7 @@ def read(content: bytes) -> Session | None:
     return None
 
 
-def judge(session: Session) -> None:
+def judge(session: HarnessSession) -> None:
     """Judge an imported set: it survives a round trip, has a page, and contains no NaN."""
     imported = Imported(
         1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,)

@@ -11,7 +11,7 @@ from bench_framework.cli import console
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import AnswerError, MachineError, UsageError
 from bench_framework.execution.answers import AnswerReader, digest_file
-from bench_framework.execution.declared_metrics import Readings
+from bench_framework.execution.declared_metrics import MetricReader
 from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.process import Launcher
@@ -97,7 +97,7 @@ def test_a_metric_of_an_endless_file_is_missing(endless: Path, tmp_path: Path) -
     target = Target(
         Cell("c", "v", "i", "c", Role.CANDIDATE, ()), (), {}, None, None, (), None, (), ()
     )
-    block = Readings([metric], tmp_path / "stdout", endless, reader).read(target, block)
+    block = MetricReader([metric], tmp_path / "stdout", endless, reader).read(target, block)
     assert block.missing["m"] in {
         f"{endless} cannot be read: not a regular file",
         f"the run did not write {endless}",

@@ -9,6 +9,7 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
+from bench_framework.model.invocation import RequestOptions
 
 if TYPE_CHECKING:
     from bench_framework.report import Document
@@ -44,7 +45,7 @@ def ab(
         typer.Option("--shell", help="Run the commands with `sh -c`, for pipes and variables."),
     ] = False,
     *,
-    common: arguments.RequestOptions,
+    common: RequestOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Compare two or more commands, without a scenario file.
@@ -61,7 +62,9 @@ def ab(
     from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
 
     console: Console = context.obj
-    request = Commands(commands or (), lists=lists or (), shell=shell, **common.values)
+    request = Commands(
+        commands or (), lists=lists or (), shell=shell, **arguments.request_values(common)
+    )
     plan, text = plan_commands(request)
     options = RunOptions(console.results, fresh=fresh, command=arguments.command_line())
     with display_for(console) as display:

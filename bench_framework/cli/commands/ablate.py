@@ -6,12 +6,13 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
+from bench_framework.model.invocation import ProgramOptions
 
 EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt
 benchctl ablate --features simd,cache --input data.json --budget 5m -- {input}
 """
-COMMAND = arguments.CommandLine
+COMMAND = arguments.WordsCommand
 
 
 @arguments.with_options
@@ -24,7 +25,7 @@ def ablate(
         str, typer.Option(metavar="A,B", help="Features of the crate, separated by commas.")
     ] = "",
     *,
-    common: arguments.ProgramOptions,
+    common: ProgramOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Measure what each cargo feature of a crate contributes to its speed and memory use.
@@ -35,5 +36,7 @@ def ablate(
     from bench_framework.workflow.scenarios.command_lines import BIN, Ablation, plan_ablation
 
     console: Console = context.obj
-    request = Ablation(command=[BIN, *(words or ())], features=features, **common.values)
+    request = Ablation(
+        command=[BIN, *(words or ())], features=features, **arguments.request_values(common)
+    )
     measure_plan(console, *plan_ablation(request), fresh=fresh)

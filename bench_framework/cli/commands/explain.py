@@ -6,9 +6,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument
 
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
 from bench_framework.text.errors import explanations
+from bench_framework.text.lines import wrap
 
 EXIT_CODES = """\
 0    success

@@ -10,9 +10,11 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import CommandLine, CrateSelection, InputFile, with_options
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.arguments import InputFile, WordsCommand, with_options
+from bench_framework.cli.console import Console
 from bench_framework.errors import Interrupted
+from bench_framework.model.invocation import CrateSelection
+from bench_framework.text.lines import wrap
 
 EXAMPLES = """
 benchctl init
@@ -23,7 +25,7 @@ benchctl init --ci github bench/parse.yaml
 benchctl init --notebook bench/parse.yaml
 """
 SUBJECT = 10
-COMMAND = CommandLine
+COMMAND = WordsCommand
 
 
 @with_options

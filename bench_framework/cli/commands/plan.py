@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console
 from bench_framework.model.plan import Cell, Plan, Word, filled
 from bench_framework.text.answers import how_compared
+from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent, format_size
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun, plan_size

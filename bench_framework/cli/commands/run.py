@@ -1,6 +1,5 @@
 """``benchctl run``: measure a scenario and write the report."""
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -152,13 +151,13 @@ def run(
 
 def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
     """Return the first error in the value of an option, which names the option, else `error`."""
+    from bench_framework.workflow.scenarios.request import in_option
+
     for problem in error.problems:
         override = (problem.file or "").removeprefix("-S ")
         if override in given:
             key = override.partition("=")[0]
-            option = f"--{key.removeprefix('measure.')}"
-            message = re.sub(rf"`{re.escape(key)}[\w.-]*`", option, problem.message)
-            message = message if option in message else f"{option}: {message}"
+            message, option = in_option(problem, key)
             return UsageError(
                 "BX100.value-of-option",
                 problem=message,

@@ -6,6 +6,7 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
+from bench_framework.model.invocation import ProgramOptions
 
 EXAMPLES = """
 benchctl sweep ENV:BLOCKING_MAX_THREADS=1,2,4,8 -- ./search words.txt
@@ -13,7 +14,7 @@ benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog -t {threads} -b {buffer}
 benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
 benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc -- {bin} data.json
 """
-COMMAND = arguments.CommandLine
+COMMAND = arguments.WordsCommand
 
 
 @arguments.with_options
@@ -32,7 +33,7 @@ def sweep(
         ),
     ] = None,
     *,
-    common: arguments.ProgramOptions,
+    common: ProgramOptions,
     fresh: arguments.Fresh = False,
 ) -> None:
     """Compare values of an argument, an environment variable or a build setting of one program.
@@ -47,6 +48,6 @@ def sweep(
     request = Sweep(
         command=context.meta[arguments.AFTER_DASHES] or (),
         lists=lists or (),
-        **common.values,
+        **arguments.request_values(common),
     )
     measure_plan(console, *plan_sweep(request), fresh=fresh)

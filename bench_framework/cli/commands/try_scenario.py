@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import typer
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_NOT_MEASURED
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.text.answers import how_compared
+from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_duration, format_percent, format_size
 from bench_framework.units import counted
 

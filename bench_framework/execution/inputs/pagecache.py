@@ -104,7 +104,7 @@ class InputPages:
         share = self.resident()
         if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
             return
-        if self.size < available_bytes():
+        if self.size < (host.memory_bytes(MEMINFO.read_bytes()) or 0):
             for name, _ in self._files:
                 read_file(name)
         if (share := self.resident()) is None or share < WARM_SHARE:
@@ -195,14 +195,6 @@ def read_file(name: str) -> None:
     with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
         while file.readinto(buffer):
             pass
-
-
-def available_bytes() -> int:
-    """Return the bytes of memory available without swapping."""
-    for line in MEMINFO.read_text(encoding="ascii").splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return 0
 
 
 @cache

@@ -59,7 +59,7 @@ State = Literal["ok", "warn", "bad"]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class MachineCheck:
     """The result of a check: `figure` is what was measured, `meaning` its effect on the results."""
 
     name: str
@@ -70,9 +70,9 @@ class Check:
 
 
 # The registry adds the name.
-ok = partial(Check, "", "ok")
-warn = partial(Check, "", "warn")
-bad = partial(Check, "", "bad")
+ok = partial(MachineCheck, "", "ok")
+warn = partial(MachineCheck, "", "warn")
+bad = partial(MachineCheck, "", "bad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Machine:
             return None
 
 
-def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
+def cores(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Count the CPUs of the machine and those that benchctl may use (affinity, cpuset)."""
     there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
     figure = f"{there}" if there == ours else f"{ours} of {there} usable"
@@ -107,7 +107,7 @@ def cores(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this si
     return ok(figure)
 
 
-def governor(machine: Machine, number: int = 0) -> Check:
+def governor(machine: Machine, number: int = 0) -> MachineCheck:
     """Read the frequency governor of a CPU; virtual machines report none."""
     name = machine.read(machine.sys / GOVERNOR.format(number))
     if not name:
@@ -118,7 +118,7 @@ def governor(machine: Machine, number: int = 0) -> Check:
     return warn(name, meaning, "cpupower frequency-set -g performance")
 
 
-def load(machine: Machine) -> Check:
+def load(machine: Machine) -> MachineCheck:
     """Compare the load average with the number of cores."""
     text = machine.read(machine.proc / "loadavg")
     if text is None:
@@ -130,7 +130,7 @@ def load(machine: Machine) -> Check:
     return ok(f"{fixed(value, 2)} on {count} cores")
 
 
-def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
+def virtual(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Detect a hypervisor or container, which may take CPU time away."""
     name = host.virtualisation()
     if name is None:
@@ -139,7 +139,7 @@ def virtual(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this 
     return ok(name, meaning)
 
 
-def pressure(machine: Machine) -> Check:
+def pressure(machine: Machine) -> MachineCheck:
     """Look for pressure stall information, which marks runs disturbed by other load."""
     if machine.read(machine.proc / "pressure/cpu") is not None:
         return ok("available")
@@ -147,9 +147,9 @@ def pressure(machine: Machine) -> Check:
     return warn("not available", meaning, "boot the kernel with psi=1")
 
 
-def free(machine: Machine) -> Check:
+def free(machine: Machine) -> MachineCheck:
     """Check the available memory; inputs must stay in the page cache between rounds."""
-    available = _field(machine, "MemAvailable")
+    available = host.memory_bytes(_meminfo(machine))
     if available is None:
         return warn("not reported", "it is unknown if inputs fit into the page cache")
     figure = f"{format_size(available)} available"
@@ -159,9 +159,10 @@ def free(machine: Machine) -> Check:
     return ok(figure)
 
 
-def swap(machine: Machine) -> Check:
+def swap(machine: Machine) -> MachineCheck:
     """Check the swap in use: a page that was swapped out is read back while a program is timed."""
-    total, unused = _field(machine, "SwapTotal"), _field(machine, "SwapFree")
+    text = _meminfo(machine)
+    total, unused = host.memory_bytes(text, "SwapTotal"), host.memory_bytes(text, "SwapFree")
     if not total:
         return ok("none")
     used = total - (unused or 0)
@@ -172,7 +173,7 @@ def swap(machine: Machine) -> Check:
     return ok(f"{format_size(total)}, unused")
 
 
-def huge_pages(machine: Machine) -> Check:
+def huge_pages(machine: Machine) -> MachineCheck:
     """Read the setting of transparent huge pages, which affects allocators differently."""
     text = machine.read(machine.sys / "kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
@@ -182,13 +183,11 @@ def huge_pages(machine: Machine) -> Check:
     return ok(match[1], meaning)
 
 
-def _field(machine: Machine, name: str) -> int | None:
-    text = machine.read(machine.proc / "meminfo") or ""
-    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(match[1]) * 1024 if match else None
+def _meminfo(machine: Machine) -> bytes:
+    return (machine.read(machine.proc / "meminfo") or "").encode()
 
 
-def hyperfine(machine: Machine) -> Check:
+def hyperfine(machine: Machine) -> MachineCheck:
     """Find the hyperfine that `run` would use, without installing one."""
     for tool in hf.installed(machine.launcher, machine.env):
         if tool.version >= hf.MINIMUM:
@@ -201,7 +200,7 @@ def hyperfine(machine: Machine) -> Check:
     return warn("not found", meaning, f"cargo install --locked hyperfine@{hf.INSTALLED}")
 
 
-def tool(machine: Machine, name: str) -> Check:
+def tool(machine: Machine, name: str) -> MachineCheck:
     """Report a tool's version, or the effect of its absence."""
     version = host.version_of(machine.launcher, name, machine.env)
     purpose, fix = _TOOLS[name]
@@ -211,18 +210,18 @@ def tool(machine: Machine, name: str) -> Check:
     return missing("not found", f"needed {purpose}", fix)
 
 
-def results(machine: Machine) -> Check:
+def results(machine: Machine) -> MachineCheck:
     """Check the filesystem that records are written to."""
     return _filesystem(machine.results, "records are lost at the next boot", "--out")
 
 
-def data(machine: Machine) -> Check:
+def data(machine: Machine) -> MachineCheck:
     """Check the filesystem that inputs are read from."""
     meaning = "inputs are read from memory: cold-cache and O_DIRECT times are meaningless there"
     return _filesystem(machine.data, meaning, "data-dir:")
 
 
-def room(machine: Machine) -> Check:
+def room(machine: Machine) -> MachineCheck:
     """Check the free space for inputs and builds."""
     free = host.free_bytes(machine.data)
     if free < SCARCE_DISK_BYTES:
@@ -231,7 +230,7 @@ def room(machine: Machine) -> Check:
     return ok(f"{format_size(free)} free")
 
 
-def direct_io(machine: Machine) -> Check:
+def direct_io(machine: Machine) -> MachineCheck:
     """Write a file in the data folder with O_DIRECT."""
     folder = existing(machine.data)
     kind = filesystem_of(folder)
@@ -256,7 +255,7 @@ def direct_io(machine: Machine) -> Check:
     return ok(f"works on {kind}")
 
 
-def _filesystem(path: Path, meaning: str, option: str) -> Check:
+def _filesystem(path: Path, meaning: str, option: str) -> MachineCheck:
     folder = existing(path)
     kind = filesystem_of(folder) or "unknown"
     if not os.access(folder, os.W_OK):
@@ -267,7 +266,7 @@ def _filesystem(path: Path, meaning: str, option: str) -> Check:
     return ok(f"{kind} at {folder}")
 
 
-def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this signature
+def io_uring(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Set up a ring of two entries and close it."""
     ring = _syscall(IO_URING_SETUP, ctypes.c_uint(2), ctypes.create_string_buffer(PARAMS_BYTES))
     if ring >= 0:
@@ -279,7 +278,7 @@ def io_uring(machine: Machine) -> Check:  # noqa: ARG001 -- all checks have this
     return warn(f"refused ({errno.errorcode.get(-ring, -ring)})", meaning, fix)
 
 
-def counters(machine: Machine) -> Check:
+def counters(machine: Machine) -> MachineCheck:
     """Open a hardware counter of instructions for this process."""
     paranoid = machine.read(machine.proc / "sys/kernel/perf_event_paranoid")
     figure = f"perf_event_paranoid {paranoid}" if paranoid else "the kernel has no perf events"
@@ -316,7 +315,7 @@ def _syscall(number: int, *arguments: object) -> int:
     return result if result >= 0 else -ctypes.get_errno()
 
 
-CHECKS: Final[dict[str, tuple[Callable[[Machine], Check], str]]] = {
+CHECKS: Final[dict[str, tuple[Callable[[Machine], MachineCheck], str]]] = {
     "hyperfine": (hyperfine, "times every run"),
     **{name: (partial(tool, name=name), "") for name in _TOOLS},
     "cores": (cores, "the timed program and hyperfine run on different cores"),
@@ -337,7 +336,7 @@ CHECKS: Final[dict[str, tuple[Callable[[Machine], Check], str]]] = {
 """Each check, with its effect if it passed and gives none itself."""
 
 
-def examine_machine(results: Path) -> tuple[Check, ...]:
+def examine_machine(results: Path) -> tuple[MachineCheck, ...]:
     """Run all checks in order. Temporary files are removed again."""
     host.require_linux()
     env = host.environment()
@@ -345,7 +344,7 @@ def examine_machine(results: Path) -> tuple[Check, ...]:
         return tuple(run_checks(Machine(launcher, env, results, host.cache_root(env) / "data")))
 
 
-def run_checks(machine: Machine) -> Iterator[Check]:
+def run_checks(machine: Machine) -> Iterator[MachineCheck]:
     """Run every check; a check that raises an error is reported as a warning."""
     for name, (probe, meaning) in CHECKS.items():
         try:
@@ -353,4 +352,4 @@ def run_checks(machine: Machine) -> Iterator[Check]:
             default = meaning if check.state == "ok" else ""
             yield replace(check, name=name, meaning=check.meaning or default)
         except (OSError, ValueError) as error:
-            yield Check(name, "warn", f"could not be checked ({error})")
+            yield MachineCheck(name, "warn", f"could not be checked ({error})")

@@ -74,6 +74,12 @@ def seconds() -> float:
     return time.monotonic()
 
 
+def memory_bytes(text: bytes, name: str = "MemAvailable") -> int | None:
+    """Return a size in the text of ``/proc/meminfo`` in bytes; `None` if it has none of this name."""
+    match = re.search(rb"^%s:\s+(\d+) kB" % name.encode(), text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None
+
+
 def file_age_s(path: Path) -> float:
     """Return the seconds since a file or folder was last changed."""
     return max(0.0, time.time() - path.stat().st_mtime)

@@ -12,12 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.machine.host import memory_bytes, seconds
 from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Sensors
 
 _TOTAL: Final = re.compile(rb"some [^\n]*total=(\d+)")
-_AVAILABLE: Final = re.compile(rb"MemAvailable:\s+(\d+) kB")
 _FILES: Final = {
     "stat": "/proc/stat",
     "psi_cpu": "/proc/pressure/cpu",
@@ -74,14 +73,13 @@ class Gauge:
         count, free_ticks = without_process(stat, set(cpus or self._allowed)) or (0, 0)
         load = self._text("load").split()
         khz = self._text("khz").strip()
-        available = _number(_AVAILABLE, self._text("memory"))
         vmstat = self._text("vmstat")
         return Sensors(
             steal_of(stat),
             _number(_TOTAL, self._text("psi_cpu")),
             _number(_TOTAL, self._text("psi_io")),
             float(load[0]) if load else None,
-            None if available is None else available * 1024,
+            memory_bytes(self._text("memory")),
             int(khz) / 1000 if khz.isdigit() else None,
             _number(_TOTAL, self._text("psi_memory")),
             _number(_SWAPPED_IN, vmstat),

@@ -75,7 +75,7 @@ def symbols_spec(spec: BuildSpec) -> BuildSpec:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ProfilingOutcome:
     """The outcome: finished profiles, also if it was `stopped`, and events about missing ones."""
 
     profiles: list[Profile] = field(default_factory=list)
@@ -102,18 +102,20 @@ def profile(
     policy: ProfilePolicy,
     cells: Sequence[Cell],
     session: Session,
-) -> Outcome:
+) -> ProfilingOutcome:
     """Profile cells one after the other, on these inputs. A failure is an event: measuring succeeded.
 
     Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
-    outcome = Outcome()
+    outcome = ProfilingOutcome()
     launcher, env = session.launcher, session.env
     sampler, refused = find_sampler(policy.sampler, policy.frequency, launcher, env)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
         advice = "; ".join(dict.fromkeys(fixes))
-        return Outcome(events=[new_event("BX350", reasons="; ".join(reasons), advice=advice)])
+        return ProfilingOutcome(
+            events=[new_event("BX350", reasons="; ".join(reasons), advice=advice)]
+        )
     if refused:
         outcome.events.append(new_event("BX351", reason=reasons[0], advice=fixes[0]))
     known: dict[str, Build] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.extensions.audit import wording
-from bench_framework.extensions.audit.page import Figure, Quantity, Text
+from bench_framework.extensions.audit.page import Number, Passage, Reading
 from bench_framework.model.metrics import WALL
 from bench_framework.model.sessions import Series
 from bench_framework.model.verdict import Interval
@@ -28,7 +28,7 @@ WORD: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Result:
     """A result with its reason, and the interval of the ratio if there is one.
 
     The result of a comparative statement also has its text and its place in the page.
@@ -42,17 +42,17 @@ class Finding:
     text: str = ""
 
 
-def statement(place: Text | Figure, text: str, status: Status, reason: str) -> Finding:
+def statement(place: Passage | Number, text: str, status: Status, reason: str) -> Result:
     """Return the result of a statement about a place of the page."""
-    return Finding(status, reason, None, place.line, "".join(place.headings[-1:]), text)
+    return Result(status, reason, None, place.line, "".join(place.headings[-1:]), text)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class Sides:
     """Two figures of one kind: a statement compares the subject with the reference."""
 
-    subject: Figure
-    reference: Figure
+    subject: Number
+    reference: Number
 
     @property
     def kind(self) -> str:
@@ -88,7 +88,7 @@ class Pair:
         return " and ".join(f.quantity.text + f" ({f.label})" * bool(f.label) for f in sides)
 
 
-def _series(figure: Figure) -> Series:
+def _series(figure: Number) -> Series:
     q = figure.quantity
     return figure.series or Series(WALL, figure.n, q.value, q.sd)
 
@@ -98,7 +98,7 @@ def is_rate(kind: str) -> bool:
     return kind.endswith(("rate", "/s"))
 
 
-def direction_of(text: str, quantity: Quantity, kind: str) -> int:
+def direction_of(text: str, quantity: Reading, kind: str) -> int:
     """Return the direction that the words near a factor state for the value: 1 up, −1 down, 0 none.
 
     Words after the factor within its clause come first, then the nearest ones before it.
@@ -113,7 +113,7 @@ def direction_of(text: str, quantity: Quantity, kind: str) -> int:
     return ways[word.lastgroup or ""] * (-1 if rising else 1)
 
 
-def allowed(quantity: Quantity, direction: int, text: str) -> list[Range]:
+def allowed(quantity: Reading, direction: int, text: str) -> list[Range]:
     """Return the ranges of subject ÷ reference that agree with a stated factor or percentage.
 
     "17 % faster" is read both as 17 % less time and as 1.17 times the speed. Truncated and round
@@ -138,7 +138,7 @@ def allowed(quantity: Quantity, direction: int, text: str) -> list[Range]:
     return up if direction > 0 else down if direction < 0 else up + down
 
 
-def _stated_range(quantity: Quantity) -> Range:
+def _stated_range(quantity: Reading) -> Range:
     digits, percent = re.sub(r"[^\d.]", "", quantity.text), quantity.kind == "percent"
     steps = 0.5 if percent or "." in digits else 0.0
     if percent and digits.endswith(("0", "5")) and "." not in digits:
@@ -153,7 +153,7 @@ def _stated_range(quantity: Quantity) -> Range:
     return max(lo, 0.0), max(hi, 1e-9)
 
 
-def clock_of(figure: Figure) -> str:
+def clock_of(figure: Number) -> str:
     """Return the clock that the label of a figure names: CPU, wall, or an empty string."""
     text = f"{figure.label} {figure.column}"
     if wording.CPU_CLOCK.search(text):
@@ -171,11 +171,11 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(words_of(text)) - GENERIC
 
 
-def nearest(pairs: Sequence[Pair], ranges: Sequence[Range], text: str = "") -> Pair:
+def nearest(pairs: Sequence[Sides], ranges: Sequence[Range], text: str = "") -> Sides:
     """Return the pair whose names share most words with a text, then the one closest to a factor."""
     words = {word[:5] for word in words_of(text) if word[3:]}
 
-    def distance(pair: Pair) -> tuple[int, float]:
+    def distance(pair: Sides) -> tuple[int, float]:
         names = words_of(f"{pair.subject.label} {pair.reference.label}")
         gap = min(abs(pair.estimate[0] - (lo + hi) / 2) for lo, hi in ranges)
         return -len(words & {name[:5] for name in names}), gap

@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
-from bench_framework.extensions.audit.compute import MARGIN, Finding, Pair, Status, statement
+from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Status, statement
 from bench_framework.extensions.audit.lookup import Lookup
-from bench_framework.extensions.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
+from bench_framework.extensions.audit.page import RATIOS, Number, Page, Passage, Reading, quantities
 from bench_framework.rounding import thresholds
 from bench_framework.text.numbers import fixed, format_percent
 
@@ -27,7 +27,7 @@ _PREFIX: Final = 4
 """Letters by which words such as "write" and "writing" are recognised as one."""
 
 
-class Conditions:
+class PageConditions:
     """Conditions that make figures of a page incomparable."""
 
     def __init__(self, page: Page, lookup: Lookup) -> None:
@@ -49,7 +49,7 @@ class Conditions:
             f for f in self._rates if wording.STAGE.search(f"{f.label} {about.get(f.line, '')}")
         ]
 
-    def statements(self) -> Iterator[Finding]:
+    def statements(self) -> Iterator[Result]:
         """Yield the statements that concern a list, a table or the whole page."""
         yield from self._tables()
         yield from self._two_scales()
@@ -59,8 +59,8 @@ class Conditions:
         yield from self._above_limit()
 
     def judge(
-        self, pair: Pair, *, equal: bool, margin: float = MARGIN, certain: bool = True
-    ) -> Finding:
+        self, pair: Sides, *, equal: bool, margin: float = MARGIN, certain: bool = True
+    ) -> Result:
         """Judge a statement that agrees with a pair of figures by their runs or their spread.
 
         `equal` states that it calls them equal, up to the relative difference `margin`, and
@@ -70,17 +70,17 @@ class Conditions:
         if interval is None or not certain:
             gap = abs(pair.estimate[0] - 1)
             if interval is None and equal and gap > max(margin, _FAR):
-                return Finding("not supported", f"{pair} differ by {format_percent(gap, digits=3)}")
+                return Result("not supported", f"{pair} differ by {format_percent(gap, digits=3)}")
             start = "" if certain else "it does not name its figures; "
             lack = f", but {self.lack(pair)}" if interval is None else ""
-            return Finding("inconclusive", f"{start}{pair} agree with it{lack}")
+            return Result("inconclusive", f"{start}{pair} agree with it{lack}")
         bounds = lo, hi = interval.lo, interval.hi
         source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
         result = f"{source} of {pair} give a ratio of {fixed(interval.ratio, 3)} [{fixed(lo, 3)}, {fixed(hi, 3)}]"
         if not equal and lo <= 1 <= hi:
-            return Finding("inconclusive", f"{result}, which includes 1", bounds)
+            return Result("inconclusive", f"{result}, which includes 1", bounds)
         if not equal:
-            return Finding("supported", result, bounds)
+            return Result("supported", result, bounds)
         low, _, high = thresholds(margin)
         status: Status = "inconclusive"
         end = "which may not be "
@@ -88,9 +88,9 @@ class Conditions:
             status, end = "supported", ""
         elif lo > high or hi < low:
             status, end = "not supported", "not "
-        return Finding(status, f"{result}, {end}within ±{format_percent(margin, digits=2)}", bounds)
+        return Result(status, f"{result}, {end}within ±{format_percent(margin, digits=2)}", bounds)
 
-    def lack(self, pair: Pair) -> str:
+    def lack(self, pair: Sides) -> str:
         """Return what is missing to judge a pair of figures without runs or spread."""
         a, b = sides = (pair.subject, pair.reference)
         lacks = ["no number of runs"] * (not (a.n and b.n))
@@ -103,12 +103,12 @@ class Conditions:
             text += "; the two were measured with one input size only, other rows with several"
         return text
 
-    def conflict(self, pairs: Sequence[Pair], text: Text) -> str:
+    def conflict(self, pairs: Sequence[Sides], text: Passage) -> str:
         """Return why none of the pairs may be compared, or an empty text."""
         reasons = [self._conflict(pair.subject, pair.reference, text) for pair in pairs]
         return reasons[0] if all(reasons) else ""
 
-    def _conflict(self, a: Figure, b: Figure, text: Text) -> str:
+    def _conflict(self, a: Number, b: Number, text: Passage) -> str:
         if {compute.clock_of(a), compute.clock_of(b)} == {"CPU time", "wall time"}:
             return "it compares CPU time with wall time"
         counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
@@ -121,12 +121,12 @@ class Conditions:
     @cached_property
     def _drift(self) -> tuple[str, frozenset[int]]:
         """Return how much an unchanged reference moved between two sets, and the sets."""
-        firsts: dict[tuple[object, ...], Figure] = {}
+        firsts: dict[tuple[object, ...], Number] = {}
         for f in self.page.figures:
             if not f.group or f.quantity.lo <= 0 or not wording.UNCHANGED.search(f.row):
                 continue
             first = firsts.setdefault((f.row, f.column, f.size, f.quantity.kind), f)
-            pair = Pair(f, first)
+            pair = Sides(f, first)
             ratio, lo, hi = pair.estimate
             moved = abs(ratio - 1) > MARGIN
             if interval := pair.interval:
@@ -140,7 +140,7 @@ class Conditions:
                 return reason, frozenset((first.group, f.group))
         return "", frozenset()
 
-    def drift_of(self, text: Text) -> str:
+    def drift_of(self, text: Passage) -> str:
         """Return why a comparison of two sessions is not supported, or an empty text."""
         across = wording.ACROSS_SESSIONS.search(text.text)
         return self._drift[0] if across and text.group not in self._drift[1] else ""
@@ -168,7 +168,7 @@ class Conditions:
         return ""
 
     @cached_property
-    def _excluded(self) -> dict[Figure, str]:
+    def _excluded(self) -> dict[Number, str]:
         """Return the figures whose clock cannot include both stages that their row describes."""
         excluded = {}
         for text in (t for t in self.page.texts if t.column and self._stages):
@@ -183,7 +183,7 @@ class Conditions:
                     )
         return excluded
 
-    def _exclusion(self, figure: Figure, text: Text) -> str:
+    def _exclusion(self, figure: Number, text: Passage) -> str:
         """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
         q, mentioned = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
         same = (f for _, f in mentioned if q.lo <= f.quantity.value <= q.hi)
@@ -191,7 +191,7 @@ class Conditions:
 
     # -- lists, tables and units -----------------------------------------------------------------
 
-    def _tables(self) -> Iterator[Finding]:
+    def _tables(self) -> Iterator[Result]:
         """Yield tables that list figures of variants without a factor, runs and spread."""
         derived = {
             t.group
@@ -199,14 +199,14 @@ class Conditions:
             if t.column and any(q.kind in RATIOS for q in quantities(t.text))
         }
         for group in sorted(self.page.tables - derived):
-            columns: dict[str, list[Figure]] = defaultdict(list)
+            columns: dict[str, list[Number]] = defaultdict(list)
             for f in self.lookup.by_group[group]:
                 if not f.series and not f.row[:1].isdigit():
                     columns[f.column].append(f)
             figures = max(columns.values(), key=len, default=[])
             if len({f.row for f in figures}) < 2:  # noqa: PLR2004 -- a comparison
                 continue
-            lack = self.lack(Pair(figures[0], figures[1]))
+            lack = self.lack(Sides(figures[0], figures[1]))
             if "no number of runs" in lack or "no spread" in lack:
                 listed = [f"{f.row} {f.quantity.text}" for f in figures[:MOST_ROWS]]
                 listed += ["…"] * bool(figures[MOST_ROWS:])
@@ -214,9 +214,9 @@ class Conditions:
                 reason = f"it compares variants, but {lack}"
                 yield statement(figures[0], text, "inconclusive", reason)
 
-    def _two_scales(self) -> Iterator[Finding]:
+    def _two_scales(self) -> Iterator[Result]:
         """Yield lists and columns that state one effect as a factor and another as a percentage."""
-        groups: dict[tuple[int, str], list[tuple[Text, Quantity]]] = defaultdict(list)
+        groups: dict[tuple[int, str], list[tuple[Passage, Reading]]] = defaultdict(list)
         for text in self.page.texts:
             if text.group and wording.DIRECTION.search(f"{text.text} {text.column}"):
                 q = next((q for q in quantities(text.text) if q.kind in RATIOS), None)
@@ -235,9 +235,9 @@ class Conditions:
                 listed = "; ".join(text.text for text, _ in items)
                 yield statement(items[0][0], listed, "inconclusive", reason)
 
-    def _mechanisms(self) -> Iterator[Finding]:
+    def _mechanisms(self) -> Iterator[Result]:
         """Yield columns that attribute figures to mechanisms without evidence that these ran."""
-        columns: dict[tuple[int, str], list[Text]] = defaultdict(list)
+        columns: dict[tuple[int, str], list[Passage]] = defaultdict(list)
         for t in self.page.texts:
             if wording.MECHANISM.search(t.column) and self.lookup.by_line.get((t.group, t.line)):
                 columns[t.group, t.column].append(t)
@@ -250,7 +250,7 @@ class Conditions:
             listed = "; ".join(f"{t.lead}: {t.text}" for t in cells)
             yield statement(cells[0], f"{title}: {listed}", "no data", reason)
 
-    def _units(self) -> Iterator[Finding]:
+    def _units(self) -> Iterator[Result]:
         """Yield decimal units for powers of 1024 on a page with rates in decimal units."""
         for line, code in self.page.code if self._rates else ():
             if match := wording.POWER_OF_1024.search(code):
@@ -260,10 +260,10 @@ class Conditions:
                 )
                 at = line + code[: match.start()].count("\n") + 1
                 text = f"{match[0].strip()}; rates in {self._rates[0].quantity.text.split()[-1]}"
-                yield Finding("inconclusive", reason, None, at, "", text)
+                yield Result("inconclusive", reason, None, at, "", text)
                 return
 
-    def _above_limit(self) -> Iterator[Finding]:
+    def _above_limit(self) -> Iterator[Result]:
         """Yield rates above a hardware limit that the page states."""
         for limit in (f for f in self._rates if wording.LIMIT.search(f.row)):
             words = _prefixes(limit.row) - _prefixes(

@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
-from bench_framework.extensions.audit.page import RATIOS, Figure, Page, Quantity, Text, quantities
+from bench_framework.extensions.audit.page import RATIOS, Number, Page, Passage, Reading, quantities
 from bench_framework.text.numbers import show_size
 
 MOST_FIGURES: Final = 50
@@ -29,7 +29,7 @@ class Candidates:
     the order of subject and reference is not known.
     """
 
-    pairs: Sequence[compute.Pair]
+    pairs: Sequence[compute.Sides]
     certain: bool = False
     oriented: bool = True
 
@@ -38,10 +38,10 @@ class Lookup:
     """Search for the figures that a sentence compares."""
 
     def __init__(self, page: Page) -> None:
-        self.by_group: dict[int, list[Figure]] = defaultdict(list)
-        self.by_line: dict[tuple[int, int], list[Figure]] = defaultdict(list)
+        self.by_group: dict[int, list[Number]] = defaultdict(list)
+        self.by_line: dict[tuple[int, int], list[Number]] = defaultdict(list)
         self.baselines: dict[tuple[int, str], set[int]] = defaultdict(set)
-        self._names: dict[Words, list[Figure]] = defaultdict(list)
+        self._names: dict[Words, list[Number]] = defaultdict(list)
         for f in page.figures:
             self.by_group[f.group].append(f)
             self.by_line[f.group, f.line].append(f)
@@ -54,7 +54,7 @@ class Lookup:
         self._lengths = sorted({len(name) for name in self._names}, reverse=True)
         self.mentions = cache(self._mentions)
 
-    def _mentions(self, text: str) -> list[tuple[int, Figure]]:
+    def _mentions(self, text: str) -> list[tuple[int, Number]]:
         """Return the figures whose names a text contains, with the position of the name.
 
         Longer names come first, so that "parallel stream" does not name "stream". Of figures with
@@ -71,9 +71,9 @@ class Lookup:
                     free[at : at + length] = [""] * length
         at_word = dict(reversed(words))
         known: set[int] = set()
-        mentioned: list[tuple[int, Figure]] = []
+        mentioned: list[tuple[int, Number]] = []
         for name, place in places.items():
-            scored: list[tuple[int, int, Figure]] = []
+            scored: list[tuple[int, int, Number]] = []
             figures = self._names[name]
             for f in figures if len(figures) <= MOST_FIGURES else ():
                 if id(f) not in known:
@@ -85,14 +85,14 @@ class Lookup:
             mentioned += [(at, f) for score, at, f in scored if score == best]
         return mentioned
 
-    def candidates(self, text: Text, end: float = math.inf) -> Candidates:
+    def candidates(self, text: Passage, end: float = math.inf) -> Candidates:
         """Return the pairs of figures that a sentence compares, or a factor in a clause up to `end`."""
         stated = [
-            Figure("", q, text.line, text.group, text.headings)
+            Number("", q, text.line, text.group, text.headings)
             for q in quantities(text.text)
             if q.kind not in RATIOS
         ]
-        inline: list[compute.Pair] = []
+        inline: list[compute.Sides] = []
         for a, b in itertools.pairwise(stated):
             between = text.text[a.quantity.end : b.quantity.start]
             if wording.ARROW.fullmatch(between):
@@ -114,13 +114,13 @@ class Lookup:
         certain = len(near) == 2 and wording.EFFECT_LABEL.match(text.text) is not None  # noqa: PLR2004 -- one pair
         return Candidates(pairs_of(near, near, sized=True), certain, oriented=False)
 
-    def _of_row(self, text: Text) -> Candidates:
+    def _of_row(self, text: Passage) -> Candidates:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
         ours = self.by_line.get((text.group, text.line), [])
         if wording.PERCENT_OF.match(text.column):
             sized = [(f, s) for f in ours if (s := f.size) and f.quantity.kind == "size"]
-            amounts = [(f, Quantity("size", s, s, s, show_size(s, "si"))) for f, s in sized]
-            inputs = [compute.Pair(f, replace(f, label="input", quantity=q)) for f, q in amounts]
+            amounts = [(f, Reading("size", s, s, s, show_size(s, "si"))) for f, s in sized]
+            inputs = [compute.Sides(f, replace(f, label="input", quantity=q)) for f, q in amounts]
             return Candidates(inputs, certain=True)
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])
         mentioned = self.mentions(" ".join(after))
@@ -141,7 +141,7 @@ class Lookup:
         pairs = pairs_of(ours, table, column=True)
         return Candidates(pairs, bool(pairs) and len({f.line for f in table}) == 2)  # noqa: PLR2004 -- two rows
 
-    def _of_names(self, text: Text) -> Candidates:
+    def _of_names(self, text: Passage) -> Candidates:
         """Return the pairs of the variants that a sentence names, or that its heading names."""
         matches, than = self.mentions(text.text), wording.THAN.search(text.text)
         if not matches and text.headings:
@@ -189,8 +189,8 @@ def _qualifiers(column: str, row: str) -> frozenset[str]:
 
 
 def pairs_of(
-    ours: Sequence[Figure], theirs: Sequence[Figure], *, column: bool = False, sized: bool = False
-) -> list[compute.Pair]:
+    ours: Sequence[Number], theirs: Sequence[Number], *, column: bool = False, sized: bool = False
+) -> list[compute.Sides]:
     """Return the pairs of figures that measure one quantity, optionally in one column or of one input.
 
     There are no pairs if so many figures are possible that a text names no two of them.
@@ -198,7 +198,7 @@ def pairs_of(
     if len(ours) * len(theirs) > MOST_FIGURES**2:
         return []
     return [
-        compute.Pair(a, b)
+        compute.Sides(a, b)
         for a in ours
         for b in theirs
         if a is not b
@@ -214,7 +214,9 @@ def pairs_of(
     ]
 
 
-def of_metric(pairs: Sequence[compute.Pair], text: Text, clause: str = "") -> list[compute.Pair]:
+def of_metric(
+    pairs: Sequence[compute.Sides], text: Passage, clause: str = ""
+) -> list[compute.Sides]:
     """Return the pairs of the metric that a clause names; without a name, times and rates first."""
     words = clause or text.text
     if wording.CPU_CLOCK.search(words):

@@ -87,7 +87,7 @@ BARE: Final = re.compile(rf"\s*({_NUMBER})(?:\s*(?:±|\+/-)\s*(?:{_NUMBER}))?\s*
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class Reading:
     """A number with its unit in a text.
 
     Times are in seconds, sizes in bytes, rates per second, percentages are fractions. `lo` and
@@ -107,7 +107,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Passage:
     """One sentence, list item, table cell or heading, without markup.
 
     `group` is the number of its list or table, 0 for a paragraph. `lead` is the label of its row,
@@ -124,14 +124,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class Number:
     """A measured time, rate or size with its label.
 
     `size` is the amount of input, and `series` the runs of the data that belong to it.
     """
 
     label: str
-    quantity: Quantity
+    quantity: Reading
     line: int
     group: int
     headings: tuple[str, ...]
@@ -150,8 +150,8 @@ class Page:
     is the text without code.
     """
 
-    texts: list[Text] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
+    texts: list[Passage] = field(default_factory=list)
+    figures: list[Number] = field(default_factory=list)
     tables: set[int] = field(default_factory=set)
     code: list[tuple[int, str]] = field(default_factory=list)
     prose: str = ""
@@ -192,9 +192,9 @@ def read_page(source: str) -> Page:
             if level:
                 titles = {at: title for at, title in titles.items() if at < level}
                 titles[level] = text[:MOST_CHARACTERS]
-                page.texts.append(Text(line, titles[level], (*titles.values(),), heading=True))
+                page.texts.append(Passage(line, titles[level], (*titles.values(),), heading=True))
             for at, sentence in () if level else _sentences(text, line):
-                page.texts.append(Text(at, sentence, headings, group if depth else 0, lead))
+                page.texts.append(Passage(at, sentence, headings, group if depth else 0, lead))
                 _read_figure(page, page.texts[-1])
             if not depth:
                 lead = text.rstrip(":") if text.endswith(":") and not level else ""
@@ -266,12 +266,12 @@ def _read_table(
                 label = f"{first}, {names[at]}" if len(measured) > 1 else first
                 row = names[at] if input_size and distinct else first
                 where = (line, group, headings, title, row, n, _size_in(title) or size)
-                page.figures.append(Figure(label, quantity, *where))
+                page.figures.append(Number(label, quantity, *where))
             if quantity is None or (text and at in main):
-                page.texts.append(Text(line, text, headings, group, first, title))
+                page.texts.append(Passage(line, text, headings, group, first, title))
 
 
-def _read_figure(page: Page, text: Text) -> None:
+def _read_figure(page: Page, text: Passage) -> None:
     """Add the figure of a line such as "smol: 177 ms ± 8 ms"."""
     first = next(iter(quantities(text.text)), None)
     if first is None or first.kind in RATIOS or first.sign:
@@ -281,7 +281,7 @@ def _read_figure(page: Page, text: Text) -> None:
         label, column = f"{row} {match[1]}".strip(), match[1] if row else ""
         n, size = _runs_in((text.text, text.lead, *text.headings[::-1])), _nearest(text.headings)
         where = (text.line, text.group, text.headings, column, row or label, n, size)
-        page.figures.append(Figure(label, first, *where))
+        page.figures.append(Number(label, first, *where))
 
 
 @lru_cache(maxsize=65536)
@@ -308,12 +308,12 @@ def _nearest(headings: Sequence[str]) -> float | None:
 
 
 @lru_cache(maxsize=65536)
-def quantities(text: str) -> tuple[Quantity, ...]:
+def quantities(text: str) -> tuple[Reading, ...]:
     """Return the numbers with units of a text, and factors in words such as "twice"."""
-    listed: list[Quantity] = []
+    listed: list[Reading] = []
     for match in _IN_WORDS.finditer(text):
         value = float(_WORDS[match[0].lower()])
-        listed.append(Quantity("ratio", value, value - 0.5, value + 0.5, match[0], *match.span()))
+        listed.append(Reading("ratio", value, value - 0.5, value + 0.5, match[0], *match.span()))
     for match in _QUANTITY.finditer(text):
         low, end = match["lo"], match["end"]
         separate = text[: match.start("lo")].lower().endswith("from ")
@@ -325,7 +325,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     return tuple(listed)
 
 
-def whole_quantity(cell: str, title: str) -> Quantity | None:
+def whole_quantity(cell: str, title: str) -> Reading | None:
     """Return the quantity that a table cell consists of, perhaps with a unit from its title."""
     text = cell.strip().strip("*")
     match = _QUANTITY.match(text)
@@ -339,11 +339,11 @@ def _number(digits: str) -> float:
     return float(digits.replace(",", ""))
 
 
-def _quantity(match: re.Match[str], low: str, high: str) -> Quantity:
+def _quantity(match: re.Match[str], low: str, high: str) -> Reading:
     kind, scale = _scale(match["first"] or match["unit"])
     half = 10.0 ** -len(low.partition(".")[2]) / 2
     ends = sorted((_number(low), _number(high)))
-    return Quantity(
+    return Reading(
         kind,
         sum(ends) / 2 * scale,
         (ends[0] - half) * scale,

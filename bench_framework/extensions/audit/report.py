@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE, MachineError, UsageError
-from bench_framework.extensions.audit.compute import LEVEL, Finding, content_words, statement
-from bench_framework.extensions.audit.page import Figure, Page, Quantity, read_page
+from bench_framework.extensions.audit.compute import LEVEL, Result, content_words, statement
+from bench_framework.extensions.audit.page import Number, Page, Reading, read_page
 from bench_framework.extensions.audit.rules import STATUSES, audit_page
 from bench_framework.foreign import read_input
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.sessions import Series, Session
+from bench_framework.model.sessions import HarnessSession, Series
 from bench_framework.report.render.markdown import escape
-from bench_framework.report.render.widths import visible, wrap
+from bench_framework.report.render.widths import visible
 from bench_framework.stats import welch
 from bench_framework.stats.portable_math import exp, t_quantile
 from bench_framework.store import sessions as reader
+from bench_framework.text.lines import wrap
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted
@@ -31,7 +32,7 @@ _OFF: Final = 0.05
 """The relative difference from which a figure contradicts the runs that belong to it."""
 
 
-def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Finding]:
+def attach(page: Page, sessions: Iterable[HarnessSession]) -> Iterator[Result]:
     """Give figures their runs, and add commands that are not on the page as further figures.
 
     A command belongs to the figures with its name. Without such figures, it belongs to the one
@@ -45,7 +46,7 @@ def attach(page: Page, sessions: Iterable[Session]) -> Iterator[Finding]:
                 yield from _assign(page, command.label, series, -number)
 
 
-def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Finding]:
+def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Result]:
     (kind, show), words = _KINDS[series.metric], content_words(label)
     same = [f for f in page.figures if f.quantity.kind == kind and not f.series]
     namesakes = [(f, names) for f in same if (names := content_words(f.row)) and names <= words]
@@ -63,11 +64,11 @@ def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Find
             yield statement(f, f"{f.label}: {f.quantity.text}", "not supported", reason)
     if not chosen:
         mean = series.mean
-        quantity = Quantity(kind, mean, mean, mean, show(mean))
-        page.figures.append(Figure(label, quantity, 0, group, (), row=label, series=series))
+        quantity = Reading(kind, mean, mean, mean, show(mean))
+        page.figures.append(Number(label, quantity, 0, group, (), row=label, series=series))
 
 
-def _contradiction(figure: Figure, series: Series) -> str:
+def _contradiction(figure: Number, series: Series) -> str:
     """Return why a figure contradicts its runs, or an empty text."""
     q, centre = figure.quantity, welch.log_mean(series)
     if centre is None or abs(q.value / series.mean - 1) <= _OFF:
@@ -90,7 +91,7 @@ class Audit:
 
     page: str
     data: tuple[str, ...]
-    statements: tuple[Finding, ...]
+    statements: tuple[Result, ...]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -131,7 +132,7 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     return audit(source, page.name, sessions)
 
 
-def audit(source: str, page: str, sessions: Sequence[Session] = ()) -> Audit:
+def audit(source: str, page: str, sessions: Sequence[HarnessSession] = ()) -> Audit:
     """Audit a page."""
     content = read_page(source)
     statements = [*attach(content, sessions), *audit_page(content)]

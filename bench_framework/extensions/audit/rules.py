@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
-from bench_framework.extensions.audit.compute import MARGIN, Finding, Pair, Status, direction_of
-from bench_framework.extensions.audit.conditions import Conditions
+from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Status, direction_of
+from bench_framework.extensions.audit.conditions import PageConditions
 from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
-from bench_framework.extensions.audit.page import RATIOS, Page, Quantity, Text, quantities
+from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
 from bench_framework.text.numbers import fixed, format_percent, shortest, show_size
 
 STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
@@ -26,7 +26,7 @@ _NEAR: Final = 60
 _LINEAR_RANGE: Final = (0.95, 1.05)
 
 
-def audit_page(page: Page) -> list[Finding]:
+def audit_page(page: Page) -> list[Result]:
     """Return every comparative statement of a page with its result."""
     auditor = _Auditor(page)
     statements = [s for text in page.texts if (s := auditor.statement(text)) is not None]
@@ -39,9 +39,9 @@ class _Auditor:
     def __init__(self, page: Page) -> None:
         self.page = page
         self.lookup = Lookup(page)
-        self.conditions = Conditions(page, self.lookup)
+        self.conditions = PageConditions(page, self.lookup)
 
-    def statement(self, text: Text) -> Finding | None:
+    def statement(self, text: Passage) -> Result | None:
         """Return the statement in a text with its worst result, or `None` if it compares nothing."""
         findings = sorted(self._findings(text), key=lambda f: STATUSES.index(f.status))
         if not findings:
@@ -53,9 +53,9 @@ class _Auditor:
         words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
         section = text.headings[-2:-1] if text.heading else text.headings[-1:]
         reason = "; ".join(list(reasons)[:2])
-        return Finding(worst.status, reason, worst.interval, text.line, "".join(section), words)
+        return Result(worst.status, reason, worst.interval, text.line, "".join(section), words)
 
-    def _findings(self, text: Text) -> Iterator[Finding]:
+    def _findings(self, text: Passage) -> Iterator[Result]:
         words = text.text
         baselines = self.lookup.baselines.get((text.group, text.column), ())
         if text.line in baselines or words.endswith("?"):
@@ -75,14 +75,14 @@ class _Auditor:
         if wording.LINEAR.search(words) and not wording.NOT_LINEAR.search(words):
             yield self._linear(text)
         if condition := self._condition(text):
-            yield Finding("no data", f"the page has no measurement of “{condition}”")
+            yield Result("no data", f"the page has no measurement of “{condition}”")
         lost = wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words))
         if lost and self.conditions.serial:
-            yield Finding("not supported", self.conditions.serial)
+            yield Result("not supported", self.conditions.serial)
 
     # -- factors and words -----------------------------------------------------------------------
 
-    def _factor(self, q: Quantity, text: Text, *, alone: bool) -> Finding:
+    def _factor(self, q: Reading, text: Passage, *, alone: bool) -> Result:
         last = wording.CLAUSE.search(text.text, q.end)
         end = last.start() if last else len(text.text)
         start = max((m.end() for m in wording.CLAUSE.finditer(text.text, 0, q.start)), default=0)
@@ -97,7 +97,7 @@ class _Auditor:
         equal = q.about == "within" or (neutral and wording.EQUAL.search(text.text) is not None)
         return self._check(q, text, choice, of_metric(choice.pairs, text, clause), equal=equal)
 
-    def _words(self, text: Text, *, fast: bool) -> Iterator[Finding]:
+    def _words(self, text: Passage, *, fast: bool) -> Iterator[Result]:
         """Yield findings about statements without a factor: equal, better, best."""
         order, equal = wording.ORDER.search(text.text), wording.EQUAL.search(text.text)
         choice = self.lookup.candidates(text)
@@ -105,14 +105,14 @@ class _Auditor:
         word = order or equal or wording.DIFFERENCE.search(text.text)
         place, quoted = (word.start(), f"“{word[0]}”") if word else (0, "")
         # "Slower" is any factor above 1.
-        q = Quantity("ratio", 1, 1, 1e6, quoted, place, place)
+        q = Reading("ratio", 1, 1, 1e6, quoted, place, place)
         stated = bool(pairs and word)
         if order:
             stated = fast and (not text.column or choice.certain or len(text.text) > _SHORT)
         if fast and equal and not wording.FASTER.search(text.text):
             before = wording.BEFORE.search(text.text) and not pairs
             if before and not wording.IS_BEFORE.search(self._measured):
-                yield Finding("no data", "the page has no figure of the version before the change")
+                yield Result("no data", "the page has no figure of the version before the change")
             else:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
         elif fast and (best := wording.BEST.search(text.text)):
@@ -123,11 +123,17 @@ class _Auditor:
             yield self._check(q, text, choice, pairs)
 
     def _check(
-        self, q: Quantity, text: Text, choice: Candidates, pairs: list[Pair], *, equal: bool = False
-    ) -> Finding:
+        self,
+        q: Reading,
+        text: Passage,
+        choice: Candidates,
+        pairs: list[Sides],
+        *,
+        equal: bool = False,
+    ) -> Result:
         """Check a factor, or a word as a factor, against pairs of figures."""
         if not pairs:
-            return Finding("no data", f"it does not name two figures from which {q.text} follows")
+            return Result("no data", f"it does not name two figures from which {q.text} follows")
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
@@ -135,7 +141,7 @@ class _Auditor:
         every = [r for kind in ranges for r in ranges[kind]]
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
-            return Finding("no data", f"it does not name two figures from which {q.text} follows")
+            return Result("no data", f"it does not name two figures from which {q.text} follows")
         if not matching:
             best = compute.nearest(pairs, every)
             ratio = best.estimate[0]
@@ -145,9 +151,9 @@ class _Auditor:
             reason = f"{source}{best} give a factor of {factor} ({change}), not {q.text}"
             inverse = best.agrees(compute.allowed(q, 0, text.text))
             opposite = ": the direction is the opposite" * inverse
-            return Finding("not supported", reason + opposite)
+            return Result("not supported", reason + opposite)
         if reason := self.conditions.conflict(matching, text):
-            return Finding("not supported", reason)
+            return Result("not supported", reason)
         best = compute.nearest(matching, every, text.text)
         if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
@@ -157,20 +163,20 @@ class _Auditor:
         certain = choice.certain and clear
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
-    def _superlative(self, text: Text, word: str) -> Finding:
+    def _superlative(self, text: Passage, word: str) -> Result:
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
         first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []
         pairs = pairs_of([first] if first else [], others, column=True, sized=True)
         if not pairs:
-            return Finding("no data", f"the page has no figures that show “{word}”")
+            return Result("no data", f"the page has no figures that show “{word}”")
         # In time and memory, the better figure is below the others.
         above = word in ("slowest", "worst", "highest", "largest")
         above = above != compute.is_rate(pairs[0].kind)
         for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
             _, lo, hi = pair.estimate
             if hi < 1 if above else lo > 1:
-                return Finding("not supported", f"{pair} show the opposite of “{word}”")
+                return Result("not supported", f"{pair} show the opposite of “{word}”")
         closest = min(pairs, key=lambda p: abs(math.log(p.estimate[0])))
         return self.conditions.judge(closest, equal=False)
 
@@ -184,33 +190,33 @@ class _Auditor:
             if q.kind == "percent" and direction_of(words, q, "time")
         ]
 
-    def _largest_effect(self, text: Text) -> Finding:
+    def _largest_effect(self, text: Passage) -> Result:
         """Check "the biggest improvement" by the percentages that the page states for changes."""
         words = _content(text.text)
         shared = [(len(_content(name) & words), value, name) for value, name in self._effects]
         common, value, name = max(shared, default=(0, 0.0, ""))
         if not common:
-            return Finding("no data", "the page does not state the effect of each change alone")
+            return Result("no data", "the page does not state the effect of each change alone")
         most, top = max(self._effects)
         if most <= value:
-            return Finding("inconclusive", "the percentages agree with it, but have no interval")
+            return Result("inconclusive", "the percentages agree with it, but have no interval")
         stated = f"{format_percent(most, digits=3)} for “{top}” and {format_percent(value, digits=3)} for “{name}”"
-        return Finding("not supported", f"the page itself gives {stated}")
+        return Result("not supported", f"the page itself gives {stated}")
 
     # -- causes, growth, predictions, recommendations --------------------------------------------
 
-    def _explanations(self, text: Text, *, compared: bool) -> Iterator[Finding]:
+    def _explanations(self, text: Passage, *, compared: bool) -> Iterator[Result]:
         """Yield findings about causes, comparisons of two sessions, and predictions."""
         if wording.CAUSE.search(text.text):
             words = _content(text.text)
             alone = next((row for row, names in self._without if names & words), None)
-            rests = Finding("inconclusive", f"it rests on “{alone}”, which has no interval")
-            yield rests if alone else Finding("no data", _NO_CAUSE)
+            rests = Result("inconclusive", f"it rests on “{alone}”, which has no interval")
+            yield rests if alone else Result("no data", _NO_CAUSE)
         if gap := self.conditions.drift_of(text):
-            yield Finding("not supported", gap)
+            yield Result("not supported", gap)
         predicted = any(map(wording.PREDICTION.search, (text.text, *text.headings[1:])))
         if predicted and (compared or wording.ORDER.search(text.text)):
-            yield Finding("no data", "it is a prediction; the page has no measurement of it")
+            yield Result("no data", "it is a prediction; the page has no measurement of it")
 
     @cached_property
     def _without(self) -> list[tuple[str, set[str]]]:
@@ -221,7 +227,7 @@ class _Auditor:
     @cached_property
     def _growth(self) -> list[tuple[str, float, float, str]]:
         """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
-        series: dict[str, dict[float, Quantity]] = defaultdict(dict)
+        series: dict[str, dict[float, Reading]] = defaultdict(dict)
         for f in self.page.figures:
             if f.size and f.quantity.kind == "time" and f.quantity.lo > 0:
                 series[f.row].setdefault(f.size, f.quantity)
@@ -233,19 +239,19 @@ class _Auditor:
                 growth.append((name, lo, hi, sizes))
         return growth
 
-    def _linear(self, text: Text) -> Finding:
+    def _linear(self, text: Passage) -> Result:
         rows = {f.row for _, f in self.lookup.mentions(text.text)}
         growth = [g for g in self._growth if g[0] in rows] or self._growth
         for name, lo, hi, sizes in growth:
             if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
                 exponent = f"{fixed((lo + hi) / 2, 2)} {sizes}; 1 is linear"
                 reason = f"the time of {name} grows with exponent {exponent}"
-                return Finding("not supported", reason)
+                return Result("not supported", reason)
         if growth:
-            return Finding("inconclusive", "the exponents agree with it, but have no interval")
-        return Finding("no data", "the page has no times of one program at several input sizes")
+            return Result("inconclusive", "the exponents agree with it, but have no interval")
+        return Result("no data", "the page has no times of one program at several input sizes")
 
-    def _condition(self, text: Text) -> str:
+    def _condition(self, text: Passage) -> str:
         """Return the condition of a recommendation if the page measured nothing of this kind."""
         if not wording.USE.search(text.text):
             return ""
@@ -263,7 +269,7 @@ class _Auditor:
         return " ".join((*names, *workloads)).lower()
 
 
-def _compares(q: Quantity, text: Text) -> bool:
+def _compares(q: Reading, text: Passage) -> bool:
     """Return whether a factor or percentage compares two figures."""
     start, follows = max(0, q.start - _NEAR), text.text[q.end :]
     near = f"{text.text[start : q.end + _NEAR]} {text.column}"

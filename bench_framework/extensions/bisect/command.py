@@ -7,8 +7,9 @@ import typer
 from typer import Option
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile, command_line
-from bench_framework.cli.console import Console, wrap
+from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
+from bench_framework.text.lines import wrap
 
 EXAMPLES = """
 benchctl bisect bench/parse.yaml --good v1.2

@@ -21,8 +21,8 @@ from bench_framework.extensions.bisect.model import (
     Conclusion,
     Find,
     Outcome,
+    SearchStep,
     Status,
-    Step,
 )
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import RoundLimit, decidable, limited
@@ -93,42 +93,42 @@ def level_of_next(search: Bisection) -> float:
     return rest / (steps_left(search) + 1)
 
 
-def next_step(search: Bisection, attempts: int = ATTEMPTS) -> Step | None:
+def next_step(search: Bisection, attempts: int = ATTEMPTS) -> SearchStep | None:
     """Return what to measure next, or `None` at the end of the search."""
     state, level = _state(search), level_of_next(search)
     ends = (state.lo, state.hi, state.hi, level)
     if not search.steps:
-        return Step("ends", *ends)
+        return SearchStep("ends", *ends)
     step = search.steps[-1]
     if step.outcome == "inconclusive":
-        again = Step(step.kind, step.lo, step.hi, step.candidate, level, step.attempt + 1)
+        again = SearchStep(step.kind, step.lo, step.hi, step.candidate, level, step.attempt + 1)
         return again if state.tries < attempts else None
     if step.outcome == "same":
         return None
     candidate = middle(state.lo, state.hi, state.skipped)
     if candidate is not None:
-        return Step("commit", state.lo, state.hi, candidate, level)
-    return None if _comparison_of(search, state) is not None else Step("confirmation", *ends)
+        return SearchStep("commit", state.lo, state.hi, candidate, level)
+    return None if _comparison_of(search, state) is not None else SearchStep("confirmation", *ends)
 
 
-def _comparison_of(search: Bisection, state: _State) -> Step | None:
+def _comparison_of(search: Bisection, state: _State) -> SearchStep | None:
     """Return the step that compared the two ends of the range directly, `None` without one."""
     direct = [s for s in search.steps if s.kind != "commit" and (s.lo, s.hi) == state[:2]]
     return direct[-1] if direct else None
 
 
-def steps_of(search: Bisection, number: int) -> list[Step]:
+def steps_of(search: Bisection, number: int) -> list[SearchStep]:
     """Return the measurements of a commit."""
     return [s for s in search.steps if s.kind == "commit" and s.candidate == number]
 
 
-def next_step_of(search: Bisection, number: int) -> Step | None:
+def next_step_of(search: Bisection, number: int) -> SearchStep | None:
     """Return the next measurement of a commit with the ends of the whole range, `None` at the end."""
     steps = steps_of(search, number)
     if steps and (steps[-1].outcome != "inconclusive" or len(steps) >= ATTEMPTS):
         return None
     last = len(search.commits) - 1
-    return Step("commit", 0, last, number, level_of_next(search), len(steps) + 1)
+    return SearchStep("commit", 0, last, number, level_of_next(search), len(steps) + 1)
 
 
 def middle(lo: int, hi: int, skipped: Collection[int]) -> int | None:
@@ -251,7 +251,7 @@ def conclude(search: Bisection) -> Conclusion:
     return Conclusion(status, state.lo, state.hi, step)
 
 
-def scheduled(plan: Plan, step: Step) -> Plan:
+def scheduled(plan: Plan, step: SearchStep) -> Plan:
     """Return the plan with the level and the rounds of a step. An exact metric needs one round."""
     measure, factor = plan.measure.in_one_session, 2 ** (step.attempt - 1)
     plan = replace(plan, judge=replace(plan.judge, level=step.level))
@@ -267,7 +267,7 @@ def scheduled(plan: Plan, step: Step) -> Plan:
     return plan
 
 
-def line_before(search: Bisection, step: Step) -> str:
+def line_before(search: Bisection, step: SearchStep) -> str:
     """Return the line before a measurement."""
     number = len(search.steps) + 1
     place = f"step {number} of about {number - 1 + steps_left(search)}"
@@ -280,7 +280,7 @@ def line_before(search: Bisection, step: Step) -> str:
     return f"{place}: {what}, {good.short} and {bad.short}{again}"
 
 
-def line_after(search: Bisection, step: Step) -> str:
+def line_after(search: Bisection, step: SearchStep) -> str:
     """Return the line with the result of a measurement."""
     name = search.commits[step.candidate].short
     if step.kind != "commit":

@@ -17,7 +17,7 @@ Status = Literal["found", "range", "unconfirmed", "unchanged", "inconclusive", "
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SearchStep:
     """A measurement of the search. Commits are numbers of `Bisection.commits`.
 
     Attributes:
@@ -64,7 +64,7 @@ class Bisection:
     commits: tuple[Commit, ...]
     cell_id: str = ""
     configuration: str = ""
-    steps: tuple[Step, ...] = ()
+    steps: tuple[SearchStep, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +82,4 @@ class Conclusion:
     status: Status
     lo: int
     hi: int
-    evidence: Step | None
+    evidence: SearchStep | None

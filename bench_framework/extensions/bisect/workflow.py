@@ -15,7 +15,7 @@ from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.extensions.bisect import compute
-from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
+from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
 from bench_framework.foreign import read_regular
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
@@ -153,7 +153,7 @@ class Search:
         base, head, *_ = self.commit.parents
         return self._again(options=replace(self._options, base=base, head=head))
 
-    def judge_head(self) -> tuple[Step, int]:
+    def judge_head(self) -> tuple[SearchStep, int]:
         """Measure the commit that is checked out in the current folder, for ``git bisect run``.
 
         Returns:
@@ -181,7 +181,7 @@ class Search:
         step = compute.steps_of(self.state, number)[-1]
         return step, SIDE_CODES.get(step.outcome, NO_SIDE)
 
-    def _do(self, step: Step) -> None:
+    def _do(self, step: SearchStep) -> None:
         try:
             self.say(compute.line_before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)
@@ -200,7 +200,7 @@ class Search:
             command=self._options.command,
         )
 
-    def _pair(self, step: Step) -> Step:
+    def _pair(self, step: SearchStep) -> SearchStep:
         """Compare two ends. The first time, choose the configuration with the largest change."""
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id))
@@ -227,7 +227,7 @@ class Search:
         text = next(texts, phrase(largest.reason))
         return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
 
-    def _commit(self, step: Step) -> Step:
+    def _commit(self, step: SearchStep) -> SearchStep:
         """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
         commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
         ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from typer import Option
 
-from bench_framework.cli.console import Console, table_lines, wrap
+from bench_framework.cli.console import Console, table_lines
 from bench_framework.errors import UsageError
+from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent
 from bench_framework.units import counted, parse_duration
 

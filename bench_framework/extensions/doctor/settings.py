@@ -31,7 +31,7 @@ SBIN: Final = ":/usr/sbin:/sbin"
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class MachineSetting:
     """A setting of the machine.
 
     Attributes:
@@ -51,14 +51,14 @@ class Setting:
     obstacle: str = ""
 
 
-_NOT_REPORTED: Final = Setting("", "unknown", "not reported")
+_NOT_REPORTED: Final = MachineSetting("", "unknown", "not reported")
 
 
-_quiet: Final = partial(Setting, "", "quiet")
+_quiet: Final = partial(MachineSetting, "", "quiet")
 
 
-def _fixed(value: str, meaning: str, obstacle: str) -> Setting:
-    return Setting("", "noisy", value, meaning, obstacle=obstacle)
+def _fixed(value: str, meaning: str, obstacle: str) -> MachineSetting:
+    return MachineSetting("", "noisy", value, meaning, obstacle=obstacle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class QuietMachine:
     """The CPUs to use and the settings to change for times that vary less."""
 
     cpus: PinnedCpus
-    settings: tuple[Setting, ...]
+    settings: tuple[MachineSetting, ...]
 
 
 def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
@@ -90,16 +90,16 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
         return QuietMachine(chosen, tuple(read_settings(machine, one_thread)))
 
 
-def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[Setting]:
+def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[MachineSetting]:
     """Read every setting for programs on the given CPUs; one that raises an error is unknown."""
     for name, read in SETTINGS.items():
         try:
             yield replace(read(machine, cpus), name=name)
         except (OSError, ValueError) as error:
-            yield Setting(name, "unknown", f"could not be checked ({error})")
+            yield MachineSetting(name, "unknown", f"could not be checked ({error})")
 
 
-def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
+def _governor(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     by_cpu = {number: checks.governor(machine, number) for number in sorted(cpus)}
     values = {
         machine.sys / checks.GOVERNOR.format(number): check.figure
@@ -117,7 +117,7 @@ def _governor(machine: Machine, cpus: frozenset[int]) -> Setting:
     return _writable(figures, meaning, values, "performance")
 
 
-def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
+def _turbo(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     for name, off in (("intel_pstate/no_turbo", "1"), ("cpufreq/boost", "0")):
         path = machine.sys / pinning.CPU_FOLDER / name
         value = machine.read(path)
@@ -130,11 +130,11 @@ def _turbo(machine: Machine, _cpus: frozenset[int]) -> Setting:
     return _no_frequency("not reported")
 
 
-def _no_frequency(value: str) -> Setting:
+def _no_frequency(value: str) -> MachineSetting:
     where = "the kernel has no cpufreq driver here, and the firmware sets the frequency"
     if guest := _guest():
         where = f"the host of this {guest} sets the frequency"
-    return Setting("", "unknown", value, obstacle=where)
+    return MachineSetting("", "unknown", value, obstacle=where)
 
 
 def _guest() -> str | None:
@@ -143,7 +143,7 @@ def _guest() -> str | None:
     return "virtual machine" if name not in {None, "container"} else name
 
 
-def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
+def _smt(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     by_cpu = {number: pinning.siblings_of(machine, number) for number in sorted(cpus)}
     if not all(by_cpu.values()):
         return _NOT_REPORTED
@@ -168,7 +168,7 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> Setting:
     return _writable(value, meaning, paths, "0")
 
 
-def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
+def _isolation(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     isolated = listed_cpus(machine, "isolated")
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
@@ -208,10 +208,10 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> Setting:
     if obstacle:
         return _fixed(value, meaning, obstacle)
     reboot = f"{sudo}reboot"
-    return Setting("", "noisy", value, meaning, (set_them, reboot), (restore, reboot))
+    return MachineSetting("", "noisy", value, meaning, (set_them, reboot), (restore, reboot))
 
 
-def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
+def _aslr(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     path = machine.proc / "sys/kernel/randomize_va_space"
     value = machine.read(path)
     personality = machine.read(machine.proc / "self/personality") or ""
@@ -231,11 +231,11 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> Setting:
     except MachineError:
         works = False
     if works:
-        return Setting("", "noisy", figure, meaning, ("setarch -R benchctl run SCENARIO",))
+        return MachineSetting("", "noisy", figure, meaning, ("setarch -R benchctl run SCENARIO",))
     return _writable(figure, meaning, {path: value}, "0")
 
 
-def _interrupts(machine: Machine, cpus: frozenset[int]) -> Setting:
+def _interrupts(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     counts = pinning.interrupts_by_number(machine)
     if not counts:
         return _NOT_REPORTED
@@ -276,17 +276,17 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
     return allowed if pinning.cpu_set(allowed) & pinning.cpu_set(effective) & cpus else None
 
 
-def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> Setting:
+def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     check = checks.huge_pages(machine)
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
-        return Setting("", "quiet" if known else "unknown", check.figure)
+        return MachineSetting("", "quiet" if known else "unknown", check.figure)
     meaning = "programs get huge pages when memory happens to be contiguous; "
     meaning += "programs with large heaps may become slower with `madvise`"
     return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
 
 
-def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
+def _swap(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     check = checks.swap(machine)
     if check.state == "ok":
         return _quiet(check.figure)
@@ -300,10 +300,10 @@ def _swap(machine: Machine, _cpus: frozenset[int]) -> Setting:
         fixed = f"-p {priority} " if priority.isdecimal() else ""
         on.append(f"{_sudo()}swapon {fixed}{path}")
     obstacle = "" if off else "the swap belongs to the host: its files are not listed here"
-    return Setting("", "noisy", check.figure, check.meaning, tuple(off), tuple(on), obstacle)
+    return MachineSetting("", "noisy", check.figure, check.meaning, tuple(off), tuple(on), obstacle)
 
 
-SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], Setting]]] = {
+SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], MachineSetting]]] = {
     "frequency governor": _governor,
     "turbo": _turbo,
     "SMT siblings": _smt,
@@ -315,7 +315,9 @@ SETTINGS: Final[dict[str, Callable[[Machine, frozenset[int]], Setting]]] = {
 }
 
 
-def _writable(value: str, meaning: str, present: Mapping[Path, str], value_to_set: str) -> Setting:
+def _writable(
+    value: str, meaning: str, present: Mapping[Path, str], value_to_set: str
+) -> MachineSetting:
     """Return a setting that is changed by writing `value_to_set` to files with their `present` values."""
     root = os.geteuid() == 0
     for path in present:
@@ -329,7 +331,7 @@ def _writable(value: str, meaning: str, present: Mapping[Path, str], value_to_se
         groups.setdefault(text, []).append(path)
     change = (_write(value_to_set, present),) if present else ()
     restore = tuple(_write(text, paths) for text, paths in groups.items())
-    return Setting("", "noisy", value, meaning, change, restore)
+    return MachineSetting("", "noisy", value, meaning, change, restore)
 
 
 def _write(text: str, paths: Iterable[Path]) -> str:

@@ -40,7 +40,7 @@ _LONGEST: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BundleEntry:
     """A file of a bundle with its content, or a symbolic link with its target."""
 
     content: bytes = b""
@@ -52,7 +52,7 @@ class Entry:
 class Bundle:
     """Files by their paths from the root, with slashes; `folders` exist even if they contain no file."""
 
-    files: Mapping[str, Entry] = field(default_factory=dict)
+    files: Mapping[str, BundleEntry] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
 
 
@@ -61,7 +61,7 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
 
     Raises `UsageError` (BX134): a file cannot be read, the files are too large, or a link leaves them.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, BundleEntry] = {}
     contents: dict[bytes, bytes] = {}  # pickle stores an object once
     try:
         _require_small({path: source.lstat().st_size for path, source in files.items()})
@@ -70,11 +70,11 @@ def pack(files: Mapping[str, Path], folders: Iterable[str] = ()) -> Bundle:
                 link = str(source.readlink())
                 if not _is_inside(path, link):
                     raise UsageError("BX134.symbolic-link", source=source, link=link)
-                entries[path] = Entry(link=link)
+                entries[path] = BundleEntry(link=link)
             else:
                 content = read_regular(source, MOST_BYTES)
                 executable = bool(source.stat().st_mode & stat.S_IXUSR)
-                entries[path] = Entry(contents.setdefault(content, content), executable)
+                entries[path] = BundleEntry(contents.setdefault(content, content), executable)
     except OSError as error:
         raise UsageError(
             "BX134.not-readable", filename=error.filename, strerror=error.strerror or error
@@ -148,7 +148,7 @@ def _require_inside(bundle: Bundle) -> None:
         raise damaged(f"{both[0]!r} is a folder and a file")
 
 
-def _is_same(path: Path, entry: Entry | None) -> bool:
+def _is_same(path: Path, entry: BundleEntry | None) -> bool:
     if entry is None or path.is_symlink() or entry.link:
         return path.is_symlink() and entry is not None and str(path.readlink()) == entry.link
     executable = bool(path.stat().st_mode & stat.S_IXUSR)
@@ -174,7 +174,7 @@ def damaged(cause: str, what: str = "what the client sent") -> MachineError:
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class Upload:
     """A scenario with its files.
 
     Attributes:
@@ -191,7 +191,7 @@ class Package:
     places: frozenset[Path] = frozenset()
 
 
-def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> Package:
+def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> Upload:
     """Return a scenario with the files that it names by relative paths.
 
     Absolute paths, and programs that are found on PATH, are those of the host.
@@ -202,7 +202,7 @@ def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> P
     """
     path, here = find_scenario(name), Path.cwd()
     if path in assets.shipped_scenarios().values():
-        return Package(name)
+        return Upload(name)
     with scratch_folder() as scratch:
         collector = _Collector(path.absolute().parent, options, launcher, Path(scratch))
         collector.add(path.absolute())
@@ -218,7 +218,7 @@ def package(name: str, options: RunOptions, plan: Plan, launcher: Launcher) -> P
         files = {below(place): source for place, source in given.items()}
         bundle = pack(files, {*map(below, places)} - {"", *files})
     places_sent = frozenset({*collector.files, *collector.crates})
-    return Package(os.path.relpath(path, here), bundle, below(here), root, places_sent)
+    return Upload(os.path.relpath(path, here), bundle, below(here), root, places_sent)
 
 
 def _normal(path: Path) -> Path:

@@ -16,12 +16,12 @@ from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.extensions.fleet import selection
-from bench_framework.extensions.fleet.bundle import Package, package
+from bench_framework.extensions.fleet.bundle import Upload, package
 from bench_framework.extensions.fleet.host_run import HostOutcome, HostRun
 from bench_framework.extensions.fleet.hosts import load_cluster
 from bench_framework.extensions.fleet.job import Job
-from bench_framework.extensions.fleet.programs import Programs, Target, build_programs
-from bench_framework.extensions.fleet.selection import Place, shares
+from bench_framework.extensions.fleet.programs import BuildTarget, Programs, build_programs
+from bench_framework.extensions.fleet.selection import WorkerPlace, shares
 from bench_framework.model.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.workflow.pages import require_readable
@@ -167,12 +167,12 @@ class FleetClient:
     connection: Cluster
     session: Session
     observer_of: Callable[[str], progress.Observer]
-    sent: Package | None = None
+    sent: Upload | None = None
     """The files, which are the same for all runs of this client."""
     programs: Programs | None = None
     """The programs that were built here; `None` if no host can run them."""
 
-    def choose(self, policy: HostPolicy) -> list[Place]:
+    def choose(self, policy: HostPolicy) -> list[WorkerPlace]:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
 
         def wait(time_s: float) -> None:
@@ -184,7 +184,7 @@ class FleetClient:
 
     def measure(
         self,
-        places: Sequence[Place],
+        places: Sequence[WorkerPlace],
         policy: HostPolicy,
         onlys: Sequence[str | None],
         confirms: tuple[Gating, str] | None = None,
@@ -207,7 +207,7 @@ class FleetClient:
             remote = replace(remote, base=ends.base, head=ends.head)
         folder = options.results / plan.name
 
-        def start(place: Place, number: int) -> HostRun:
+        def start(place: WorkerPlace, number: int) -> HostRun:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
             numbers = range(last + number, layout.NUMBERS.stop, len(places))
             only = onlys[(number - 1) % len(onlys)]
@@ -220,7 +220,7 @@ class FleetClient:
             host = self.observer_of(place.name)
             host.notify(progress.Message(f"measuring on host {place.name} ({place.address})"))
             if self.programs is not None and not fit:
-                text = f"the host builds: its target is {place.target}; here, it is {Target.here()}"
+                text = f"the host builds: its target is {place.target}; here, it is {BuildTarget.here()}"
                 host.notify(progress.Message(text))
             job = Job(
                 secrets.token_hex(8),
@@ -259,7 +259,9 @@ class FleetClient:
                     runs.append(start(spare, run.number + len(places)))
         return runs
 
-    def confirm(self, place: Place, policy: HostPolicy, record: Record, first: Gating) -> Gating:
+    def confirm(
+        self, place: WorkerPlace, policy: HostPolicy, record: Record, first: Gating
+    ) -> Gating:
         """Measure the possible regressions of a record of `place` on another host of its kind.
 
         Each pass compares base and candidate on its own host. So their programs may differ, but neither
@@ -297,9 +299,9 @@ class FleetClient:
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
 
-    def _build(self, sent: Package, places: Sequence[Place]) -> None:
+    def _build(self, sent: Upload, places: Sequence[WorkerPlace]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""
-        here = Target.here().system
+        here = BuildTarget.here().system
         if self.plan.program is not None or here not in {place.target.system for place in places}:
             return
         try:

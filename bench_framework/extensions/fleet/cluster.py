@@ -24,9 +24,9 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.extensions.fleet import job as jobs
 from bench_framework.extensions.fleet import selection
-from bench_framework.extensions.fleet.job import Job, Result
-from bench_framework.extensions.fleet.programs import Target
-from bench_framework.extensions.fleet.selection import Place
+from bench_framework.extensions.fleet.job import Job, JobResult
+from bench_framework.extensions.fleet.programs import BuildTarget
+from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.policies import HostPolicy
 from bench_framework.version import __version__
 
@@ -62,17 +62,17 @@ def versions() -> str:
 class Running:
     """A run on a worker. `gone` is True once the worker is not registered any more."""
 
-    def __init__(self, cluster: "Cluster", place: Place, job: Job) -> None:
+    def __init__(self, cluster: "Cluster", place: WorkerPlace, job: Job) -> None:
         """Start the run. Dask does not repeat it on another worker."""
         client = cluster.client
         self._cluster, self._client, self._place, self._token = cluster, client, place, job.token
         self._updates = cluster.updates[job.token] = queue.Queue[list[bytes]]()
-        self._arriving: concurrent.futures.Future[list[Result]] | None = None
+        self._arriving: concurrent.futures.Future[list[JobResult]] | None = None
         self._heartbeat = (0.0, host.seconds())
         self.gone = False
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the files of the scenario are a large argument
-            self._future: Future[Result] = client.submit(
+            self._future: Future[JobResult] = client.submit(
                 measure,
                 pickle.dumps(job),
                 client.id,
@@ -96,7 +96,7 @@ class Running:
         """True if the run has ended in any way."""
         return bool(self._future.done())
 
-    def result(self) -> Result | None:
+    def result(self) -> JobResult | None:
         """Return the result of the run; `None` while it is running or on its way.
 
         Raises `MachineError` (BX263): it failed, or its worker is gone.
@@ -152,7 +152,7 @@ class Cluster:
         self._registered: Mapping[str, float] = {}
         self._asked = -CHECK_S
 
-    def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[Place]:
+    def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[WorkerPlace]:
         """Return the workers of the hosts of a policy. `wait` sleeps, and may raise an error to give up.
 
         Raises `MachineError`: BX261, too few are registered after `REGISTER_S`; BX262, the version of one is
@@ -178,10 +178,10 @@ class Cluster:
             raise MachineError("BX262", details=(("client", versions()), *of_hosts))
         return chosen
 
-    def _places(self) -> list[Place]:
+    def _places(self) -> list[WorkerPlace]:
         return [place for place in self.hosts() if place.registered]
 
-    def hosts(self) -> Iterator[Place]:
+    def hosts(self) -> Iterator[WorkerPlace]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self.client.run_on_scheduler(time.time)
         gone = {event["host"]: (at, event) for at, event in self.client.get_events(HOSTS)}
@@ -190,7 +190,7 @@ class Cluster:
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
                 card, since_s = worker.get(CARD, {}), now - worker["last_seen"]
-                yield Place(
+                yield WorkerPlace(
                     address,
                     name,
                     ", ".join({*worker["resources"]} - {MACHINE}),
@@ -198,7 +198,7 @@ class Cluster:
                     frozenset(card.get("labels", ())),
                     len(runs.get(address, ())),
                     silent=since_s > SILENT_S,
-                    target=Target(*card.get("target", ())),
+                    target=BuildTarget(*card.get("target", ())),
                     since_s=max(0.0, since_s),
                     card=card,
                     reported=worker["metrics"].get(CARD) or {},
@@ -208,7 +208,7 @@ class Cluster:
                 events = self.client.get_events(event["address"])
                 removed = [t for t, msg in events if msg.get("action") == "remove-worker"]
                 since_s = max(0.0, now - max((at, *removed)))
-                yield Place(
+                yield WorkerPlace(
                     event["address"],
                     event["host"],
                     registered=False,
@@ -216,15 +216,17 @@ class Cluster:
                     card=event["card"],
                 )
 
-    def others(self, place: Place, policy: HostPolicy, used: Collection[str]) -> list[Place]:
+    def others(
+        self, place: WorkerPlace, policy: HostPolicy, used: Collection[str]
+    ) -> list[WorkerPlace]:
         """Return the hosts that can measure in place of another one, those with the fewest runs first."""
         labels = place.labels.intersection(policy.labels)
-        places: list[Place] = []
+        places: list[WorkerPlace] = []
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
             places = self._places()
         return selection.suitable(places, place.kind, versions(), labels, used)
 
-    def start(self, place: Place, job: Job) -> Running:
+    def start(self, place: WorkerPlace, job: Job) -> Running:
         """Start a run on a worker."""
         if not self.updates:
             # The scheduler keeps the last 1000 events of a topic. It forgets those of a client that is gone.
@@ -284,7 +286,7 @@ def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster
         yield Cluster(client, address)
 
 
-def measure(job: bytes, topic: str) -> Result:
+def measure(job: bytes, topic: str) -> JobResult:
     """Run a job in a worker, and publish its updates as events of a topic."""
     request: Job = pickle.loads(job)  # noqa: S301 -- Dask has run code of the client already
     worker = get_worker()

@@ -12,7 +12,8 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.arguments import Insecure
-from bench_framework.cli.console import Console, table_lines, wrap
+from bench_framework.cli.console import Console, table_lines
+from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import fixed, format_clock, format_size
 
 if TYPE_CHECKING:

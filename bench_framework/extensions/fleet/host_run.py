@@ -12,8 +12,8 @@ from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.progress import Message, Observer, Waiting
 from bench_framework.execution.stop import Stop
 from bench_framework.extensions.fleet.bundle import damaged
-from bench_framework.extensions.fleet.job import NAME, Result
-from bench_framework.extensions.fleet.selection import Place
+from bench_framework.extensions.fleet.job import NAME, JobResult
+from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.run import Outcome, finish_record, outcome_document
@@ -66,7 +66,7 @@ class HostOutcome:
 class HostRun:
     """A run on a host that the client follows."""
 
-    place: Place
+    place: WorkerPlace
     number: int
     running: Any
     """A `cluster.Running`."""
@@ -81,7 +81,7 @@ class HostRun:
     started: bool = False
     silent: bool = False
     """True if the host sends no heartbeats."""
-    result: Result | None = None
+    result: JobResult | None = None
     error: errors.BenchError | None = None
     folder: Path | None = None
     """The record, as soon as it has arrived."""
@@ -116,7 +116,7 @@ class HostRun:
         except errors.BenchError as error:
             self.error = error
 
-    def replace_by(self, spare: Place | None) -> None:
+    def replace_by(self, spare: WorkerPlace | None) -> None:
         """Note the host that measures in place of this lost one; `None`: no host is free."""
         assert self.error is not None
         text = "no other host of its kind is free"
@@ -134,7 +134,7 @@ class HostRun:
         assert self.result is not None
         return f"record {self.folder}" if self.folder is not None else self.result.resume
 
-    def _take(self, result: Result) -> None:
+    def _take(self, result: JobResult) -> None:
         self._pass_on(0)
         if result.error is not None:
             result.error.details = (("host", self.host), *result.error.details)
@@ -171,7 +171,7 @@ class HostRun:
         except errors.BenchError as error:
             return HostOutcome(self.host, error=error)
 
-    def _outcome(self, result: Result) -> Outcome:
+    def _outcome(self, result: JobResult) -> Outcome:
         if self.folder is None:
             resume = f"{result.resume} (on host {self.host})"
             return Outcome(None, None, None, (), resume, result.exit_code)

@@ -12,8 +12,8 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
-from bench_framework.extensions.fleet.programs import Target
-from bench_framework.extensions.fleet.selection import Place
+from bench_framework.extensions.fleet.programs import BuildTarget
+from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.machine import fingerprint
 from bench_framework.store.layout import locked, writing
 from bench_framework.version import __version__
@@ -70,7 +70,7 @@ def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:
         "kind": kind.digest,
         "facts": dict(kind.facts),
         "labels": sorted({platform.machine(), *labels}),
-        "target": Target.here(),
+        "target": BuildTarget.here(),
         "versions": {
             "benchctl": __version__,
             "python": machine.python,
@@ -104,7 +104,7 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
 
-def _status(place: Place) -> HostStatus:
+def _status(place: WorkerPlace) -> HostStatus:
     card, reported = place.card, place.reported
     run: dict[str, Any] = reported.get("run") or {}
     state: State = "measuring" if run else "free"

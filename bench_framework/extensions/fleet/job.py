@@ -89,7 +89,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class JobResult:
     """The result of a run: the archive of its finished record, or an error, or how to resume it."""
 
     exit_code: int = errors.EXIT_DONE
@@ -135,16 +135,16 @@ def main(folder: str) -> None:
             # A file that only the host has can make the scenario invalid there.
             details = tuple((problem.code, problem.message) for problem in error.problems)
             refusal = errors.UsageError.from_texts(error.code, error.message, details=details)
-            result = Result(error=refusal)
+            result = JobResult(error=refusal)
         except errors.BenchError as error:
-            result = Result(error=error)
+            result = JobResult(error=error)
         except KeyboardInterrupt:
-            result = Result(error=errors.Interrupted("BX130.before-measurement"))
+            result = JobResult(error=errors.Interrupted("BX130.before-measurement"))
     (place / RESERVE).unlink(missing_ok=True)
     layout.write_whole(place / RESULT, pickle.dumps(result))
 
 
-def _measure(job: Job, place: Path, observer: _Stream) -> Result:
+def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
     from bench_framework.workflow.run import run_plan
 
     plan = plan_run(job.scenario, job.options)
@@ -168,7 +168,7 @@ def _measure(job: Job, place: Path, observer: _Stream) -> Result:
     outcome = run_plan(plan, text, job.options, observer, context)
     if outcome.record is not None and outcome.judgement is not None:
         _write_archive(outcome.record, job.options.results, place / ARCHIVE)
-    return Result(outcome.exit_code, resume=outcome.resume or "")
+    return JobResult(outcome.exit_code, resume=outcome.resume or "")
 
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
@@ -210,7 +210,7 @@ def state() -> dict[str, Any]:
     return {"load": os.getloadavg()[0], "free_bytes": free, "run": run}
 
 
-def run_job(job: Job, send: Send) -> Result:
+def run_job(job: Job, send: Send) -> JobResult:
     """Measure for a client. `send` is called with the lines of updates; first without lines."""
     _stops[job.token] = 0
     _progress[job.token] = ({"scenario": Path(job.scenario).stem}, 0.0)
@@ -218,12 +218,12 @@ def run_job(job: Job, send: Send) -> Result:
         send([])
         return _run(job, send)
     except errors.BenchError as error:
-        return Result(error=error)
+        return JobResult(error=error)
     finally:
         del _stops[job.token], _progress[job.token]
 
 
-def _run(job: Job, send: Send) -> Result:
+def _run(job: Job, send: Send) -> JobResult:
     env = host.environment()
     project = host.cache_root(env) / FOLDER / key_of(job.origin)
     files, results, work = (project / name for name in ("files", "results", "work"))
@@ -251,9 +251,9 @@ def _run(job: Job, send: Send) -> Result:
     return _result(work, finished, log, stopped=_stops[job.token] > 0)
 
 
-def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> Result:
+def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> JobResult:
     if finished.ok and (work / RESULT).is_file():
-        result: Result = pickle.loads((work / RESULT).read_bytes())  # noqa: S301 -- of the child
+        result: JobResult = pickle.loads((work / RESULT).read_bytes())  # noqa: S301 -- of the child
         archive = work / ARCHIVE
         return replace(result, archive=archive.read_bytes() if archive.is_file() else b"")
     if stopped:

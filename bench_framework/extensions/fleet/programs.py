@@ -18,7 +18,7 @@ from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Session
-from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Package, damaged, pack
+from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Upload, damaged, pack
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Plan
 from bench_framework.model.run import Build
@@ -28,7 +28,7 @@ NATIVE: Final = "=native"
 """End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""
 
 
-class Target(NamedTuple):
+class BuildTarget(NamedTuple):
     """The programs that a machine can run without building them again: those of an equal target."""
 
     system: str = ""
@@ -62,12 +62,12 @@ class Programs:
         bundle: each program at ``SHA256/NAME``.
     """
 
-    target: Target
+    target: BuildTarget
     native: bool
     builds: Mapping[str, Build]
     bundle: Bundle
 
-    def fit(self, target: Target) -> bool:
+    def fit(self, target: BuildTarget) -> bool:
         """Return whether a host of this target can run the programs."""
         return target == self.target if self.native else target.system == self.target.system
 
@@ -92,7 +92,7 @@ class Programs:
         return tuple(builds)
 
 
-def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
+def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
     """Build the programs of a plan on this machine, for hosts of its target.
 
     A comparison needs one compiler for all its programs. Therefore all are sent, or none.
@@ -135,7 +135,7 @@ def build_programs(plan: Plan, sent: Package, session: Session) -> Programs:
     if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
         most = f"at most {format_size(MOST_BYTES)} are sent"
         raise BuildError("BX220.programs-too-large", size=format_size(size), most=most)
-    return Programs(Target.here(), bool(native), by_key, pack(files))
+    return Programs(BuildTarget.here(), bool(native), by_key, pack(files))
 
 
 def _key(spec: BuildSpec, root: Path) -> str:

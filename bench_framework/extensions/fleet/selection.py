@@ -12,7 +12,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.extensions.fleet.programs import Target
+from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import HostPolicy, is_label
@@ -119,7 +119,7 @@ def lost(host: str, cause: str) -> MachineError:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorkerPlace:
     """A worker that can measure.
 
     Attributes:
@@ -141,7 +141,7 @@ class Place:
     labels: frozenset[str] = frozenset()
     runs: int = 0
     silent: bool = False
-    target: Target = field(default_factory=Target)
+    target: BuildTarget = field(default_factory=BuildTarget)
     registered: bool = True
     since_s: float = 0.0
     card: Mapping[str, Any] = field(default_factory=dict)
@@ -151,7 +151,7 @@ class Place:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
 
 
-def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], str]:
+def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
     """Return the hosts of a policy, and what is missing; empty if nothing is.
 
     Of several suitable hosts, it takes those with the fewest runs.
@@ -178,12 +178,12 @@ def select(policy: HostPolicy, places: Sequence[Place]) -> tuple[list[Place], st
 
 
 def suitable(
-    places: Sequence[Place],
+    places: Sequence[WorkerPlace],
     kind: str,
     versions: str,
     labels: frozenset[str],
     used: Collection[str],
-) -> list[Place]:
+) -> list[WorkerPlace]:
     """Return the hosts of a kind with these versions and labels, except for the names `used`.
 
     Those with the fewest runs are first. Hosts without contact are left out.
@@ -193,8 +193,8 @@ def suitable(
     return sorted(others, key=lambda place: (place.runs, place.name))
 
 
-def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place], str]:
-    chosen: dict[str, Place] = {}
+def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
+    chosen: dict[str, WorkerPlace] = {}
     # The label with the fewest hosts chooses first, so that another one does not take its host.
     for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
         fit = (p for p in free if label in p.labels and p not in chosen.values())
@@ -205,7 +205,7 @@ def _by_label(labels: Sequence[str], free: Sequence[Place]) -> tuple[list[Place]
     return [chosen[label] for label in labels if label in chosen], text
 
 
-def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+def _by_kind(number: int, free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
     kinds = _kinds(free)
     few = [
         f"only {counted(len(hosts), 'host')} of {number} of kind {kind}"
@@ -215,15 +215,15 @@ def _by_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
     return [place for hosts in kinds.values() for place in hosts[:number]], "; ".join(few)
 
 
-def _of_one_kind(number: int, free: Sequence[Place]) -> tuple[list[Place], str]:
+def _of_one_kind(number: int, free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
     kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
     few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
     return chosen, few if len(chosen) < number else ""
 
 
-def _kinds(places: Sequence[Place]) -> dict[str, list[Place]]:
-    kinds = defaultdict[str, list[Place]](list)
+def _kinds(places: Sequence[WorkerPlace]) -> dict[str, list[WorkerPlace]]:
+    kinds = defaultdict[str, list[WorkerPlace]](list)
     for place in places:
         kinds[place.kind].append(place)
     return kinds

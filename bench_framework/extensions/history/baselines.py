@@ -9,7 +9,7 @@ from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
-from bench_framework.workflow.comparison import Compared, compare_records
+from bench_framework.workflow.comparison import ComparisonPage, compare_records
 from bench_framework.workflow.pages import record_host
 
 
@@ -88,7 +88,7 @@ def _require_equal(key: str, before: Fingerprint, after: Fingerprint, /, **value
 
 def compare(
     results: Path, name: str, record: str | None = None, *, force: bool = False
-) -> Compared:
+) -> ComparisonPage:
     """Compare a record with a baseline. Without `record`, it is the newest one of the scenario.
 
     With `force`, records of different machines are compared, and the result is marked.

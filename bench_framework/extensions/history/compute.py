@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.extensions.history.model import Change
+from bench_framework.extensions.history.model import Shift
 from bench_framework.stats.portable_math import exp, expm1, t_quantile, t_tails
 
 Floats = npt.NDArray[np.float64]
@@ -66,13 +66,13 @@ class Readings:
 class Segments:
     """The result of one series. Indices are those of its values."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[Shift, ...]
     fitted: Floats
     """Mean between two changes, on the log scale, shape (n,)."""
     outliers: frozenset[int]
     breaks: tuple[int, ...]
     precision: tuple[float | None, float | None]
-    """`Series.noise` and `Series.detectable`."""
+    """`HistorySeries.noise` and `HistorySeries.detectable`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,7 @@ def segments(readings: Readings, levels: Floats, level: float) -> Iterator[Segme
 
 def _changes(
     part: _Part, readings: Readings, levels: Floats, noise: Floats, level: float
-) -> Iterator[Change]:
+) -> Iterator[Shift]:
     """Yield the changes of a part that are larger than those of the anchors.
 
     `noise` has the standard deviation of each value, NaN for those that are not used.
@@ -190,7 +190,7 @@ def _changes(
             reach = t_quantile(0.975, part.freedom) * spread
             ratio, low, high = (exp(x) for x in (size, size - reach, size + reach))
             sure = min(len(before), len(after)) > 1
-            yield Change(*place, ratio, low, high, 1 - p, sure)
+            yield Shift(*place, ratio, low, high, 1 - p, sure)
 
 
 def _anchors(

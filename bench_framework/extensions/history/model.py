@@ -9,7 +9,7 @@ SCHEMA_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class HistoryPoint:
     """The value of a configuration in one record. Values are in the stored unit of the metric."""
 
     place: int
@@ -37,7 +37,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Shift:
     """A lasting change. The positions are indices of points."""
 
     before: int
@@ -57,15 +57,15 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
+class HistorySeries:
     """The points of one configuration in the order of the history."""
 
     id: str
     """Twelve hex digits of its axis values, equal in all records."""
     label: str
     values: tuple[tuple[str, str], ...]
-    points: tuple[Point, ...]
-    changes: tuple[Change, ...] = ()
+    points: tuple[HistoryPoint, ...]
+    changes: tuple[Shift, ...] = ()
     breaks: tuple[int, ...] = ()
     """First points with another command or input than before."""
     noise: float | None = None
@@ -87,11 +87,11 @@ class History:
     records: int
     level: float
     """Largest probability of a false change in any series, if the noise is normally distributed."""
-    series: tuple[Series, ...]
+    series: tuple[HistorySeries, ...]
     left_out: tuple[tuple[str, str], ...] = ()
     """Record and reason for each record that is not used."""
 
-    def changed(self, last: int) -> tuple[tuple[Series, Change], ...]:
+    def changed(self, last: int) -> tuple[tuple[HistorySeries, Shift], ...]:
         """Return the confirmed changes whose first record is among the last ones of its series."""
         return tuple(
             (one, change)

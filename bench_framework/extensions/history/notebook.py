@@ -4,13 +4,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.extensions.history.model import Point
+from bench_framework.extensions.history.model import HistoryPoint
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.model.metrics import WALL
 from bench_framework.notebook import records_folder
 from bench_framework.store.frames import frame_of
 
-_NAMES: Final = [field.name for field in fields(Point)]
+_NAMES: Final = [field.name for field in fields(HistoryPoint)]
 
 
 def history(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.extensions.history.compute import FEWEST, POWER
-from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.model.metrics import METRICS
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
@@ -95,7 +95,7 @@ def _finding(history: History) -> str:
     return f"{number} {counted(len(history.series), 'configuration')} {verb}."
 
 
-def _changes(changes: Sequence[tuple[Series, Change]]) -> Table:
+def _changes(changes: Sequence[tuple[HistorySeries, Shift]]) -> Table:
     columns = (
         Column("Configuration"),
         Column("Change [95 % CI]"),
@@ -120,19 +120,19 @@ def _changes(changes: Sequence[tuple[Series, Change]]) -> Table:
     )
 
 
-def _size(change: Change) -> str:
+def _size(change: Shift) -> str:
     text = str(show_change(change.ratio, change.lo, change.hi, 0.0, keep=False))
     return text if change.confirmed else f"{text} ?"
 
 
-def _between(one: Series, change: Change) -> str:
+def _between(one: HistorySeries, change: Shift) -> str:
     before, after = one.points[change.before], one.points[change.after]
     if before.revision and after.revision and _commit(before) != _commit(after):
         return f"{_commit(before)} → {_commit(after)}"
     return f"{before.record} → {after.record}"
 
 
-def _commit(point: Point) -> str:
+def _commit(point: HistoryPoint) -> str:
     """Return a commit as it is printed, with a plus sign for uncommitted changes."""
     return f"{(point.revision or '')[:SHORT]}{'+' if point.dirty else ''}"
 
@@ -212,7 +212,7 @@ def _figure(history: History, table: Table) -> blocks.Figure:
     return blocks.Figure("history-plot", "history", title, desc, tuple(points), table, labelled)
 
 
-def _drawn(one: Series, name: str) -> list[blocks.Point]:
+def _drawn(one: HistorySeries, name: str) -> list[blocks.Point]:
     base = one.points[0].fitted
     sizes = {change.at: change for change in one.changes}
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,7 +14,7 @@ from bench_framework.errors import RecordError, ScenarioError, UsageError
 from bench_framework.execution import process
 from bench_framework.execution.build.revisions import Git, commits_of_head
 from bench_framework.execution.machine import host
-from bench_framework.extensions.history.model import History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries
 from bench_framework.extensions.history.record_summary import (
     MEDIANS,
     RecordSummary,
@@ -55,23 +55,11 @@ class _Cell:
 
 
 class _Reading(NamedTuple):
-    """A median: its series, the number of the record by time, and the first fields of the point."""
+    """A point with its series, and the number of its record by time."""
 
     series: str
     number: int
-    record: str
-    started: str
-    revision: str | None
-    dirty: bool | None
-    value: float
-    lo: float | None
-    hi: float | None
-    program: str
-    task: str
-
-
-_Placed = tuple[int, _Reading]
-"""A reading with its place in the history."""
+    point: HistoryPoint
 
 
 def scenario_history(
@@ -117,10 +105,10 @@ def scenario_history(
     if not readings:
         where = f" where {only}" if only else ""
         raise UsageError("BX106.no-metric", name=name, metric=metric, where=where)
-    positions = _positions(plan, {r.revision for r in readings if r.revision})
-    series: dict[str, list[_Placed]] = {name: [] for name in cells_of}
-    for place, reading in _placed(readings, positions, left_out):
-        series[reading.series].append((place, reading))
+    positions = _positions(plan, {r.point.revision for r in readings if r.point.revision})
+    series: dict[str, list[_Reading]] = {name: [] for name in cells_of}
+    for reading in _placed(readings, positions, left_out):
+        series[reading.series].append(reading)
     measured = [one for one in series.values() if one]
     return History(
         name,
@@ -128,7 +116,7 @@ def scenario_history(
         plan.unit_family,
         "revision" if positions else "time",
         kind,
-        len({reading.number for one in measured for _, reading in one}),
+        len({reading.number for one in measured for reading in one}),
         plan.judge.level,
         tuple(_with_changes(measured, cells_of, metric, plan.judge.level)),
         tuple(sorted(left_out.items())),
@@ -206,8 +194,17 @@ def _readings(number: int, record: RecordSummary, cells: Sequence[_Cell]) -> Ite
         if (code := build.code_sha256 or build.sha256) and digest is not None:
             preload = build.preload.sha256[:DIGITS] if build.preload else ""
             program = f"{code[:DIGITS]}{preload}{task}"
-        of_build = (build.revision, build.dirty, *figures, program, task)
-        yield _Reading(cell.series, number, header.record_id, header.started_at, *of_build)
+        point = HistoryPoint(
+            0,
+            header.record_id,
+            header.started_at,
+            build.revision,
+            build.dirty,
+            *figures,
+            program=program,
+            task=task,
+        )
+        yield _Reading(cell.series, number, point)
 
 
 def _positions(plan: Plan, revisions: set[str]) -> dict[str, int]:
@@ -223,32 +220,32 @@ def _positions(plan: Plan, revisions: set[str]) -> dict[str, int]:
 
 def _placed(
     readings: Sequence[_Reading], positions: Mapping[str, int], left_out: dict[str, str]
-) -> Iterable[_Placed]:
-    """Yield readings with their places, in the order of commit, uncommitted changes and time.
+) -> Iterable[_Reading]:
+    """Yield readings with the places of their points, in the order of commit, uncommitted changes and time.
 
     A configuration whose revision never changes, such as an anchor, has the newest commit of its record.
     """
     newest = defaultdict[int, int](lambda: -1)
     revisions = defaultdict[str, set[str | None]](set)
     for r in readings:
-        newest[r.number] = max(newest[r.number], positions.get(r.revision or "", -1))
-        revisions[r.series].add(r.revision)
+        newest[r.number] = max(newest[r.number], positions.get(r.point.revision or "", -1))
+        revisions[r.series].add(r.point.revision)
     keyed = []
     for r in readings:
         fixed = len(revisions[r.series]) == 1
-        position = newest[r.number] if fixed else positions.get(r.revision or "", -1)
+        position = newest[r.number] if fixed else positions.get(r.point.revision or "", -1)
         if positions and position < 0:
-            left_out[r.record] = NOT_IN_HEAD
+            left_out[r.point.record] = NOT_IN_HEAD
         else:
-            keyed.append(((position, bool(positions and r.dirty), r.number), r))
+            keyed.append(((position, bool(positions and r.point.dirty), r.number), r))
     order = {key: place for place, key in enumerate(sorted({key for key, _ in keyed}))}
     for key, r in sorted(keyed, key=lambda pair: pair[0]):
-        yield order[key], r
+        yield r._replace(point=replace(r.point, place=order[key]))
 
 
 def _with_changes(
-    series: Sequence[Sequence[_Placed]], cells_of: Mapping[str, _Cell], metric: str, level: float
-) -> Iterable[Series]:
+    series: Sequence[Sequence[_Reading]], cells_of: Mapping[str, _Cell], metric: str, level: float
+) -> Iterable[HistorySeries]:
     from bench_framework.extensions.history import compute
     from bench_framework.stats.portable_math import exp
 
@@ -258,34 +255,30 @@ def _with_changes(
     for one, result in zip(series, compute.segments(numbers, levels, level), strict=True):
         means = {x: exp(x) for x in set(result.fitted.tolist())}
         points = tuple(
-            Point(
-                place,
-                *(r.record, r.started, r.revision, r.dirty, r.value, r.lo, r.hi, r.program, r.task),
-                exp(next(rest)),
-                means[mean],
-                n in result.outliers,
+            replace(
+                r.point, level=exp(next(rest)), fitted=means[mean], outlier=n in result.outliers
             )
-            for n, ((place, r), mean) in enumerate(zip(one, result.fitted.tolist(), strict=True))
+            for n, (r, mean) in enumerate(zip(one, result.fitted.tolist(), strict=True))
         )
-        cell = cells_of[one[0][1].series]
+        cell = cells_of[one[0].series]
         results = (points, result.changes, result.breaks, *result.precision)
-        yield Series(cell.series, cell.label, cell.values, *results)
+        yield HistorySeries(cell.series, cell.label, cell.values, *results)
 
 
-def _numbers(series: Sequence[Sequence[_Placed]], least: float) -> Readings:
+def _numbers(series: Sequence[Sequence[_Reading]], least: float) -> Readings:
     """Return all readings as arrays. `least` is the smallest noise between records."""
     import numpy as np
 
     from bench_framework.extensions.history.compute import Readings
     from bench_framework.stats.portable_math import log
 
-    flat = [r for one in series for _, r in one]
+    flat = [r.point for one in series for r in one]
     programs = {name: n for n, name in enumerate(dict.fromkeys(r.program for r in flat))}
     tasks = {name: n for n, name in enumerate(dict.fromkeys(r.task for r in flat))}
     errors = [(r.hi - r.lo) / (2 * NORMAL_95 * r.value) if r.lo and r.hi else 0.0 for r in flat]
     return Readings(
         np.array([n for n, one in enumerate(series) for _ in one], dtype=np.int64),
-        np.array([r.number for r in flat], dtype=np.int64),
+        np.array([r.number for one in series for r in one], dtype=np.int64),
         np.array([log(r.value) for r in flat]),
         np.hypot(errors, least),
         np.array([programs[r.program] if r.program else -1 for r in flat], dtype=np.int64),

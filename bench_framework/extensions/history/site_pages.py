@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
-from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
 from bench_framework.report.render.templates import Templates
 from bench_framework.text.numbers import (
@@ -188,7 +188,9 @@ def _machine(
     }
 
 
-def _chart(one: Series, name: str, history: History, places: Mapping[int, int]) -> dict[str, Any]:
+def _chart(
+    one: HistorySeries, name: str, history: History, places: Mapping[int, int]
+) -> dict[str, Any]:
     points = one.points
     unit, scale = metric_unit(history.metric, points[-1].value, history.unit_family)
     newest = points[-MANY:]
@@ -229,7 +231,7 @@ def _chart(one: Series, name: str, history: History, places: Mapping[int, int]) 
     }
 
 
-def _range(points: Sequence[Point]) -> tuple[float, float]:
+def _range(points: Sequence[HistoryPoint]) -> tuple[float, float]:
     """Return the limits of a chart. Outliers are at its edge, and wide intervals may be cut."""
     points = [p for p in points if not p.outlier] or points
     centres = [value for p in points for value in (p.level, p.fitted)]
@@ -241,7 +243,7 @@ def _range(points: Sequence[Point]) -> tuple[float, float]:
     return low - room, high + room
 
 
-def _interval(point: Point) -> tuple[float, ...]:
+def _interval(point: HistoryPoint) -> tuple[float, ...]:
     """Return the interval of a point without the change of the machine, or nothing."""
     if point.lo is None or point.hi is None:
         return ()
@@ -249,7 +251,7 @@ def _interval(point: Point) -> tuple[float, ...]:
     return point.lo * moved, point.hi * moved
 
 
-def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
+def _svg(one: HistorySeries, xs: Sequence[int], limits: tuple[float, float]) -> str:
     """Return the marks of a chart. One unit of x is one record; y is from 0 to `HEIGHT`."""
     low, high = limits
 
@@ -282,5 +284,5 @@ def _svg(one: Series, xs: Sequence[int], limits: tuple[float, float]) -> str:
     return "".join(marks)
 
 
-def _percent(change: Change) -> str:
+def _percent(change: Shift) -> str:
     return str(show_change(change.ratio, change.lo, change.hi, 0.0))

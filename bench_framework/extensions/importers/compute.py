@@ -34,14 +34,13 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.sessions import Command, Series, Session
+from bench_framework.model.sessions import HarnessSession, Series, SessionCommand
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log, log1p
-from bench_framework.units import counted
 
-Commands = Mapping[str, tuple[Session, Command]]
+Commands = Mapping[str, tuple[HarnessSession, SessionCommand]]
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
 """The kinds of claims that figures without rounds support.
 
@@ -196,7 +195,7 @@ class _SessionJudge:
         if failed(command):
             return Verdict.FAILED, _failure(command)
         if failed(other):
-            failure = Reason(ReasonCode.RUNS_FAILED, counted(other.failed, "run"), "the baseline")
+            failure = Reason(ReasonCode.RUNS_FAILED, other.failed, "the baseline")
             return Verdict.NOT_COMPARABLE, failure
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
@@ -240,8 +239,8 @@ class _SessionJudge:
         return comparisons
 
 
-def _failure(command: Command) -> Reason:
-    return Reason(ReasonCode.RUNS_FAILED, f"{command.failed} of its runs")
+def _failure(command: SessionCommand) -> Reason:
+    return Reason(ReasonCode.OWN_RUNS_FAILED, command.failed)
 
 
 _OF_RUNS: Final = {
@@ -256,7 +255,7 @@ def _open(draft: Comparison) -> bool:
     return draft.verdict is Verdict.INCONCLUSIVE and draft.reason is None
 
 
-def failed(command: Command) -> bool:
+def failed(command: SessionCommand) -> bool:
     """Return whether more than 5 % of the runs failed, as for a cell of a measured record."""
     return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
 
@@ -273,14 +272,14 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
 
-def _state(cell: Cell, command: Command) -> CellState:
+def _state(cell: Cell, command: SessionCommand) -> CellState:
     broken = failed(command)
     state: Literal["failed", "measured"] = "failed" if broken else "measured"
     reason = _failure(command) if broken else None
     return CellState(cell.id, state, ONCE, command.failed, reason)
 
 
-def _summaries(cell: Cell, command: Command) -> list[Summary]:
+def _summaries(cell: Cell, command: SessionCommand) -> list[Summary]:
     """Return centre and spread of a command's metrics; published ones have the mean."""
     summaries = []
     for s in command.series:

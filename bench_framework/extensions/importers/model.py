@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, stable_id
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.sessions import Command, Session
+from bench_framework.model.sessions import HarnessSession, SessionCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +20,15 @@ class Imported:
     benchctl: str
     baseline: str
     """Label of the command that others are compared with in each session that has it."""
-    sessions: tuple[Session, ...]
+    sessions: tuple[HarnessSession, ...]
 
     @property
-    def commands(self) -> dict[str, tuple[Session, Command]]:
+    def commands(self) -> dict[str, tuple[HarnessSession, SessionCommand]]:
         """Each command with its session, by cell id."""
         return {cell_id(s, command): (s, command) for s in self.sessions for command in s.commands}
 
 
-def cell_id(session: Session, command: Command) -> str:
+def cell_id(session: HarnessSession, command: SessionCommand) -> str:
     """Return twelve hex digits derived from the digest of the file and the command's label."""
     return stable_id("imported", session.sha256, command.label)
 

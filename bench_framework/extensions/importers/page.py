@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Input
-from bench_framework.model.sessions import Command, Series
+from bench_framework.model.sessions import Series, SessionCommand
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
     Cell,
@@ -151,7 +151,7 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
     return replace(table, caption=caption, columns=columns, rows=rows, legend=legend)
 
 
-def _row(row: Row, command: Command, form: tuple[float, int], n: int) -> Row:
+def _row(row: Row, command: SessionCommand, form: tuple[float, int], n: int) -> Row:
     """Return a row with mean, standard deviation and number of runs as given in the file."""
     wall, cells = command.series_of(WALL), list(row.cells)
     mean = spread = Cell(DASH)

@@ -14,7 +14,7 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.report.blocks import Document
 from bench_framework.store import lines, wire
-from bench_framework.store.kinds import Counts, Figures, Run
+from bench_framework.store.kinds import Figures, Run, RunCounts
 from bench_framework.store.sessions import read_session
 
 
@@ -43,10 +43,10 @@ class ImportedFigures(Figures):
 
         return build(data, self.imported, only)
 
-    def counts(self, cell_id: str) -> Counts:
+    def counts(self, cell_id: str) -> RunCounts:
         """Return the numbers of runs of a command, 0 if the file does not state how many ended well."""
         command = self.imported.commands[cell_id][1]
-        return Counts(command.runs or 0, command.failed)
+        return RunCounts(command.runs or 0, command.failed)
 
     def runs(self) -> Iterator[Run]:
         """Yield the runs of each command and metric."""

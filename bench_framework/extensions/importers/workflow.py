@@ -11,7 +11,7 @@ from bench_framework.execution.machine.host import utc_now
 from bench_framework.extensions.importers import FILE
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.extensions.importers.record_kind import ImportedFigures
-from bench_framework.model.sessions import Session
+from bench_framework.model.sessions import HarnessSession
 from bench_framework.store import layout, records, wire
 from bench_framework.store import sessions as reader
 from bench_framework.store.sessions import slug
@@ -60,7 +60,7 @@ def import_files(
     return Pages(final.absolute(), tuple(final / path.name for path in pages.files), document)
 
 
-def _baseline(sessions: Sequence[Session], requested: str | None) -> str:
+def _baseline(sessions: Sequence[HarnessSession], requested: str | None) -> str:
     """Return the baseline's label. Raises `UsageError` (BX453): unknown, or a file given twice."""
     twice = [digest for digest, count in Counter(s.sha256 for s in sessions).items() if count > 1]
     if twice:

@@ -10,18 +10,19 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
-    Measured,
+    ContrastData,
     Weighted,
     judge_contrasts,
     simultaneous,
     weighted_sum,
 )
 from bench_framework.model.plan import Cell
-from bench_framework.model.structure import Change, Contrast, Contribution, Design, Step
+from bench_framework.model.structure import Change, ContrastResult, Contribution, Design, Step
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import log
 
@@ -33,18 +34,12 @@ MOST_PLAYERS: Final = 6
 Values = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """A step before it is judged."""
-
-    changes: tuple[Change, ...]
-    cell_id: str | None
-    ref_cell_id: str | None
-    contrast: Weighted
+_Move = tuple[partial[Step], Weighted]
+"""A step that lacks only its result and share, and its contrast."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _TableDraft:
     """A table before it is judged. Steps after the first `count` do not belong to the total."""
 
     input_id: str
@@ -58,7 +53,7 @@ class _Draft:
     @property
     def contrasts(self) -> list[Weighted]:
         """Return the contrasts of the steps, of the total and of a remainder."""
-        steps = [m.contrast for m in self.moves]
+        steps = [contrast for _, contrast in self.moves]
         if self.total is None:
             return steps
         terms = [(1.0, self.total), *((-1.0, step) for step in steps)]
@@ -66,7 +61,7 @@ class _Draft:
         return [*steps, self.total, *rest]
 
 
-def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
+def contributions(at: ContrastData) -> tuple[tuple[Contribution, ...], int]:
     """Return the tables of contributions of all inputs, and the size of their Holm family."""
     drafts = [draft for item in at.plan.inputs for draft in _Input(at, item.id).drafts()]
     groups = [draft.contrasts for draft in drafts]
@@ -82,7 +77,7 @@ def contributions(at: Measured) -> tuple[tuple[Contribution, ...], int]:
 class _Input:
     """The cells of one input, by the values of their variants."""
 
-    def __init__(self, at: Measured, input_id: str) -> None:
+    def __init__(self, at: ContrastData, input_id: str) -> None:
         self._at, self._plan, self._input_id = at, at.plan, input_id
         baseline = self._plan.variant(self._plan.baseline_id)
         self._baseline = dict(baseline.values)
@@ -95,7 +90,7 @@ class _Input:
             ):
                 self._by_values[variant.values] = cell
 
-    def drafts(self) -> Iterator[_Draft]:
+    def drafts(self) -> Iterator[_TableDraft]:
         """Yield the tables that the cells of this input allow."""
         base = self._cell(self._baseline)
         if self._plan.design == "ladder" and base is not None:
@@ -129,7 +124,7 @@ class _Input:
         rounds, logs = self._at.logs([c.id for c in cells], self._input_id)
         return logs if len(rounds) >= FEWEST_ROUNDS else None
 
-    def _ladder(self, base: Cell) -> Iterator[_Draft]:
+    def _ladder(self, base: Cell) -> Iterator[_TableDraft]:
         """Yield the ladder of changes in axis order, without steps that have no figures."""
         now = self._baseline
         rungs = [(now, base)]
@@ -148,13 +143,15 @@ class _Input:
         )
         adopted = set(self._adopted())
         adopted_places = [
-            n for n, m in enumerate(moves, 1) if {(c.axis, c.after) for c in m.changes} & adopted
+            n
+            for n, ((before, _), (after, _)) in enumerate(itertools.pairwise(rungs), 1)
+            if any(before[axis] != value == after[axis] for axis, value in adopted)
         ]
         count = adopted_places[-1] if adopted_places else len(moves)
         total = _difference(logs[cells[count].id], logs[base.id])
-        yield _Draft(self._input_id, "ladder", base.id, cells[count].id, moves, count, total)
+        yield _TableDraft(self._input_id, "ladder", base.id, cells[count].id, moves, count, total)
 
-    def _alone(self, base: Cell) -> Iterator[_Draft]:
+    def _alone(self, base: Cell) -> Iterator[_TableDraft]:
         """Yield the single changes; the total is their combination, if a cell has all of them."""
         singles = self._single_changes()
         if len(singles) < FEWEST_STEPS:
@@ -167,7 +164,7 @@ class _Input:
         moves = tuple(_move((change,), cell, base, logs) for change, cell in singles)
         end = whole.id if whole else None
         total = _difference(logs[end], logs[base.id]) if end else None
-        yield _Draft(self._input_id, "alone", base.id, end, moves, len(moves), total)
+        yield _TableDraft(self._input_id, "alone", base.id, end, moves, len(moves), total)
 
     def _single_changes(self) -> list[tuple[Change, Cell]]:
         """Return single changes with their cells: one-at-a-time values, or adopted experiments."""
@@ -182,7 +179,7 @@ class _Input:
             and (cell := self._cell({**self._baseline, axis: value})) is not None
         ]
 
-    def _shapley(self) -> Iterator[_Draft]:
+    def _shapley(self) -> Iterator[_TableDraft]:
         """Yield Shapley values from each baseline to the target variant.
 
         The target has all adopted changes. Without adopted changes, it has the other level of every
@@ -205,7 +202,7 @@ class _Input:
             return start  # the figures cannot choose one of several values
         return {**start, **{axis: values[0] for axis, values in others.items()}}
 
-    def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_Draft]:
+    def _shares(self, start: Values, players: Sequence[Change]) -> Iterator[_TableDraft]:
         count, cells = len(players), dict[frozenset[int], Cell]()
         for subset in subsets(count):
             cell = self._cell({**start, **{players[n].axis: players[n].after for n in subset}})
@@ -216,17 +213,19 @@ class _Input:
             return
         worth = {subset: logs[cell.id] for subset, cell in cells.items()}
         moves = tuple(
-            _Move((c,), None, None, shapley_value(n, count, worth)) for n, c in enumerate(players)
+            (partial(Step, (c,), None, None), shapley_value(n, count, worth))
+            for n, c in enumerate(players)
         )
         none, all_ = frozenset[int](), frozenset(range(count))
         ends, total = (cells[none].id, cells[all_].id), _difference(worth[all_], worth[none])
-        yield _Draft(self._input_id, "shapley", *ends, moves, len(moves), total)
+        yield _TableDraft(self._input_id, "shapley", *ends, moves, len(moves), total)
 
 
 def _move(
     changes: tuple[Change, ...], end: Cell, start: Cell, logs: Mapping[str, Weighted]
 ) -> _Move:
-    return _Move(changes, end.id, start.id, _difference(logs[end.id], logs[start.id]))
+    contrast = _difference(logs[end.id], logs[start.id])
+    return partial(Step, changes, end.id, start.id), contrast
 
 
 def _difference(end: Weighted, start: Weighted) -> Weighted:
@@ -239,20 +238,22 @@ def _changes(before: Values, after: Values) -> tuple[Change, ...]:
     )
 
 
-def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int) -> Contribution:
+def _judged(
+    draft: _TableDraft, judged: Sequence[ContrastResult], at: ContrastData, family: int
+) -> Contribution:
     places = len(draft.moves)
     total = judged[places] if draft.total is not None else None
     remainder = judged[places + 1] if draft.design == "alone" and total is not None else None
     whole = log(total.shown.ratio) if total and total.shown and total.verdict.decided else None
     steps = [
-        Step(m.changes, m.cell_id, m.ref_cell_id, c, _share(c, whole) if n < draft.count else None)
-        for n, (m, c) in enumerate(zip(draft.moves, judged[:places], strict=True))
+        step(c, _share(c, whole) if n < draft.count else None)
+        for n, ((step, _), c) in enumerate(zip(draft.moves, judged[:places], strict=True))
     ]
     total_steps = tuple(steps[: draft.count])
     left = largest = None
     if total is not None and whole is not None:
         left = 1 - math.fsum(s.share or 0.0 for s in total_steps)
-        bounds = [simultaneous(m.contrast.values, at, family) for m in draft.moves[: draft.count]]
+        bounds = [simultaneous(c.values, at, family) for _, c in draft.moves[: draft.count]]
         largest = _largest(total_steps, bounds, -1 if total.verdict.better else 1)
     return Contribution(
         draft.input_id,
@@ -269,7 +270,7 @@ def _judged(draft: _Draft, judged: Sequence[Contrast], at: Measured, family: int
     )
 
 
-def _share(contrast: Contrast, whole: float | None) -> float | None:
+def _share(contrast: ContrastResult, whole: float | None) -> float | None:
     if whole is None or contrast.shown is None:
         return None
     return log(contrast.shown.ratio) / whole

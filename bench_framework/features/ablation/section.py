@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.structure import Contrast, Contribution, Step
+from bench_framework.model.structure import ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
@@ -216,13 +216,13 @@ def _rest(data: ReportData, contribution: Contribution, total: float, product: f
     return Point(_UNEXPLAINED, total / product, begin, text=significant(total / product, 3))
 
 
-def _ratio_text(data: ReportData, contrast: Contrast) -> str:
+def _ratio_text(data: ReportData, contrast: ContrastResult) -> str:
     assert contrast.shown is not None
     keep = contrast.verdict is not Verdict.INCONCLUSIVE
     return str(show_ratio(*contrast.shown.figures, data.margin, keep=keep))
 
 
-def _point(data: ReportData, label: str, contrast: Contrast, begin: float) -> Point:
+def _point(data: ReportData, label: str, contrast: ContrastResult, begin: float) -> Point:
     i, verdict = contrast.shown, contrast.verdict
     assert i is not None
     text = f"{_ratio_text(data, contrast)} {glyph(verdict)}"

@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.claims.factory import Costs, Names
 from bench_framework.model import facts, structure
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.axes import Part, Product
+from bench_framework.model.facts.axes import ContributionPart, Product
 from bench_framework.model.facts.evidence import Direction, Evidence
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
@@ -92,7 +92,7 @@ class StructureClaims(Names):
         return next(filter(None, (self._costs.between(*pair) for pair in pairs)), ())
 
     def _judged(
-        self, blank: Claim, contrast: structure.Contrast | None, family: int, kind: str
+        self, blank: Claim, contrast: structure.ContrastResult | None, family: int, kind: str
     ) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
         claim = blank.with_interval(contrast.shown if contrast else None)
@@ -158,7 +158,7 @@ class StructureClaims(Names):
         left = None if table.remainder is not None else total.ratio
         return Product(factors=tuple(factors), total=left)
 
-    def _parts(self, table: structure.Contribution) -> Iterator[Part]:
+    def _parts(self, table: structure.Contribution) -> Iterator[ContributionPart]:
         """Yield the conclusive steps."""
         # If steps have opposite effects, a share may be below 0 % or above 100 %. The table shows
         # all shares together, but a single one of them in a sentence would mislead.
@@ -173,7 +173,9 @@ class StructureClaims(Names):
                     costs=self._costs.of_gain(step.contrast.verdict, *pair, table.metric),
                 )
 
-    def _part(self, change: str, contrast: structure.Contrast, metric: str) -> Part:
+    def _part(
+        self, change: str, contrast: structure.ContrastResult, metric: str
+    ) -> ContributionPart:
         evidence = Evidence(
             change,
             metric=metric,
@@ -182,7 +184,7 @@ class StructureClaims(Names):
             direction=self._direction,
             reason=contrast.reason,
         ).with_interval(contrast.shown)
-        return Part(evidence=evidence)
+        return ContributionPart(evidence=evidence)
 
     def _crossing(self, crossing: structure.Crossing) -> Claim:
         below, above = (
@@ -237,7 +239,7 @@ def _interacting_axes(
     )
 
 
-def _in_percent(contrasts: Iterable[structure.Contrast | None]) -> bool:
+def _in_percent(contrasts: Iterable[structure.ContrastResult | None]) -> bool:
     """Return whether a list of these contrasts must be in percent to have one scale."""
     ratios = [
         c.shown.ratio
@@ -248,7 +250,7 @@ def _in_percent(contrasts: Iterable[structure.Contrast | None]) -> bool:
     return any(large) and not all(large)
 
 
-def _has_result(contrast: structure.Contrast) -> bool:
+def _has_result(contrast: structure.ContrastResult) -> bool:
     return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
 
 

@@ -17,7 +17,7 @@ from typing import Final
 from bench_framework.compare.contrasts import (
     FEWEST_ROUNDS,
     TOO_FEW,
-    Measured,
+    ContrastData,
     Weighted,
     judge_contrasts,
     weighted_sum,
@@ -26,7 +26,7 @@ from bench_framework.compare.decide import equivalence_level
 from bench_framework.model.looks import rounds_needed
 from bench_framework.model.plan import Variant
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
-from bench_framework.model.structure import Change, Contrast, Effect, EffectCell, Factorial
+from bench_framework.model.structure import Change, ContrastResult, Effect, EffectCell, Factorial
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log, log1p
@@ -43,7 +43,7 @@ Cells = dict[Key, str]
 """Cell id of every combination of levels."""
 
 
-def layout_of(at: Measured, input_id: str) -> tuple[Factorial, Cells]:
+def layout_of(at: ContrastData, input_id: str) -> tuple[Factorial, Cells]:
     """Return the largest full product with the baseline, and its cells; none without a product."""
     plan = at.plan
     without = partial(Factorial, input_id, ())
@@ -153,7 +153,7 @@ class _Draft:
         return replace(total, values=total.values / len(self.cells))
 
 
-def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
+def effects(at: ContrastData) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], int]:
     """Return the factorial of every input, its effects, and the size of their Holm family.
 
     The effects and interactions of all inputs are one Holm family. The combinations of each effect
@@ -165,7 +165,7 @@ def effects(at: Measured) -> tuple[tuple[Factorial, ...], tuple[Effect, ...], in
     return tuple(factorials), judged, len(drafts)
 
 
-def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
+def cells_of_open_effects(at: ContrastData, input_id: str) -> frozenset[str]:
     """Return the cells of an input's effects if further rounds may decide a main effect.
 
     An effect needs rounds with all cells of the product, so either none of them may leave or all
@@ -186,7 +186,7 @@ def cells_of_open_effects(at: Measured, input_id: str) -> frozenset[str]:
     return frozenset(cells) if open_ else frozenset()
 
 
-def _is_open(mean: Weighted, judged: Contrast, at: Measured) -> bool:
+def _is_open(mean: Weighted, judged: ContrastResult, at: ContrastData) -> bool:
     """Return whether an effect is inconclusive and not futile, by the rule of a race.
 
     The adjusted interval takes the place of the MDE. Intervals shrink with the root of the number
@@ -203,7 +203,7 @@ def _is_open(mean: Weighted, judged: Contrast, at: Measured) -> bool:
     return half * shrink <= abs(bounds.estimate) or bounds.half_width * shrink < margin
 
 
-def _factorials(at: Measured) -> tuple[list[Factorial], list[_Draft]]:
+def _factorials(at: ContrastData) -> tuple[list[Factorial], list[_Draft]]:
     """Return the factorial of every input, and all effects before they are judged."""
     factorials: list[Factorial] = []
     drafts: list[_Draft] = []
@@ -261,7 +261,7 @@ def _contrasts(
     return tuple(contrasts)
 
 
-def _effect(draft: _Draft, mean: Contrast, at: Measured) -> Effect:
+def _effect(draft: _Draft, mean: ContrastResult, at: ContrastData) -> Effect:
     judged = judge_contrasts([c for _, c in draft.cells], at)
     pooled = len({c.verdict.better for c in judged if c.verdict.decided}) <= 1
     if not pooled:

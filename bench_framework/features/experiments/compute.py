@@ -19,7 +19,7 @@ from bench_framework.model.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bench_framework.compare.contrasts import Measured
+    from bench_framework.compare.contrasts import ContrastData
 
 
 def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
@@ -86,7 +86,7 @@ Two builds that differ only in these fields are a before-and-after pair.
 PAIR: Final = 2
 
 
-def replacements(at: "Measured", comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
+def replacements(at: "ContrastData", comparisons: Sequence[Comparison]) -> tuple[Replacement, ...]:
     """Return every before-and-after pair, input by input.
 
     A pair is the two values of an axis that only chooses features, or the revisions of an axis of

@@ -23,7 +23,7 @@ from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
 from bench_framework.features.gate.question import (
-    Answer,
+    GateAnswer,
     answer,
     question_of,
     question_of_counts,
@@ -160,7 +160,9 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     return pairs
 
 
-def _with_text(plan: Plan, judged: Answer) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
+def _with_text(
+    plan: Plan, judged: GateAnswer
+) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
     """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
     writer = ComparisonClaims(plan, judged)
     by_pair = {}
@@ -218,8 +220,8 @@ def pair_state(
         return "passed", Reason(ReasonCode.WITHIN_TOLERANCE)
     if c.mde is not None and not c.reason:
         if c.mde <= policy.detect:
-            return "passed", Reason(ReasonCode.DETECTABLE, format_percent(policy.detect))
-        return "not-judged", Reason(ReasonCode.UNDETECTED, percent_up(c.mde))
+            return "passed", Reason(ReasonCode.DETECTABLE, policy.detect)
+        return "not-judged", Reason(ReasonCode.UNDETECTED, c.mde)
     return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
 
 

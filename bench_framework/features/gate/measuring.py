@@ -23,7 +23,6 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.run import Build, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
-from bench_framework.units import counted
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
@@ -124,7 +123,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
         and cell.id not in open_
         and (gone[cell.id].left if cell.id in gone else cell.input_id in inputs)
     )
-    reason = Reason(ReasonCode.GATE_CANNOT_JUDGE, counted(len(open_), "configuration"))
+    reason = Reason(ReasonCode.GATE_CANNOT_JUDGE, len(open_))
     return [
         replace(ended[item.id], stopped=False, reason=reason, trailing=(), idle=left, dropped=left)
         for item in plan.inputs

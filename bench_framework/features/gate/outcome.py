@@ -144,7 +144,7 @@ def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPa
         return replace(pair, state="accepted", reasons=(Reason(ReasonCode.ACCEPTED, detail),))
     if valid:
         most = max(entry.level for entry in valid)
-        more = Reason(ReasonCode.MORE_THAN_ACCEPTED, format_percent(most))
+        more = Reason(ReasonCode.MORE_THAN_ACCEPTED, most)
         return replace(pair, reasons=(more,))
     if expired := next((entry for entry in matching if growth <= entry.level), None):
         detail = f"{expired.place} ended on {expired.until}"

@@ -48,7 +48,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GateAnswer:
     """The comparisons of the gate's pairs.
 
     Attributes:
@@ -87,7 +87,7 @@ def question_of_counts(plan: Plan, cell_ids: frozenset[str], margin: float) -> Q
     return Question(narrowed(plan, cell_ids), judge, looks_of(plan), (INSTRUCTIONS,))
 
 
-def answer(question: Question, contents: Contents) -> Answer:
+def answer(question: Question, contents: Contents) -> GateAnswer:
     """Judge the pairs of a question by the rounds of a record."""
     plan, policy = question.plan, question.policy
     builds = {build.id: build for build in contents.builds}
@@ -105,7 +105,7 @@ def answer(question: Question, contents: Contents) -> Answer:
     )
     inputs = compare_inputs(stages, planned, exact)
     every = [c for one in inputs for c in one.all]
-    return Answer(
+    return GateAnswer(
         looks=question.looks,
         states=runs.states,
         comparisons=tuple(c for c in every if c.family != "exact"),

@@ -28,7 +28,7 @@ Decided = Mapping[tuple[str, str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class VariantCosts:
     """The costs of a variant: interval bounds of measured metrics, values of exact ones."""
 
     cell_id: str
@@ -36,7 +36,7 @@ class Costs:
     exact: Mapping[Metric, float]
     decided: Decided = field(default_factory=dict)
 
-    def surely_less(self, other: "Costs", metric: Metric) -> bool:
+    def surely_less(self, other: "VariantCosts", metric: Metric) -> bool:
         """Return whether this variant needs less than the other one.
 
         The comparison of the two decides. Without one, measured metrics need separate intervals,
@@ -49,7 +49,7 @@ class Costs:
             return self.exact[metric] < other.exact[metric]
         return self.measured[metric][1] < other.measured[metric][0]
 
-    def beats(self, other: "Costs") -> bool:
+    def beats(self, other: "VariantCosts") -> bool:
         """Return whether it needs less of every measured metric, and no more of any exact one."""
         return all(self.surely_less(other, m) for m in self.measured) and all(
             value <= other.exact[m] for m, value in self.exact.items()
@@ -88,7 +88,7 @@ def decisions(comparisons: Iterable[Comparison]) -> Decided:
     return is_less
 
 
-def standings(costs: Sequence[Costs], same: Pairs = frozenset()) -> Iterator[Standing]:
+def standings(costs: Sequence[VariantCosts], same: Pairs = frozenset()) -> Iterator[Standing]:
     """Yield standings of variants with the same metrics; cells of one program are not compared."""
     for cost in costs:
         pairs = ((c, frozenset((c.cell_id, cost.cell_id))) for c in costs if c is not cost)
@@ -104,7 +104,7 @@ def _costs(
     cell: Cell,
     summaries: Mapping[tuple[str, Metric], Summary],
     builds: Mapping[str, Build],
-) -> Costs:
+) -> VariantCosts:
     measured = {
         m: (s.lo, s.hi)
         for m in MEASURED_COSTS
@@ -113,16 +113,18 @@ def _costs(
     build = cell_state.build_of(plan, cell.variant_id, builds)
     exact = {m: cell_state.exact_value(build, m) for m in EXACT}
     exact["build_time"] = build.build_s if build is not None else None
-    return Costs(cell.id, measured, {m: v for m, v in exact.items() if v is not None})
+    return VariantCosts(cell.id, measured, {m: v for m, v in exact.items() if v is not None})
 
 
-def _comparable(costs: Sequence[Costs]) -> list[Costs]:
+def _comparable(costs: Sequence[VariantCosts]) -> list[VariantCosts]:
     """Return variants whose time has an interval, with their common metrics that differ."""
     timed = [c for c in costs if WALL in c.measured]
     measured = [m for m in MEASURED_COSTS if all(m in c.measured for c in timed)]
     known = [m for m in EXACT if all(m in c.exact for c in timed)]
     exact = [m for m in known if len({c.exact[m] for c in timed}) > 1]
     return [
-        Costs(c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact})
+        VariantCosts(
+            c.cell_id, {m: c.measured[m] for m in measured}, {m: c.exact[m] for m in exact}
+        )
         for c in timed
     ]

@@ -29,26 +29,14 @@ from bench_framework.model.profile import (
     SampleShare,
 )
 from bench_framework.model.verdict import Share
-from bench_framework.rounding import plain
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.text import write
-from bench_framework.text.numbers import format_percent
-from bench_framework.units import THIN_SPACE
 
-MOST_DECIMALS: Final = 2
 LEAST_SAMPLES: Final = 100
 """The smallest number of samples for which shares are stated.
 
 With fewer samples, the interval of a 10 % share is wider than 10 percentage points.
 """
-
-
-def percentage(share: float, lo: float | None = None, hi: float | None = None) -> str:
-    """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
-    if lo is None or hi is None:
-        return format_percent(share, decimals=MOST_DECIMALS)
-    figure = plain(share * 100, lo * 100, hi * 100, most=MOST_DECIMALS)
-    return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
 
 
 Counts = defaultdict[Frame, Counter[int]]

@@ -11,16 +11,15 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
-from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
+from bench_framework.model.published import REFERENCE, PublishedClaim, PublishedFigure, parse_figure
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
 from bench_framework.model.run import Build, Event
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.rounding import plain, thresholds
+from bench_framework.rounding import thresholds
 from bench_framework.text import words
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.units import MINUS, THIN_SPACE
 
 Status = Literal[
     "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
@@ -37,7 +36,7 @@ EXCLUDED: Final = "the interval excludes the claimed figure"
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ClaimResult:
     """The verdict on a published claim, its reason, and our figure or the reason for its absence."""
 
     status: Status
@@ -46,24 +45,24 @@ class Result:
     evidence: tuple[NamedResult, ...] = ()
 
 
-def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
     """Return the verdict on a claim."""
     if claim.test == "not-testable":
-        return Result("not testable here", "", claim.name)
+        return ClaimResult("not testable here", "", claim.name)
     if claim.test == "scaling":
         return _linear(claim, results, [s for s in scaling if s.metric == claim.metric])
     figure = parse_figure(claim.figure)
     evidence = tuple(_evidence(claim, figure, results))
     if not evidence:
-        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
+        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     verdicts = [_verdict(figure, e) for e in evidence]
     status = min((status for status, _ in verdicts), key=_WORST_FIRST.index)
     measured = results.joined(evidence)
     if not any(e.interval for e in evidence):
-        return Result(status, "", measured, evidence)
+        return ClaimResult(status, "", measured, evidence)
     reasons = Counter(reason for verdict, reason in verdicts if verdict == status)
     reason = "; ".join(_on_inputs(*item, len(evidence)) for item in reasons.items())
-    return Result(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
+    return ClaimResult(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
 
 
 def _on_inputs(reason: str, count: int, inputs: int) -> str:
@@ -78,33 +77,25 @@ def _tested(claim: PublishedClaim, results: Results) -> str:
     return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
 
 
-def _evidence(claim: PublishedClaim, figure: Figure, results: Results) -> list[NamedResult]:
+def _evidence(
+    claim: PublishedClaim, figure: PublishedFigure, results: Results
+) -> list[NamedResult]:
     of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
+    published = figure if figure.kind == "value" else None
     if claim.test == "derived":
-        rows = results.derived(claim.name, claim.input_ids)
-        return [_in_unit(e, figure) if figure.unit else e for e in rows]
-    if figure.kind == "value":
-        return [_in_unit(e, figure) for e in results.values(*of_variant)]
+        stated = published if figure.unit else None
+        return [replace(e, published=stated) for e in results.derived(claim.name, claim.input_ids)]
+    if published is not None:
+        return [replace(e, published=published) for e in results.values(*of_variant)]
     return [*results.against_baseline(*of_variant)]
 
 
-def _in_unit(evidence: NamedResult, figure: Figure) -> NamedResult:
-    """Return the evidence with its text in the unit of the published value."""
-    if evidence.interval is None or figure.kind != "value":
-        return evidence
-    value = evidence.interval
-    text = plain(*(x / figure.factor for x in value.figures), most=2)
-    bounds = "" if value.lo == value.hi else f" [{text.lo}, {text.hi}]"
-    unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
-    return replace(evidence, text=f"{text.estimate}{unit}{bounds}".replace("-", MINUS))
-
-
-def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> Result:
+def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
     steps = [s for s in scaling if s.variant_id == claim.variant_id]
     if not steps:
-        return Result("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
+        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
     inputs = {item.id: item.label for item in results.plan.inputs}
     exponents = "; ".join(
         f"exponent {show_ratio(s.exponent, s.lo, s.hi, 0.05)} from {inputs[s.from_input_id]} to "
@@ -114,13 +105,13 @@ def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling])
     measured = f"{_tested(claim, results)}: {exponents}"
     growths = dict.fromkeys(s.word for s in steps)
     if deviating := [word for word in growths if word in {"sub-linear", "super-linear"}]:
-        return Result("refuted", " and ".join(deviating), measured)
+        return ClaimResult("refuted", " and ".join(deviating), measured)
     if [*growths] == ["linear"]:
-        return Result("confirmed", "", measured)
-    return Result("inconclusive", "the exponents are not resolved", measured)
+        return ClaimResult("confirmed", "", measured)
+    return ClaimResult("inconclusive", "the exponents are not resolved", measured)
 
 
-def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
+def _verdict(figure: PublishedFigure, e: NamedResult) -> tuple[Status, str]:
     if e.interval is None:
         return "inconclusive", phrase(e.reason)
     if figure.kind == "value":
@@ -139,7 +130,7 @@ def _verdict(figure: Figure, e: NamedResult) -> tuple[Status, str]:
 
 
 def _equal(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     bound = figure.hi or e.margin
     low, _, high = thresholds(bound)
@@ -156,7 +147,7 @@ def _equal(
 
 
 def _limit(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     bound, _ = figure.ratio(higher=e.higher)
     # A change in the other direction is within the limit, too.
@@ -171,7 +162,7 @@ def _limit(
 
 
 def _change(
-    figure: Figure, e: NamedResult, interval: Interval, verdict: Verdict
+    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
 ) -> tuple[Status, str]:
     if verdict.decided and verdict.better is not figure.better(higher=e.higher):
         return "refuted", _word(e, verdict)
@@ -239,7 +230,7 @@ def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> l
     ]
 
 
-def _claim(plan: Plan, published: PublishedClaim, result: Result) -> Claim:
+def _claim(plan: Plan, published: PublishedClaim, result: ClaimResult) -> Claim:
     fact = facts.PublishedResult(
         status=result.status,
         measured=result.measured,

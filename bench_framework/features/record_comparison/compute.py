@@ -42,7 +42,7 @@ FEWEST: Final = 6
 PLAIN: Final = 0.95
 NORMAL_95: Final = 1.959964
 TIMES: Final = (WALL, CPU)
-TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_IN_RECORD, str(FEWEST))
+TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_IN_RECORD, FEWEST)
 
 
 @dataclass(frozen=True, slots=True)

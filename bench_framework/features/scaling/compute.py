@@ -15,7 +15,7 @@ from typing import Final, Literal
 import numpy as np
 
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.contrasts import FEWEST_ROUNDS, Floats, Measured
+from bench_framework.compare.contrasts import FEWEST_ROUNDS, ContrastData, Floats
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.verdict import table
 from bench_framework.model.judgement import Comparison, Scaling
@@ -101,7 +101,7 @@ PRECISION: Final = 1e-4
 """The precision of a bound in log size: a hundredth of a percent."""
 
 
-def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing, ...]:
+def crossings(at: ContrastData, comparisons: Sequence[Comparison]) -> tuple[Crossing, ...]:
     """Return every crossover over sizes of one family and seed, variant by variant.
 
     The judged comparisons with the baseline determine where there is a crossover.
@@ -119,7 +119,7 @@ def crossings(at: Measured, comparisons: Sequence[Comparison]) -> tuple[Crossing
 
 
 def _of_variant(
-    at: Measured, variant_id: str, ladder: Sequence[Sized], verdicts: Mapping[str, Verdict]
+    at: ContrastData, variant_id: str, ladder: Sequence[Sized], verdicts: Mapping[str, Verdict]
 ) -> Iterator[Crossing]:
     pairs = []
     for size, item in ladder:
@@ -140,7 +140,7 @@ def _of_variant(
             yield _crossing(at, pairs[low : high + 1])
 
 
-def _crossing(at: Measured, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
+def _crossing(at: ContrastData, pairs: Sequence[tuple[int, Cell, Cell]]) -> Crossing:
     ratios = []
     for _, candidate, baseline in pairs:
         rounds, logs = at.logs([candidate.id, baseline.id], candidate.input_id)

@@ -49,7 +49,7 @@ def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
     if view.plan.revisions is None or not compared:
         return []
     base, head = view.plan.revisions.names
-    fact = facts.Revisions(
+    fact = facts.RevisionsAnswer(
         base=base,
         head=head,
         total=len(compared),

@@ -14,7 +14,7 @@ from bench_framework.model.facts.answers import (
     LadderTotal,
     LimitReached,
     LimitShares,
-    Revisions,
+    RevisionsAnswer,
     SingleChanges,
 )
 from bench_framework.model.facts.axes import (
@@ -131,7 +131,7 @@ __all__ = [
     "Rejected",
     "ResourceChanges",
     "Resources",
-    "Revisions",
+    "RevisionsAnswer",
     "ScalingFact",
     "SessionContents",
     "SessionsApart",
@@ -182,7 +182,7 @@ Fact = (
     | Nothing
     | Recommendation
     | Use
-    | Revisions
+    | RevisionsAnswer
     | LimitReached
     | LimitShares
     | HeadlineAnswer

@@ -10,7 +10,7 @@ from bench_framework.model.verdict import Share
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revisions:
+class RevisionsAnswer:
     """Changes between two revisions. With a change, the claim is about the largest one."""
 
     kind: Literal["answer"] = "answer"

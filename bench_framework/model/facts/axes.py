@@ -39,7 +39,7 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ContributionPart:
     """The contribution of a step or a change, which is the subject of its evidence."""
 
     evidence: Evidence
@@ -63,14 +63,14 @@ class Contributions:
 
     kind: Literal["contributions"] = "contributions"
     design: Literal["ladder", "alone", "shapley"]
-    parts: tuple[Part, ...]
+    parts: tuple[ContributionPart, ...]
     """The conclusive ones."""
     inconclusive: int
     in_percent: bool
     product: Product | None = None
     """`None` without a conclusive step, or without the ratio of one."""
-    remainder: Part | None = None
-    largest: Part | None = None
+    remainder: ContributionPart | None = None
+    largest: ContributionPart | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import textwrap
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
@@ -23,6 +22,7 @@ from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from bench_framework.text import words
+from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
@@ -331,7 +331,4 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
 
 
 def _wrapped(text: str, width: int, indent: str) -> list[str]:
-    width, rest = max(width, 40), indent or "  "
-    return textwrap.wrap(
-        text, width, break_on_hyphens=False, initial_indent=indent, subsequent_indent=rest
-    )
+    return wrap(text, max(width, 40), indent, indent or "  ")

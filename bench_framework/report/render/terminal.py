@@ -29,8 +29,8 @@ from bench_framework.report.render.widths import (
     decimal_width,
     pad,
     visible,
-    wrap,
 )
+from bench_framework.text.lines import wrap
 from bench_framework.text.words import in_ascii
 from bench_framework.units import THIN_SPACE
 
@@ -88,10 +88,10 @@ class _Page:
     def text(self, text: str, *, indent: str = "", bold: bool = False) -> None:
         """Append a wrapped paragraph."""
         joined = text if self.unicode else text.replace(THIN_SPACE, _JOINT)
-        for number, broken in enumerate(wrap(self.plain(joined), self.width - cell_len(indent))):
+        rest = " " * cell_len(indent)
+        for broken in wrap(self.plain(joined), self.width, indent, rest):
             line = broken.replace(_JOINT, " ")
-            lead = indent if number == 0 else " " * cell_len(indent)
-            self.lines.append(lead + (self.styled(line, _BOLD) if bold else line))
+            self.lines.append(self.styled(line, _BOLD) if bold else line)
 
     def gap(self) -> None:
         """Append an empty line, unless the last line is empty."""

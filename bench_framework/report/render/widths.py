@@ -86,19 +86,3 @@ def _first(text: str, width: int) -> str:
             break
         taken += character
     return taken
-
-
-def wrap(text: str, width: int) -> list[str]:
-    """Return lines of at most `width` columns. A longer word is on its own line."""
-    lines: list[str] = []
-    line = ""
-    for word in text.split(" "):
-        candidate = f"{line} {word}" if line else word
-        if line and cell_len(candidate) > width:
-            lines.append(line.rstrip())
-            line = word
-        else:
-            line = candidate
-    if line.strip():
-        lines.append(line.rstrip())
-    return lines

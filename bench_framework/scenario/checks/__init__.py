@@ -22,7 +22,7 @@ from bench_framework.scenario.checks import (
 )
 from bench_framework.scenario.checks.matrix import TOO_MANY
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import Document
+from bench_framework.scenario.document import YamlFile
 from bench_framework.scenario.schema import VERSION
 
 CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
@@ -49,7 +49,7 @@ _CONSEQUENCES = frozenset({"BC205"})
 """Codes that may be consequences of parts that were removed because they are invalid."""
 
 
-def check_version(document: Document) -> Problem | None:
+def check_version(document: YamlFile) -> Problem | None:
     """Return a problem if the scenario needs a later version of the format (BC110)."""
     version = document.data.get("version")
     if not (isinstance(version, str) and version.isascii() and version.isdigit()) or version.lstrip(

@@ -214,5 +214,5 @@ def _given(scenario: Scenario, word: str) -> Iterator[tuple[str, str]]:
         yield from ((name, value) for value in scenario.axes[name].values)
     elif name in scenario.spec.fixed:
         yield name, scenario.spec.fixed[name]
-        changes = (part.change for part in scenario.spec.experiments if name in part.change)
-        yield from ((name, change[name]) for change in changes)
+        changes = (part.change for part in scenario.spec.experiments)
+        yield from (change for (change,) in changes if change[0] == name)

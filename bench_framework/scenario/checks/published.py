@@ -6,12 +6,18 @@ from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import CONDITION, INTENDED, REFERENCE, Figure, parse_figure
+from bench_framework.model.published import (
+    CONDITION,
+    INTENDED,
+    REFERENCE,
+    PublishedClaim,
+    PublishedFigure,
+    parse_figure,
+)
 from bench_framework.scenario.checks.contrasts import check_inputs, check_side
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.expansion import Expansion
-from bench_framework.scenario.schema.parts import PublishedClaimPart
 
 CLAIMS: Path = ("published", "claims")
 
@@ -61,14 +67,13 @@ def _written(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
         yield from _metric(scenario, place, match["metric"])
 
 
-def _claim(scenario: Scenario, path: Path, part: PublishedClaimPart) -> Iterator[Problem]:
-    for kind, name in (("contrast", part.contrast), ("derived", part.derived)):
-        if name is not None:
-            yield from _reference(scenario, (*path, kind), kind, name)
+def _claim(scenario: Scenario, path: Path, part: PublishedClaim) -> Iterator[Problem]:
+    if part.test in {"contrast", "derived"}:
+        yield from _reference(scenario, (*path, part.test), part.test, part.name)
     for key, given in (("variant", part.variant), ("scaling", part.scaling)):
         yield from check_side(scenario, (*path, key), _measured(scenario, given or {}))
     yield from check_inputs(scenario, (*path, "input"), _measured(scenario, part.input))
-    if part.figure is None or part.test == "not-testable":
+    if part.test == "not-testable":
         return
     place: Path = (*path, "figure")
     try:
@@ -116,7 +121,7 @@ def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterato
 
 
 def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Problem]:
-    if metric is not None:
+    if metric:
         known = [*dict.fromkeys((*scenario.spec.judge, PEAK_RSS))]
         yield from scenario.unknown(
             place, "BC206.metric-not-compared", metric, known, metric=metric
@@ -124,7 +129,7 @@ def _metric(scenario: Scenario, place: Path, metric: str | None) -> Iterator[Pro
 
 
 def _value(
-    scenario: Scenario, path: Path, part: PublishedClaimPart, figure: Figure
+    scenario: Scenario, path: Path, part: PublishedClaim, figure: PublishedFigure
 ) -> Iterator[Problem]:
     """Yield a problem if the metric of a value does not exist or has another unit."""
     metric = part.metric or JudgePolicy(tuple(scenario.spec.judge)).headline
@@ -140,7 +145,7 @@ def _value(
         )
 
 
-def _unit(scenario: Scenario, place: Path, name: str, figure: Figure) -> Iterator[Problem]:
+def _unit(scenario: Scenario, place: Path, name: str, figure: PublishedFigure) -> Iterator[Problem]:
     """Yield a problem if the figure of a derived value has another unit than its formula."""
     units: dict[str, Unit] = {}
     for row, part in scenario.spec.derived.items():
@@ -171,7 +176,7 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
     inputs = {c.name: expansion.input_ids(c.input) for c in scenario.spec.contrasts}
     for index, part in enumerate(scenario.spec.published.claims):
         place: Path = (*CLAIMS, index, part.test)
-        given = part.variant if part.variant is not None else part.scaling
+        given = part.selection
         if part.contrast is not None:
             common = {*expansion.input_ids(part.input)} & {*inputs[part.contrast]}
             if not common:
@@ -179,7 +184,7 @@ def check_cells(scenario: Scenario) -> Iterator[Problem]:
                 yield scenario.value_problem(place, key, contrast=part.contrast)
         elif given is not None:
             variant = expansion.selected(given)
-            changed = part.variant is not None and parse_figure(part.figure or "").kind != "value"
+            changed = part.variant is not None and parse_figure(part.figure).kind != "value"
             if variant not in measured:
                 yield scenario.value_problem(place, "BC206.claim-not-measured")
             elif changed and variant == expansion.baseline:

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from bench_framework.errors import Problem
+from bench_framework.model.declarations import Experiment
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import compiled_regex, list_names
-from bench_framework.scenario.schema.parts import ExperimentPart
 from bench_framework.text.errors import error_text
 
 
@@ -123,7 +123,7 @@ def _experiments(scenario: Scenario) -> Iterator[Problem]:
             )
         names.add(experiment.name)
         if experiment.hypothesis:
-            test = (experiment.metric, *experiment.change.items(), *sorted(experiment.at.items()))
+            test = (experiment.metric, *experiment.change, *sorted(experiment.at.items()))
             if test in tested:
                 yield scenario.value_problem(
                     (*path, "hypothesis"), "BC108.same-hypothesis", tested=tested[test]
@@ -132,18 +132,18 @@ def _experiments(scenario: Scenario) -> Iterator[Problem]:
         yield from _experiment(scenario, path, experiment)
 
 
-def _experiment(scenario: Scenario, path: Path, part: ExperimentPart) -> Iterator[Problem]:
+def _experiment(scenario: Scenario, path: Path, part: Experiment) -> Iterator[Problem]:
     fixed, judge = scenario.spec.fixed, scenario.spec.judge
     yield from check_values(scenario, (*path, "at"), part.at)
     yield from check_judged(scenario, path, part.metric)
-    if part.hypothesis and part.metric is None and len(judge) > 1:
+    if part.hypothesis and not part.metric and len(judge) > 1:
         yield scenario.value_problem(
             (*path, "hypothesis"),
             "BC107.hypothesis-without-metric",
             hypothesis=part.hypothesis,
             metrics=", ".join(judge),
         )
-    ((key, value),) = part.change.items()
+    ((key, value),) = part.change
     where = (*path, "change", key)
     if key in fixed and part.at:
         yield scenario.key_problem(where, "BC108.at-with-fixed-key", key=key)
@@ -174,9 +174,9 @@ def _profile(scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def check_judged(scenario: Scenario, path: Path, metric: str | None) -> Iterator[Problem]:
+def check_judged(scenario: Scenario, path: Path, metric: str) -> Iterator[Problem]:
     """Yield a problem if the `metric` of a part is not judged."""
-    if metric is not None:
+    if metric:
         judge = scenario.spec.judge
         yield from scenario.unknown(
             (*path, "metric"),

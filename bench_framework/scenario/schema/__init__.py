@@ -9,9 +9,10 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import Headline, Note
+from bench_framework.model.declarations import Experiment, Headline, NamedContrast, Note
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.policies import GatePolicy
+from bench_framework.model.published import Published
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.measure import (
@@ -130,9 +131,9 @@ class ScenarioFile(Part):
     """Comparison of outputs, to check that all runs did the same work."""
     fixed: dict[Name, Text] = {}
     """Parameters that are not varied, used as `{name}`. An experiment may change one."""
-    experiments: list[parts.ExperimentPart] = []
+    experiments: list[Annotated[Experiment, PlanPart()]] = []
     """Single changes to the baseline, measured in addition to the combinations of the axes."""
-    contrasts: list[parts.ContrastPart] = []
+    contrasts: list[Annotated[NamedContrast, PlanPart()]] = []
     """Comparisons of two variants, of which neither needs to be a baseline. They are judged with
     the comparisons with the baseline, and the report states them among its key findings."""
     bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
@@ -151,7 +152,7 @@ class ScenarioFile(Part):
     """Descriptions of variants, shown with their results."""
     notes: list[Annotated[Note, PlanPart()]] = []
     """Notes of the author, shown in a separate section of the report."""
-    published: parts.PublishedPart | None = None
+    published: Annotated[Published, PlanPart()] | None = None
     """A published report, and what tests each of its claims. The report says which are
     confirmed."""
     headline: Annotated[Headline, PlanPart()] | None = None

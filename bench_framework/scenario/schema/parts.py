@@ -1,20 +1,20 @@
 """The parts of a scenario that declare: input, experiments, rules, contrasts, notes and claims."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from typing import Annotated, Any, Final, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import DerivedRow, Takeaway
+from bench_framework.model.declarations import DerivedRow, Experiment, Takeaway
 from bench_framework.model.policies import HostPolicy
-from bench_framework.model.published import TestKind
+from bench_framework.model.published import PublishedClaim, TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
-    ONE_OF,
+    CHECKS,
     SCALAR,
     SCALARS,
-    Flag,
     Part,
     PlanPart,
     Several,
@@ -89,38 +89,15 @@ class InputPart(Part):
                 yield (key,), value
 
 
-class ExperimentPart(Part):
-    """The baseline with one change, measured in addition to the combinations of the axes."""
-
-    name: ValueName
-    """Name of the experiment, which is also the label of its variant."""
-    change: Annotated[dict[Text, Text], Field(min_length=1, json_schema_extra={"maxProperties": 1})]
-    """One key of `fixed`, or one axis, with its new value."""
-    at: dict[Text, Text] = {}
-    """Axis values before the change, if they differ from the baseline's; only with `hypothesis`.
-    Both variants must be combinations of the axes."""
-    hypothesis: Text = ""
-    """Expected effect, such as "the lock of the queue costs time". The report states whether it is
-    supported, not supported or not tested."""
-    expect: Annotated[Literal["better", "worse"], ONE_OF] = "better"
-    """Direction in which the metric changes if the hypothesis is right."""
-    metric: Text | None = None
-    """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
-    why: Text = ""
-    """Reason for trying the change."""
-    decision: Annotated[Literal["adopted", "rejected", "open"], ONE_OF] = "open"
-    """Decision about the change."""
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        count = len(self.change)
-        refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
-        for key in ("at", "expect", "metric"):
-            unused = key in self.model_fields_set and not self.hypothesis
-            refuse(unused, "BC108.key-without-hypothesis", key, key=key)
-        decided = self.at and self.decision != "open"
-        refuse(decided, "BC108.decision-without-change", "decision")
-        return self
+def _one_change(part: Experiment, given: Collection[str]) -> Experiment:
+    count = len(part.change)
+    refuse(count > 1, "BC108.several-changes", "change", name=part.name, count=count)
+    for key in ("at", "expect", "metric"):
+        unused = key in given and not part.hypothesis
+        refuse(unused, "BC108.key-without-hypothesis", key, key=key)
+    decided = part.at and part.decision != "open"
+    refuse(decided, "BC108.decision-without-change", "decision")
+    return part
 
 
 Derived: TypeAlias = Annotated[
@@ -188,101 +165,22 @@ Baselines: TypeAlias = Annotated[
 ]
 
 
-class ContrastPart(Part):
-    """A comparison of two variants that the report states among its key findings."""
-
-    name: ValueName
-    """Name of the comparison."""
-    candidate: Annotated[dict[Text, Text], Field(min_length=1)] = Field(alias="of")
-    """Axis values of the candidate, or `{experiment: NAME}`. An omitted axis has the baseline's
-    value."""
-    reference: Annotated[dict[Text, Text], Field(min_length=1)] = Field(alias="against")
-    """Axis values of the reference, or `{experiment: NAME}`."""
-    input: dict[Text, Text] = {}
-    """Values of input axes. The comparison is made on every input that has them."""
-    metric: Text | None = None
-    """Metric to compare, one of `judge`. Default: the first of them."""
-    group: ValueName | None = None
-    """Heading of contrasts that the report states together, such as one change in two programs."""
-
-    @property
-    def sides(self) -> dict[str, dict[str, str]]:
-        """The two sides by their keys."""
-        return {"of": self.candidate, "against": self.reference}
-
-
 TESTS: Final[tuple[TestKind, ...]] = get_args(TestKind)
 """Keys of which each claim has one."""
 
 
-class PublishedClaimPart(Part):
-    """A claim of a published report, and what tests it."""
-
-    claim: Text
-    """The claim, quoted."""
-    figure: Text | None = None
-    """The figure as published: `2.1x faster`, `-17 %`, `60-70 % less`, `within 0.5 %`,
-    `at most 5 % slower`, `12 MB`, `linear`, or only `faster`, `slower`, `less`, `more`, `equal`.
-    Not needed with `not-testable`."""
-    contrast: Text | None = None
-    """Name of the contrast that tests the claim."""
-    variant: Annotated[dict[Text, Text], Field(min_length=1)] | None = None
-    """Axis values of the variant that tests the claim, or `{experiment: NAME}`. A change or a
-    direction is tested against the baseline, a value by the variant alone. An omitted axis has the
-    baseline's value."""
-    derived: Text | None = None
-    """Name of the derived value that tests the claim."""
-    scaling: dict[Text, Text] | None = None
-    """Axis values of the variant whose scaling exponents test the claim. An omitted axis has the
-    baseline's value."""
-    not_testable: Text | None = Field(default=None, alias="not-testable")
-    """Reason why this scenario cannot test the claim."""
-    input: dict[Text, Text] = {}
-    """Values of input axes. Without them, the claim is tested on every input and must hold on each
-    of them."""
-    metric: Text | None = None
-    """Metric of `variant` or `scaling`. Default: the first of `judge`."""
-
-    @property
-    def test(self) -> TestKind:
-        """The key that says what tests the claim."""
-        return next(key for key in TESTS if self._given(key))
-
-    def _given(self, key: str) -> bool:
-        return getattr(self, key.replace("-", "_")) is not None
-
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        given = [key for key in TESTS if self._given(key)]
-        keys = ", ".join(f"`{key}`" for key in TESTS)
-        need(given, "BC107.claim-without-test", keys=keys)
-        refuse(
-            len(given) > 1,
-            "BC108.several-tests",
-            given[-1],
-            first=given[0],
-            last=given[-1],
-        )
-        figure = self.figure or self.not_testable is not None
-        need(figure, "BC107.claim-without-figure")
-        users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
-        for key, takes in users.items():
-            unused = key in self.model_fields_set and given[0] not in takes
-            refuse_unused(unused, key, f"has no effect with `{given[0]}`")
-        return self
+def _one_test(claim: PublishedClaim, given: Collection[str]) -> PublishedClaim:
+    tests = [key for key in TESTS if getattr(claim, key.replace("-", "_")) is not None]
+    need(tests, "BC107.claim-without-test", keys=", ".join(f"`{key}`" for key in TESTS))
+    last = tests[-1]
+    refuse(len(tests) > 1, "BC108.several-tests", last, first=tests[0], last=last)
+    need(claim.figure or claim.not_testable is not None, "BC107.claim-without-figure")
+    users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
+    for key, takes in users.items():
+        unused = key in given and tests[0] not in takes
+        refuse_unused(unused, key, f"has no effect with `{tests[0]}`")
+    name = claim.contrast or claim.derived or claim.not_testable or ""
+    return replace(claim, test=tests[0], name=name)
 
 
-class PublishedPart(Part):
-    """A published report whose claims the scenario tests."""
-
-    title: Text
-    """Title of the report."""
-    url: Text = ""
-    """Address of the report."""
-    date: Text = ""
-    """Date of the report."""
-    decisions: Flag = False
-    """True if each `decision` of an experiment is that of the report. The table of experiments then
-    says so next to the measured result."""
-    claims: Annotated[list[PublishedClaimPart], Field(min_length=1)]
-    """The claims, in the order of the report."""
+CHECKS.update({Experiment: _one_change, PublishedClaim: _one_test})

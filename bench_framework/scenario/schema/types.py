@@ -5,7 +5,7 @@ import inspect
 import itertools
 import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache, reduce
 from types import NoneType, UnionType
@@ -23,6 +23,7 @@ from typing import (
 )
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -30,6 +31,7 @@ from pydantic import (
     Field,
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
+    PlainSerializer,
     Tag,
     WithJsonSchema,
 )
@@ -235,12 +237,13 @@ class PlanPart:
             text = name_of.get(item.name)
             kind = keys(source)[text].type if text is not None else Any
             schema = handler.generate_schema(kind)
+            default: dict[str, Any] = {}
             if item.default_factory is not MISSING:
-                factory = item.default_factory
-                schema = core_schema.with_default_schema(schema, default_factory=factory)
+                default = {"default_factory": item.default_factory}
             elif item.default is not MISSING or text is None:
-                default = None if item.default is MISSING else item.default
-                schema = core_schema.with_default_schema(schema, default=default)
+                default = {"default": None if item.default is MISSING else item.default}
+            if default and not item.metadata.get("required"):
+                schema = core_schema.with_default_schema(schema, **default)
             arguments.append(
                 core_schema.dataclass_field(
                     item.name,
@@ -248,6 +251,7 @@ class PlanPart:
                     init=text is not None,
                     validation_alias=text,
                     serialization_alias=text,
+                    serialization_exclude=item.metadata.get("completed"),
                 )
             )
         name = source.__name__
@@ -260,12 +264,14 @@ class PlanPart:
             frozen=True,
             ref=name,
         )
-        return core_schema.no_info_after_validator_function(self._checked, whole)
+        return core_schema.no_info_wrap_validator_function(self._checked, whole)
 
-    def _checked(self, part: Any) -> Any:
+    def _checked(self, written: Any, read: Callable[[Any], Any]) -> Any:
+        part = read(written)
         if self.check is not None:
             self.check(part)
-        return part
+        complete = CHECKS.get(type(part))
+        return complete(part, written) if complete and isinstance(written, dict) else part
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -274,6 +280,10 @@ class PlanPart:
         if self.also is not None:
             _extend(handler.resolve_ref_schema(json_schema), self.also)
         return json_schema
+
+
+CHECKS: Final[dict[type[Any], Callable[[Any, Collection[str]], Any]]] = {}
+"""Checks of parts with the keys that are written. They return the part with what follows from it."""
 
 
 def need(given: object, key: str, /, **values: object) -> None:
@@ -316,7 +326,9 @@ def written_type(kind: Any) -> Any:
     if kind in _READERS:
         return _READERS[kind]
     if origin is Annotated:
-        return next(_READERS[form] for form in inner if isinstance(form, Written))
+        form = next(form for form in inner if isinstance(form, Written))
+        some = form is Written.SOME
+        return Annotated[written_type(inner[0]), Field(min_length=1)] if some else _READERS[form]
     if origin is Literal:
         return Annotated[kind, ONE_OF]
     if is_part(kind):
@@ -382,6 +394,13 @@ _READERS: Final[dict[Any, Any]] = {
         tuple[str, ...], read_by(scalars.host_labels), WithJsonSchema(SCALARS)
     ],
     Written.NATURAL: Natural,
+    Written.NON_EMPTY: ValueName,
+    Written.ONE_CHANGE: Annotated[
+        dict[Text, Text],
+        Field(min_length=1, json_schema_extra={"maxProperties": 1}),
+        AfterValidator(lambda change: tuple(change.items())),
+        PlainSerializer(dict),
+    ],
     Written.PERCENT: Percent,
     Written.POSITIVE: Positive,
     Written.SELECTION: Annotated[dict[Text, Text], Field(min_length=1)],

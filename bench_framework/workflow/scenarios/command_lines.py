@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from bench_framework.execution.build.messages import read_packages
+from bench_framework.model.invocation import CrateSelection
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
@@ -35,7 +36,7 @@ _QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
 _OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Commands(Request):
     """The arguments of ``benchctl ab``. `lists` are values of placeholders, as ``NAME=A,B``."""
 
@@ -119,17 +120,14 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OfProgram(Request):
+@dataclass(frozen=True, kw_only=True)
+class _OfProgram(Request, CrateSelection):
     """A program, and how it is built if it belongs to a crate.
 
     `command` is the program with its arguments; the program ``{bin}`` is that of the crate.
     """
 
     command: Sequence[str]
-    crate: Path | None = None
-    package: str | None = None
-    binary: str | None = None
 
     def program(self, *names: str, built: bool) -> Iterator[str]:
         """Yield lines of program and command, in which the placeholders `names` have values.
@@ -216,7 +214,7 @@ class _OfProgram(Request):
         yield from self.tail(before, used="input" in used)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Sweep(_OfProgram):
     """The arguments of ``benchctl sweep``. `lists` are ``NAME=A,B`` or ``KIND:NAME=A,B``."""
 
@@ -230,7 +228,7 @@ class Sweep(_OfProgram):
         return [n for text in sets for v in text.split(",") if v != _NONE for n in v.split("+")]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Ablation(_OfProgram):
     """The arguments of ``benchctl ablate``: features to build without, one at a time."""
 

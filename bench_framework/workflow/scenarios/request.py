@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from bench_framework.errors import ScenarioError, UsageError
+from bench_framework.errors import Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
-from bench_framework.model.invocation import Invocation
+from bench_framework.model.invocation import Invocation, RequestOptions
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
@@ -29,36 +29,18 @@ _DECIDES: Final = re.compile(r"[{,]\s*(check|differs)\s*:")
 """Keys of `answer` that decide what happens to other outputs."""
 _RELATIVE: Final = re.compile(r"[{,]\s*(check|file|filter)\s*:")
 """Keys of `answer` whose relative paths start at the folder of the scenario."""
-_OPTIONS: Final = {
-    "exit-codes": ("exit-codes", "--exit-codes"),
-    "margin": ("margin", "--margin"),
-    "name": ("name", "--name"),
-    "prepare": ("prepare", "--prepare"),
-    "answer": ("answer", "--answer"),
-}
-"""Option whose value is in the line of the scenario that begins with the key."""
+_OPTIONS: Final = ("exit-codes", "margin", "name", "prepare", "answer")
+"""Options whose value is in the line of the scenario that begins with their name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The options of a command without a scenario file; `words` is the command line, for messages.
+@dataclass(frozen=True, kw_only=True)
+class Request(RequestOptions):
+    """A command without a scenario file; `words` is the command line, for messages.
 
     `tool` is the name of the command, which is also the name of its records.
     """
 
     tool: ClassVar[str]
-    prepare: str | None = None
-    budget: str = "30s"
-    sessions: str | None = None
-    every: str | None = None
-    margin: str | None = None
-    input: Path | None = None
-    answer: str | None = None
-    ignore_output: bool = False
-    exit_codes: str | None = None
-    ignore_failure: bool = False
-    name: str | None = None
-    save: Path | None = None
     words: Sequence[str] = ()
 
     @property
@@ -156,10 +138,8 @@ class Request:
             lines = text.splitlines()
             keys = [lines[p.at.line - 1].partition(":")[0] if p.at else "" for p in error.problems]
             for problem, key in zip(error.problems, keys, strict=True):
-                if (names := _option_of(key, problem.message)) is not None:
-                    name, option = names
-                    message = problem.message.replace(f"`{name}`", option)
-                    message = message if option in message else f"{option}: {message}"
+                if (name := _key_of_option(key, problem.message)) is not None:
+                    message, option = in_option(problem, name)
                     raise unfit(
                         "BX122.value-of-option",
                         problem=message,
@@ -179,15 +159,20 @@ class Request:
             ) from None
 
 
-def _option_of(key: str, message: str) -> tuple[str, str] | None:
-    """Return the key and the option of a problem in the line that begins with a key, if it is one."""
-    names = (f"measure.{name}" for name in ("every", "sessions", "budget"))
+def _key_of_option(key: str, message: str) -> str | None:
+    """Return the key whose value is that of an option, for a problem in the line of a key."""
+    names = ("every", "sessions", "budget")
     if key == "measure":
-        name = next(
-            n for n in names if n in message or f"`{n.removeprefix('measure.')}`" in message
-        )
-        return name, f"--{name.removeprefix('measure.')}"
-    return _OPTIONS.get(key)
+        name = next(n for n in names if f"measure.{n}" in message or f"`{n}`" in message)
+        return f"measure.{name}"
+    return key if key in _OPTIONS else None
+
+
+def in_option(problem: Problem, key: str) -> tuple[str, str]:
+    """Return the message of a problem of a key whose value is that of an option, and the option."""
+    option = f"--{key.removeprefix('measure.')}"
+    message = re.sub(rf"`{re.escape(key)}[\w.-]*`", option, problem.message)
+    return message if option in message else f"{option}: {message}", option
 
 
 def escaped(word: str, slots: str = "input") -> str:

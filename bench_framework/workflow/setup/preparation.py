@@ -34,7 +34,7 @@ from bench_framework.workflow.setup.trial import Trials, refusals, try_cells, wa
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class Setup:
     """Everything that a measurement needs."""
 
     plan: Plan
@@ -52,7 +52,7 @@ def prepare(
     session: Session,
     earlier: Sequence[Build] = (),
     given: Sequence[Build] = (),
-) -> Prepared:
+) -> Setup:
     """Prepare tools, builds and inputs of a plan, and collect facts about the machine.
 
     `earlier` are the builds of a record that is continued or confirmed, whose profiles are kept.
@@ -105,7 +105,7 @@ def prepare(
             *variable_events(plan, facts.variables),
             *limits(plan, descriptions),
         )
-        return Prepared(plan, builds, inputs, tool, facts, noted)
+        return Setup(plan, builds, inputs, tool, facts, noted)
 
 
 def _build_lock(plan: Plan, session: Session) -> MachineLock:

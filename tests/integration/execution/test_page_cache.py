@@ -223,7 +223,7 @@ def test_the_state_unknown_does_not_change_the_cache(data: Path) -> None:
 def test_an_input_larger_than_memory_is_not_warm(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pagecache, "available_bytes", lambda: SIZE // 2)
+    monkeypatch.setattr(host, "memory_bytes", lambda _: SIZE // 2)
     pages = InputPages(data)
     pages.drop()
     state = verify_state(pages, "warm", set_state(pages, "warm"), 0)

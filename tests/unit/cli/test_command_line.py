@@ -17,10 +17,10 @@ from bench_framework.cli.console import (
     annotation_lines,
     describe,
     fold_diagnostic,
-    wrap,
 )
 from bench_framework.errors import CellError, Position, Problem
 from bench_framework.model.run import Event
+from bench_framework.text.lines import wrap
 from tests.unit.machine import SCENARIO
 
 HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2", "dask", "distributed"}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.execution.answers import AnswerReader, signature
-from bench_framework.execution.declared_metrics import Readings
+from bench_framework.execution.declared_metrics import MetricReader
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.model.json_path import parse
@@ -26,7 +26,7 @@ def read(folder: Path, *metrics: DeclaredMetric, text: str, timeout_s: float = 6
     (folder / "out").write_text(text)
     with Launcher() as launcher:
         reader = AnswerReader(launcher, AnswerPolicy(), timeout_s)
-        return Readings(metrics, folder / "out", None, reader).read(TARGET, BLOCK)
+        return MetricReader(metrics, folder / "out", None, reader).read(TARGET, BLOCK)
 
 
 def printed(**fields: Any) -> DeclaredMetric:
@@ -97,7 +97,7 @@ def test_an_answer_file_of_an_earlier_run_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "out.json"
     file.write_text('{"x": 1}')
     metric = DeclaredMetric("x", "answer", path=("x",))
-    readings = Readings((metric,), tmp_path / "none", file, NO_READER)
+    readings = MetricReader((metric,), tmp_path / "none", file, NO_READER)
     readings.before = signature(file)
     assert "did not write" in readings.read(TARGET, BLOCK).missing["x"]
     file.write_text('{"x": 22}')
@@ -112,7 +112,7 @@ def test_a_number_may_be_anywhere_in_a_workers_line(tmp_path: Path) -> None:
         DeclaredMetric("own", "worker"),
         DeclaredMetric("lacking", "worker"),
     )
-    readings = Readings(metrics, tmp_path / "none", None, NO_READER)
+    readings = MetricReader(metrics, tmp_path / "none", None, NO_READER)
     line = json.dumps({"phases_s": {"count": 250}, "metrics": {"own": 3, "other": 4}}).encode()
     receipts, missing = readings.of_replies([line], [Receipt(metrics={"own": 3.0, "other": 4.0})])
     assert [receipt.metrics for receipt in receipts] == [{"own": 3.0, "other": 4.0, "deep": 0.25}]

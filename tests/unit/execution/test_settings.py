@@ -20,7 +20,7 @@ from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.doctor import pinning, settings
 from bench_framework.extensions.doctor.command import ASCII, settings_page
-from bench_framework.extensions.doctor.settings import QuietMachine, Setting
+from bench_framework.extensions.doctor.settings import MachineSetting, QuietMachine
 
 CPU = "sys/devices/system/cpu"
 INTERRUPTS = """           CPU0       CPU1       CPU2       CPU3
@@ -66,7 +66,7 @@ def write(machine: Machine, **texts: str) -> None:
         path.write_text(text + "\n")
 
 
-def read(machine: Machine, cpus: Collection[int] = (2,)) -> dict[str, Setting]:
+def read(machine: Machine, cpus: Collection[int] = (2,)) -> dict[str, MachineSetting]:
     return {setting.name: setting for setting in settings.read_settings(machine, frozenset(cpus))}
 
 

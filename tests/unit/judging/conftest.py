@@ -332,7 +332,7 @@ class Crossed:
     def judge(self, wall: Crossing) -> Judgement:
         return judge(self.plan, self.blocks(wall), {}, [], self.looks())
 
-    def measured(self, wall: Crossing) -> contrasts.Measured:
+    def measured(self, wall: Crossing) -> contrasts.ContrastData:
         runs = runs_of(self.plan, self.blocks(wall), {})
         return contrasts.measured(self.plan, runs, looks_of(self.plan), self.looks())
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from bench_framework.extensions.bisect import compute
-from bench_framework.extensions.bisect.model import Bisection, Outcome, Step
+from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.revisions import Commit
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 
-Answer = Callable[[Step], Outcome]
+Answer = Callable[[SearchStep], Outcome]
 
 
 def comparison(ratio: float, half: float = 0.01, verdict: Verdict | None = None) -> Comparison:
@@ -56,7 +56,7 @@ def run(search: Bisection, answer: Answer) -> Bisection:
 def oracle(change: int, broken: Collection[int] = (), noisy: Collection[int] = ()) -> Answer:
     """Return the answers if commit `change` is the first bad one."""
 
-    def answer(task: Step) -> Outcome:
+    def answer(task: SearchStep) -> Outcome:
         if task.candidate in noisy:
             return "inconclusive"
         if task.kind != "commit":
@@ -179,7 +179,7 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
 
 
 def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:
-    def answer(task: Step) -> Outcome:
+    def answer(task: SearchStep) -> Outcome:
         return "same" if task.kind == "confirmation" else oracle(5)(task)
 
     search = run(search_of(9), answer)
@@ -225,7 +225,7 @@ def test_the_ends_differ_if_one_configuration_changed() -> None:
 def test_lines_name_the_commit_and_its_change() -> None:
     search = search_of(9)
     low, mid, high = (search.commits[n].short for n in (0, 4, 8))
-    step = Step(
+    step = SearchStep(
         "commit", 0, 8, 4, 0.01, outcome="good", comparisons=(comparison(1), comparison(1.3))
     )
     text = compute.line_after(search, step)
@@ -234,9 +234,9 @@ def test_lines_name_the_commit_and_its_change() -> None:
     assert text.endswith(f" against {mid}")
     step = replace(step, outcome="bad", comparisons=(comparison(1.3), comparison(1)))
     assert f"{mid} has " in compute.line_after(search, step)
-    step = Step("commit", 0, 8, 4, 0, outcome="bad", text="the same code")
+    step = SearchStep("commit", 0, 8, 4, 0, outcome="bad", text="the same code")
     assert compute.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
-    step = Step("commit", 0, 8, 4, 0, outcome="skipped", text="error: no such file")
+    step = SearchStep("commit", 0, 8, 4, 0, outcome="skipped", text="error: no such file")
     assert compute.line_after(search, step) == f"{mid} is skipped: error: no such file"
     search = run(search, oracle(6))
     assert compute.answer(search) == f"{search.commits[6].short} is the commit with the regression"

@@ -340,7 +340,8 @@ def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) ->
 
 def test_no_variant_is_behind_its_own_twin() -> None:
     ahead, behind = (
-        pareto.Costs(n, {"wall": e, "peak_rss": e}, {}) for n, e in (("a", (1, 2)), ("b", (3, 4)))
+        pareto.VariantCosts(n, {"wall": e, "peak_rss": e}, {})
+        for n, e in (("a", (1, 2)), ("b", (3, 4)))
     )
     assert [s.beaten_by for s in pareto.standings([ahead, behind])] == [(), ("a",)]
     twins = frozenset((frozenset(("a", "b")),))

@@ -138,15 +138,17 @@ def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> No
 class TestFront:
     """If the record compares two variants, its verdict determines which one needs less."""
 
-    SLOW = pareto.Costs("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
-    FAST = pareto.Costs("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
+    SLOW = pareto.VariantCosts("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
+    FAST = pareto.VariantCosts("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
 
     def judged(self, verdict: Verdict) -> list[tuple[str, ...]]:
         compared = Comparison(
             "fast", "slow", "wall", "headline", verdict, thresholds=Thresholds(0.02, 0.01)
         )
         decided = pareto.decisions([compared])
-        both = [pareto.Costs(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)]
+        both = [
+            pareto.VariantCosts(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)
+        ]
         return [s.least for s in pareto.standings(both)]
 
     def test_an_inconclusive_pair_shares_the_least_time(self) -> None:

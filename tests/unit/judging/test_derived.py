@@ -12,7 +12,7 @@ from bench_framework.model.declarations import DerivedRow, NamedCell
 from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
-from bench_framework.model.structure import Change, Contrast, Contribution, Step
+from bench_framework.model.structure import Change, ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from tests.unit.judging.conftest import MIB, Study
 
@@ -271,7 +271,7 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
         True,
         0.9995,
     )
-    contrast = Contrast(
+    contrast = ContrastResult(
         Verdict.BETTER_SIZE_UNCERTAIN, Interval(0.908, 0.835, 0.982, 0.99875), 40, 1e-5, 1e-3
     )
     step = Step((Change("allocator", "system", "jemalloc"),), "b", "a", contrast, None)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bench_framework.compare.contrasts import Measured
+from bench_framework.compare.contrasts import ContrastData
 from bench_framework.features.effects import compute as effects
 from bench_framework.model.judgement import NoiseFloor
 from bench_framework.model.structure import Effect
@@ -47,7 +47,7 @@ def ratio(effect: Effect) -> float:
     return effect.mean.shown.ratio
 
 
-def effects_of(at: Measured) -> tuple[Effect, ...]:
+def effects_of(at: ContrastData) -> tuple[Effect, ...]:
     return effects.effects(at)[1]
 
 

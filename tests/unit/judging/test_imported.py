@@ -13,30 +13,30 @@ from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.model.facts import Best, Nothing
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import stable_id
-from bench_framework.model.sessions import Command, MemoryKind, Series, Session
+from bench_framework.model.sessions import HarnessSession, MemoryKind, Series, SessionCommand
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.store.sessions import series_of
 
 
-def runs(label: str, values: list[float], failed: int = 0) -> Command:
+def runs(label: str, values: list[float], failed: int = 0) -> SessionCommand:
     series = series_of("wall", values)
-    return Command(label, (series,) if series else (), failed)
+    return SessionCommand(label, (series,) if series else (), failed)
 
 
-def published(label: str, mean: float, sd: float | None, n: int | None) -> Command:
-    return Command(label, (Series("wall", n, mean, sd),))
+def published(label: str, mean: float, sd: float | None, n: int | None) -> SessionCommand:
+    return SessionCommand(label, (Series("wall", n, mean, sd),))
 
 
 def session(
-    *commands: Command, number: int = 1, kind: str = "table", memory: MemoryKind = "none"
-) -> Session:
-    return Session(
+    *commands: SessionCommand, number: int = 1, kind: str = "table", memory: MemoryKind = "none"
+) -> HarnessSession:
+    return HarnessSession(
         f"f{number}.csv", f"sources/{number}-f", f"{number}" * 64, kind, commands, memory
     )
 
 
-def judged(*sessions: Session, baseline: str = "a") -> Judgement:
+def judged(*sessions: HarnessSession, baseline: str = "a") -> Judgement:
     imported = Imported(1, "r", "set", "2026-01-01T00:00:00Z", "0", baseline, sessions)
     return judge_imported(plan_of(imported), imported)
 
@@ -160,7 +160,7 @@ def test_a_session_without_the_baseline_has_no_comparisons() -> None:
     ],
 )
 def test_every_verdict_has_its_sentence_and_every_sentence_names_the_design(
-    commands: tuple[Command, ...], verdict: Verdict, words: str
+    commands: tuple[SessionCommand, ...], verdict: Verdict, words: str
 ) -> None:
     judgement = judged(session(*commands))
     assert comparison_of(judgement, commands[-1].label).verdict is verdict
@@ -230,7 +230,7 @@ def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
 
 
 def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
-    def command(label: str, size: float, n: int) -> Command:
+    def command(label: str, size: float, n: int) -> SessionCommand:
         peaks = series_of("peak_rss", [size + 1000 * i for i in range(n)])
         assert peaks is not None
         times = runs(label, noisy(1.0, n, 6))
@@ -245,7 +245,7 @@ def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
 
 
 def test_less_time_and_its_cost_are_in_the_same_sentence() -> None:
-    def command(label: str, time: float, size: float) -> Command:
+    def command(label: str, time: float, size: float) -> SessionCommand:
         peaks = series_of("peak_rss", [size + i for i in range(12)])
         assert peaks is not None
         times = runs(label, noisy(time, 12, 6))

@@ -29,7 +29,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Block
-from bench_framework.model.structure import Contrast
+from bench_framework.model.structure import ContrastResult
 from bench_framework.model.verdict import Interval
 from bench_framework.text.reasons import phrase
 from tests.approval import approve, text_of
@@ -197,7 +197,7 @@ def interval(value: Interval | None) -> str:
     return f" {value.ratio:.4g} [{value.lo:.4g}, {value.hi:.4g}]" if value is not None else ""
 
 
-def contrast(value: Contrast) -> str:
+def contrast(value: ContrastResult) -> str:
     reason = f" ({value.reason.code.value})" if value.reason is not None else ""
     return f"{value.verdict.value}{interval(value.shown)}{reason}"
 

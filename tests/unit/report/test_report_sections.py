@@ -196,7 +196,7 @@ def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData
     assert any("The scenario excludes 1 combination of settings." in line for line in lines)
     end = ", 3 not selected by -k, 1 more excluded from the plan"
     assert masthead.configurations(replace(data, plan=plan)).endswith(end)
-    coverage = factory.Facts(plan, data.judgement, {}, ()).coverage()
+    coverage = factory.FactWriter(plan, data.judgement, {}, ()).coverage()
     assert clause(coverage).endswith(end)
     both = replace(data, plan=replace(plan, revisions=Revisions("a" * 40, None)))
     assert ", 6 not selected by -k, 2 more" in masthead.configurations(both)

@@ -13,7 +13,7 @@ from bench_framework.features.pareto import section as pareto_section
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
-    Contrast,
+    ContrastResult,
     Contribution,
     Effect,
     EffectCell,
@@ -23,9 +23,9 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 
-LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
-MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
-OPEN = Contrast(Verdict.INCONCLUSIVE, Interval(0.99, 0.9, 1.1, 0.99), 40, 0.5, 1.0)
+LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
+MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
+OPEN = ContrastResult(Verdict.INCONCLUSIVE, Interval(0.99, 0.9, 1.1, 0.99), 40, 0.5, 1.0)
 
 
 def tables(blocks: tuple[Block, ...]) -> list[Table]:
@@ -117,7 +117,7 @@ def test_crossed_axes_without_effects_have_a_reason(data: ReportData) -> None:
     assert effects_section.EFFECTS.reason(without) == "before the first look"
 
 
-def ladder(data: ReportData, total: Contrast, share: float | None) -> ReportData:
+def ladder(data: ReportData, total: ContrastResult, share: float | None) -> ReportData:
     item = data.plan.inputs[-1]
     base, first, second, third = (c.id for c in data.arms(item.id)[:4])
     steps = (

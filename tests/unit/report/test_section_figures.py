@@ -13,7 +13,7 @@ from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
-    Contrast,
+    ContrastResult,
     Contribution,
     Effect,
     EffectCell,
@@ -28,16 +28,16 @@ from bench_framework.report.sections import budget, masthead, memory, summary
 from bench_framework.report.table_cells import interval_cells
 from bench_framework.units import THIN_SPACE
 
-LESS = Contrast(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
-MORE = Contrast(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
-TOTAL = Contrast(Verdict.BETTER, Interval(0.75, 0.7, 0.8, 0.99), 40, 1e-9, 1e-8)
+LESS = ContrastResult(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
+MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
+TOTAL = ContrastResult(Verdict.BETTER, Interval(0.75, 0.7, 0.8, 0.99), 40, 1e-9, 1e-8)
 
 
 def tables(blocks: tuple[Block, ...]) -> list[Table]:
     return [b for b in blocks if isinstance(b, Table)]
 
 
-def ladder(data: ReportData, *steps: Contrast, total: Contrast = TOTAL) -> Table:
+def ladder(data: ReportData, *steps: ContrastResult, total: ContrastResult = TOTAL) -> Table:
     """Return the table of a ladder on the first input."""
     item = data.plan.inputs[0]
     ids = [c.id for c in data.arms(item.id)]
@@ -184,7 +184,7 @@ def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
 def test_the_summary_names_a_value_whose_effect_changes_sign(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = Contrast(
+    mean = ContrastResult(
         Verdict.INCONCLUSIVE,
         None,
         40,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.extensions.history.model import Change, History, Point, Series
+from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.extensions.history.site_pages import (
     Commits,
     SiteRecord,
@@ -37,9 +37,9 @@ def site_record(number: int, **given: object) -> SiteRecord:
     return replace(record, **given)  # type: ignore[arg-type]
 
 
-def series(values: list[float], *changes: Change, label: str = "fast, 1MiB") -> Series:
+def series(values: list[float], *changes: Shift, label: str = "fast, 1MiB") -> HistorySeries:
     points = tuple(
-        Point(
+        HistoryPoint(
             n,
             site_record(n).id,
             site_record(n).started,
@@ -55,20 +55,20 @@ def series(values: list[float], *changes: Change, label: str = "fast, 1MiB") -> 
         )
         for n, value in enumerate(values)
     )
-    return Series(label, label, (("way", "fast"),), points, changes, noise=0.01)
+    return HistorySeries(label, label, (("way", "fast"),), points, changes, noise=0.01)
 
 
-def history(*all_series: Series) -> History:
+def history(*all_series: HistorySeries) -> History:
     machine = Fingerprint("f" * 12, {"CPU": "EPYC", "cores": "4"})
     count = max(len(one.points) for one in all_series)
     return History("parse", "wall", "iec", "revision", machine, count, 0.05, all_series)
 
 
-SLOWER = Change(2, 3, 3, 1.3, 1.27, 1.33, 0.9999, confirmed=True)
+SLOWER = Shift(2, 3, 3, 1.3, 1.27, 1.33, 0.9999, confirmed=True)
 VALUES = [0.010, 0.0101, 0.0099, 0.013, 0.0131, 0.0129]
 
 
-def page(*all_series: Series, commits: Commits = COMMITS) -> str:
+def page(*all_series: HistorySeries, commits: Commits = COMMITS) -> str:
     records = [site_record(n) for n in range(6)]
     return render_scenario(
         TEMPLATES, records, [history(*all_series)] if all_series else [], commits

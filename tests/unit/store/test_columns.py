@@ -45,7 +45,7 @@ ROOTS = {
     "table": "Contribution",
     "mean": "Effect",
     "cell": "EffectCell",
-    "contrast": "Contrast",
+    "contrast": "ContrastResult",
     "first": "Change",
     "second": "Change",
 }

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.sessions import Session
+from bench_framework.model.sessions import HarnessSession
 from bench_framework.store import sessions
 
 
-def read(document: Any) -> Session:
+def read(document: Any) -> HarnessSession:
     content = document if isinstance(document, bytes) else json.dumps(document).encode()
     return sessions.read_session(content, "file", 1)
 
 
-def values(session: Session, label: str, metric: str = "wall") -> tuple[float, ...]:
+def values(session: HarnessSession, label: str, metric: str = "wall") -> tuple[float, ...]:
     (command,) = (command for command in session.commands if command.label == label)
     series = command.series_of(metric)
     return series.values if series is not None else ()

@@ -13,7 +13,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
-    Contrast,
+    ContrastResult,
     Contribution,
     Crossing,
     Effect,
@@ -30,8 +30,8 @@ from bench_framework.store import tables, wire
 from bench_framework.store.records import Record
 from bench_framework.store.source import Source
 
-LESS = Contrast(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
-OPEN = Contrast(
+LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
+OPEN = ContrastResult(
     Verdict.INCONCLUSIVE,
     None,
     40,

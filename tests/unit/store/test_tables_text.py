@@ -245,7 +245,7 @@ def test_the_judgement_itself_survives(measured: Record, judgement: Judgement) -
 
 
 def test_numbers_flags_and_gaps_are_written_the_same_everywhere() -> None:
-    names = tuple(columns.Column(name, "number", "d", (name,)) for name in "abcde")
+    names = tuple(columns.CsvColumn(name, "number", "d", (name,)) for name in "abcde")
     text = columns.to_csv(names, [{"a": 0.1 + 0.2, "b": True, "c": None, "d": 1e-9, "e": 2**60}])
     assert text == "a,b,c,d,e\n0.30000000000000004,true,,1e-09,1152921504606846976\n"
 

@@ -32,6 +32,17 @@ def test_a_phrase_has_its_detail_and_its_place() -> None:
     assert phrase(None) == ""
 
 
+def test_a_number_has_the_format_of_its_phrase_and_the_text_of_an_older_record_stays() -> None:
+    reason = Reason(ReasonCode.MORE_THAN_ACCEPTED, 0.025)
+    assert phrase(reason) == "more than the 2.5\u202f% that are accepted"
+    assert phrase(replace(reason, detail="2.5\u202f%")) == phrase(reason)
+    assert phrase(Reason(ReasonCode.RUNS_FAILED, 1, "the baseline")) == "the baseline: 1 run failed"
+    details: tuple[str | float, ...] = (0.025, 3, "2.5\u202f%")
+    for detail in details:
+        stored = wire.dump(Reason, replace(reason, detail=detail))
+        assert wire.load(Reason, "claims.json", stored) == replace(reason, detail=detail)
+
+
 def test_the_words_of_a_reason_change_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = wire.adapter(Reason).dump_json(ONE_PROGRAM)
     monkeypatch.setattr(reasons, "phrases", lambda: dict.fromkeys(ReasonCode, "other words"))

@@ -16,7 +16,7 @@ import pytest
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.answers import Doubling, Entry
-from bench_framework.model.facts.axes import Part, Product
+from bench_framework.model.facts.axes import ContributionPart, Product
 from bench_framework.model.facts.comparisons import ContrastDetail
 from bench_framework.model.facts.evidence import (
     Evidence,
@@ -314,7 +314,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             },
         )
     ],
-    facts.Revisions: [
+    facts.RevisionsAnswer: [
         (
             {**SLOWER, **WORSE},
             {
@@ -800,12 +800,12 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "parts": one_of(
                     (),
                     (
-                        Part(
+                        ContributionPart(
                             evidence=replace(FASTER, subject="lto: off → fat"),
                             share=0.8,
                             costs=COSTS,
                         ),
-                        Part(evidence=Evidence("pgo: no → yes", reason=ONE_PROGRAM)),
+                        ContributionPart(evidence=Evidence("pgo: no → yes", reason=ONE_PROGRAM)),
                     ),
                 ),
                 "inconclusive": one_of(1, 2),
@@ -817,11 +817,13 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             {**FIGURES, "verdict": Verdict.BETTER},
             {
                 "design": "alone",
-                "parts": (Part(evidence=replace(FASTER, subject="lto: off → fat")),),
+                "parts": (ContributionPart(evidence=replace(FASTER, subject="lto: off → fat")),),
                 "inconclusive": 0,
                 "in_percent": False,
-                "remainder": one_of(Part(evidence=Evidence()), None),
-                "largest": one_of(None, Part(evidence=replace(FASTER, subject="lto: off → fat"))),
+                "remainder": one_of(ContributionPart(evidence=Evidence()), None),
+                "largest": one_of(
+                    None, ContributionPart(evidence=replace(FASTER, subject="lto: off → fat"))
+                ),
             },
         ),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet import bundle as bundles
-from bench_framework.extensions.fleet.bundle import Bundle, Entry, pack, unpack
+from bench_framework.extensions.fleet.bundle import Bundle, BundleEntry, pack, unpack
 
 
 def files_in(root: Path) -> dict[str, str]:
@@ -92,7 +92,7 @@ def test_a_folder_replaces_a_file_and_a_link(project: Path, tmp_path: Path) -> N
 )
 def test_a_path_outside_is_refused(path: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="damaged") as caught:
-        unpack(Bundle({path: Entry(b"text")}), tmp_path / "target")
+        unpack(Bundle({path: BundleEntry(b"text")}), tmp_path / "target")
     assert caught.value.code == "BX264"
     with pytest.raises(MachineError, match="damaged"):
         unpack(Bundle({}, (path,)), tmp_path / "target")
@@ -106,27 +106,31 @@ def test_a_path_outside_is_refused(path: str, tmp_path: Path) -> None:
 )
 def test_a_link_that_can_leave_is_refused(link: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match="leaves it"):
-        unpack(Bundle({"link": Entry(link=link)}), tmp_path / "target")
+        unpack(Bundle({"link": BundleEntry(link=link)}), tmp_path / "target")
 
 
 @pytest.mark.parametrize("link", ["../a", "b", "c/d", "..", "../c/d"])
 def test_a_link_that_stays_is_unpacked(link: str, tmp_path: Path) -> None:
-    unpack(Bundle({"folder/link": Entry(link=link)}), tmp_path / "target")
+    unpack(Bundle({"folder/link": BundleEntry(link=link)}), tmp_path / "target")
     assert str((tmp_path / "target" / "folder" / "link").readlink()) == link
 
 
 @pytest.mark.parametrize(
     ("files", "folders", "cause"),
     [
-        ({"a": Entry(b"text"), "a/b": Entry(b"text")}, (), "'a/b' is below a file"),
-        ({"a": Entry(b"text")}, ("a/b",), "'a/b' is below a file"),
-        ({"a": Entry(b"text")}, ("a",), "'a' is a folder and a file"),
-        ({"a": Entry(link="b")}, ("a", "b"), "'a' is a folder and a file"),
-        ({"a": Entry(link="b"), "a/c": Entry(link="d")}, ("b",), "'a/c' is below a file or a link"),
+        ({"a": BundleEntry(b"text"), "a/b": BundleEntry(b"text")}, (), "'a/b' is below a file"),
+        ({"a": BundleEntry(b"text")}, ("a/b",), "'a/b' is below a file"),
+        ({"a": BundleEntry(b"text")}, ("a",), "'a' is a folder and a file"),
+        ({"a": BundleEntry(link="b")}, ("a", "b"), "'a' is a folder and a file"),
+        (
+            {"a": BundleEntry(link="b"), "a/c": BundleEntry(link="d")},
+            ("b",),
+            "'a/c' is below a file or a link",
+        ),
     ],
 )
 def test_contradicting_paths_are_refused(
-    files: dict[str, Entry], folders: tuple[str, ...], cause: str, tmp_path: Path
+    files: dict[str, BundleEntry], folders: tuple[str, ...], cause: str, tmp_path: Path
 ) -> None:
     with pytest.raises(MachineError, match=cause) as caught:
         unpack(Bundle(files, folders), tmp_path / "target")
@@ -134,7 +138,9 @@ def test_contradicting_paths_are_refused(
 
 
 def test_a_file_with_a_path_through_a_link_is_written_in_the_folder(tmp_path: Path) -> None:
-    bundle = Bundle({"link": Entry(link="folder"), "link/words": Entry(b"words")}, ("folder",))
+    bundle = Bundle(
+        {"link": BundleEntry(link="folder"), "link/words": BundleEntry(b"words")}, ("folder",)
+    )
     for _ in range(2):
         unpack(bundle, tmp_path / "target")
         assert (tmp_path / "target" / "folder" / "words").read_bytes() == b"words"
@@ -142,8 +148,8 @@ def test_a_file_with_a_path_through_a_link_is_written_in_the_folder(tmp_path: Pa
 
 def test_links_in_links_cannot_leave(tmp_path: Path) -> None:
     # The second link is created in the root, from where it leads to the parent of the root.
-    links = {"a/b/root": Entry(link="../.."), "a/b/root/out": Entry(link="../../..")}
-    bundle = Bundle({**links, "a/b/root/out/evil": Entry(b"evil")}, ("a/b",))
+    links = {"a/b/root": BundleEntry(link="../.."), "a/b/root/out": BundleEntry(link="../../..")}
+    bundle = Bundle({**links, "a/b/root/out/evil": BundleEntry(b"evil")}, ("a/b",))
     with pytest.raises(MachineError, match="damaged"):
         unpack(bundle, tmp_path / "some" / "folder" / "target")
     assert not [*tmp_path.rglob("evil")]

@@ -9,7 +9,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.execution.progress import Update
 from bench_framework.extensions.fleet.client import Fleet
-from bench_framework.extensions.fleet.selection import Place, require_labels, select, shares
+from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
 from bench_framework.model.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -27,8 +27,8 @@ baseline: {arm: a}
 """
 
 
-def place(name: str, kind: str = "k1", labels: str = "", runs: int = 0) -> Place:
-    return Place(f"tcp://{name}", name, "", kind, frozenset(labels.split()), runs)
+def place(name: str, kind: str = "k1", labels: str = "", runs: int = 0) -> WorkerPlace:
+    return WorkerPlace(f"tcp://{name}", name, "", kind, frozenset(labels.split()), runs)
 
 
 PLACES = [

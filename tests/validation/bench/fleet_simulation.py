@@ -33,7 +33,7 @@ from bench_framework.execution.progress import SilentObserver
 from bench_framework.extensions.fleet import client, cluster, host_run
 from bench_framework.extensions.fleet import job as jobs
 from bench_framework.extensions.fleet.bundle import package
-from bench_framework.extensions.fleet.job import Job, Result
+from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.store.records import Record
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run
@@ -56,7 +56,7 @@ START_S = 120.0
 """Time in seconds that all workers have to register."""
 
 
-def measured(here: Machine) -> tuple[Result, list[list[bytes]]]:
+def measured(here: Machine) -> tuple[JobResult, list[list[bytes]]]:
     """Measure once as a worker does. Return the result, and the messages with the progress."""
     (here.path / "fleet.yaml").write_text(SCENARIO)
     options = RunOptions(here.path / "results")
@@ -77,8 +77,8 @@ def serve(address: str, hosts: int, folder: Path) -> None:
     dask.config.set(cluster._QUIET)
     result, messages = pickle.loads((folder / "measured").read_bytes())
 
-    def run_job(job: Job, send: jobs.Send) -> Result:
-        given: Result = result
+    def run_job(job: Job, send: jobs.Send) -> JobResult:
+        given: JobResult = result
         if job.options.fresh:  # marks the series without records
             send([])
             return replace(given, archive=b"")

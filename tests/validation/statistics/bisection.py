@@ -21,7 +21,7 @@ from noise import WORKS, Recorded, recorded
 
 from bench_framework.compare.stop_rules import StopRule
 from bench_framework.extensions.bisect import compute
-from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, Step
+from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
 from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
@@ -79,12 +79,12 @@ def questions(seed: int) -> list[Question]:
 def measured(
     source: Recorded,
     search: Bisection,
-    step: Step,
+    step: SearchStep,
     levels: list[float],
     rng: np.random.Generator,
     *,
     git: bool = False,
-) -> tuple[Step, int]:
+) -> tuple[SearchStep, int]:
     """Return a planned step with its result, and its rounds."""
     rule: StopRule = ReportRule()
     arms = {"base": step.lo, "head": step.hi}
@@ -134,7 +134,7 @@ def searched_by_git(
     search, total = Bisection(1, "", question.find, "wall", LEVEL, commits), 0
     lo, hi, skipped = 0, len(commits) - 1, set[int]()
 
-    def do(planned: Step) -> Step:
+    def do(planned: SearchStep) -> SearchStep:
         nonlocal search, total
         step, rounds = measured(source, search, planned, question.levels, rng, git=True)
         search, total = replace(search, steps=(*search.steps, step)), total + rounds
@@ -155,8 +155,8 @@ def searched_by_git(
     # The answer of git, in the form of the product's own search.
     outcome: Outcome = "differs" if hi - lo == 1 else "same"
     final = (
-        Step("commit", lo, hi, lo, 0, outcome="good"),
-        Step("commit", lo, hi, hi, 0, outcome="bad"),
+        SearchStep("commit", lo, hi, lo, 0, outcome="good"),
+        SearchStep("commit", lo, hi, hi, 0, outcome="bad"),
     )
     end = replace(planned or step, kind="confirmation", lo=lo, hi=hi, level=0, outcome=outcome)
     return replace(search, steps=(*search.steps, *final, end)), total
@@ -182,7 +182,7 @@ def equal_commits(source: Recorded, name: str, count: int) -> int:
     """Return how many steps of `count` claim a side if both ends and the commit between them are equal."""
     commits = tuple(Commit(f"{n:040x}", (), "", "", "") for n in range(3))
     search = Bisection(1, "", "regression", "wall", LEVEL, commits)
-    planned, claims = Step("commit", 0, 2, 1, EQUAL_LEVEL), 0
+    planned, claims = SearchStep("commit", 0, 2, 1, EQUAL_LEVEL), 0
     for number in range(count):
         rng = np.random.default_rng([number, *f"{name}/equal/bisect".encode()])
         step, _ = measured(source, search, planned, [1.0] * 3, rng)
