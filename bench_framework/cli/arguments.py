@@ -106,9 +106,10 @@ Sessions = Annotated[
     str | None,
     Option(
         "--sessions",
-        metavar="N",
+        metavar="N|MIN..MAX",
         help="Measure in N sessions, each with new copies of the files. The intervals then include the "
-        "variation between sessions. The time limit (--budget) is that of all sessions; default: 1.",
+        "variation between sessions. With MIN..MAX, such as 2..6, until every comparison is conclusive. "
+        "The time limit (--budget) is that of all sessions; default: 1.",
     ),
 ]
 Every = Annotated[

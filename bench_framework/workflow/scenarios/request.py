@@ -82,7 +82,7 @@ class Request:
         """
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
         given = {"budget": self.budget, "sessions": self.sessions, "every": self.every}
-        measure = {key: whole_number(text) for key, text in given.items() if text is not None}
+        measure = {key: number_or_range(text) for key, text in given.items() if text is not None}
         yield f"measure: {flow(measure)}"
         yield f"answer: {self._answer()}"
         if (codes := self._exit_codes()) is not None:
@@ -211,6 +211,14 @@ def flow(value: Any) -> str:
 def whole_number(text: str) -> int | str:
     """Return a text as a number if it is a whole number in decimal digits."""
     return int(text) if text.isascii() and text.isdecimal() else text
+
+
+def number_or_range(text: str) -> int | str | dict[str, int | str]:
+    """Return a text as a whole number, or ``MIN..MAX`` as a range of them, if it is one of these."""
+    low, dots, high = text.partition("..")
+    if not dots:
+        return whole_number(text)
+    return {"min": whole_number(low), "max": whole_number(high)}
 
 
 def program_path(program: str, folder: Path) -> str:
