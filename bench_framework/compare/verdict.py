@@ -270,7 +270,7 @@ def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread 
     for place, estimates in known.items():
         plain = inverter_of(cases[place].pair).bounds(PLAIN_LEVEL)
         within = plain.half_width / normal_quantile((1 + PLAIN_LEVEL) / 2) if plain.bounded else 0.0
-        level = rules.sessions.session_level(len(estimates))
+        level = rules.sessions.session_level(len(estimates), cases[place].draft.look)
         spreads[place] = between_sessions.spread_of(estimates, within, prior, level)
     return spreads
 

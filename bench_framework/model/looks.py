@@ -72,8 +72,8 @@ class Looks:
         """The level of the first step of Holm's procedure."""
         return strict_level(self.count, self.family, self.level)
 
-    def session_level(self, sessions: int) -> float:
-        """Return the level of the interval from so many sessions.
+    def session_level(self, sessions: int, index: int) -> float:
+        """Return the level of the interval from so many sessions at a look, by its index.
 
         It is 95 % for one look. With several ones, early looks have little of the error, see
         `docs/method.md#a-range-of-sessions`.
@@ -81,7 +81,8 @@ class Looks:
         if self.session_rounds is None or self.count == 1:
             return SESSION_LEVEL
         first, *_, last = (n // self.session_rounds for n in self.rounds)
-        return 1 - LAST_SESSION_ERROR * (max(first, sessions) / last) ** 3
+        share = 1.0 if index == self.count - 1 else max(first, sessions) / last
+        return 1 - LAST_SESSION_ERROR * share**3
 
     @property
     def requirement(self) -> str:

@@ -62,10 +62,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _variation(data: ReportData) -> str:
     """Return the interval that contains the variation during the record."""
-    counts = {c.sessions.count for c in data.judgement.comparisons if c.sessions is not None}
-    if not counts:
+    looks, comparisons = data.judgement.looks, data.judgement.comparisons
+    levels = sorted(
+        looks.session_level(c.sessions.count, c.look) for c in comparisons if c.sessions is not None
+    )
+    if not levels:
         return "a jackknife of six batches of rounds"
-    levels = sorted(data.judgement.looks.session_level(count) for count in counts)
     ends = dict.fromkeys((levels[0], levels[-1]))
     span = " to ".join(format_percent(level, digits=3) for level in ends)
     return f"that of the means of the sessions, with a level of {span}"

@@ -158,7 +158,7 @@ class Request:
             for problem, key in zip(error.problems, keys, strict=True):
                 if (names := _option_of(key, problem.message)) is not None:
                     name, option = names
-                    message = problem.message.replace(f"`{name}`", option)
+                    message = re.sub(rf"`{re.escape(name)}[\w.]*`", option, problem.message)
                     message = message if option in message else f"{option}: {message}"
                     raise unfit(
                         "BX122.value-of-option",
@@ -181,12 +181,11 @@ class Request:
 
 def _option_of(key: str, message: str) -> tuple[str, str] | None:
     """Return the key and the option of a problem in the line that begins with a key, if it is one."""
-    names = (f"measure.{name}" for name in ("every", "sessions", "budget"))
     if key == "measure":
-        name = next(
-            n for n in names if n in message or f"`{n.removeprefix('measure.')}`" in message
-        )
-        return name, f"--{name.removeprefix('measure.')}"
+        names = ("every", "sessions", "budget")
+        whole = (name for name in names if f"measure.{name}" in message)
+        name = next(whole, None) or next(name for name in names if name in message)
+        return f"measure.{name}", f"--{name}"
     return _OPTIONS.get(key)
 
 
