@@ -28,7 +28,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     measure = data.plan.measure
     count, rounds = counted(data.sessions, "session"), counted(measure.session_rounds, "round")
     caption = (
-        f"Ratios in {count} of {rounds}{_end(data)}. Each session began with new copies of "
+        f"Ratios in {count} of {rounds}{_end(data)} Each session began with new copies of "
         "programs and generated inputs and its own warm-up. Intervals include the variation between sessions. The "
         f"reference is {data.plan.variant(data.plan.baseline_id).label} unless the row names another one."
     )
@@ -58,14 +58,13 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _end(data: ReportData) -> str:
-    """Return why a range of sessions ended after so many, as a part of the caption."""
+    """Return how a range of sessions was planned and the reason why it ended, after their number."""
     measure = data.plan.measure
     if measure.sessions_min is None:
-        return ""
-    ends = [phrase(look.reason) for look in data.looks if look.stopped]
-    planned = f" ({measure.sessions_min} to {measure.sessions} were planned"
-    cause = f"; measuring ended because {'; '.join(dict.fromkeys(ends))}" if ends else ""
-    return f"{planned}{cause})"
+        return "."
+    ends = dict.fromkeys(phrase(look.reason) for look in data.looks if look.stopped)
+    planned = f" ({measure.sessions_min} to {measure.sessions} were planned)."
+    return f"{planned} Measuring ended because {'; '.join(ends)}." if ends else planned
 
 
 def _rows(data: ReportData) -> Iterator[Row]:

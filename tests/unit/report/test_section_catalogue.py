@@ -360,8 +360,8 @@ def test_a_range_of_sessions_says_how_many_were_measured_and_the_reason_of_the_e
     data = replace(data, plan=replace(data.plan, measure=measure), looks=looks)
     text = section_text(build_document(data), "S35")
     rounds = max(state.rounds for state in data.judgement.states)
-    assert f"Ratios in {-(-rounds // 12)} sessions of 12 rounds (2 to 5 were planned; " in text
-    assert "measuring ended because every comparison is conclusive)" in text
+    assert f"Ratios in {-(-rounds // 12)} sessions of 12 rounds (2 to 5 were planned). " in text
+    assert "Measuring ended because every comparison is conclusive. " in text
     assert "in every fourth round of later sessions" in text
     one = section_text(build_document(with_sessions()), "S35")
     assert "planned" not in one
