@@ -12,6 +12,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
@@ -200,9 +201,14 @@ class Work:
         return left + (measure.sessions - begun) * max(0.0, measure.every_s - session_s)
 
 
-def limit_text(update: progress.LimitKnown, budget_s: float | None) -> str:
-    """Return the limit of rounds as a line, and what a budget that is too small for more has changed."""
-    limit, rounds = update.limit, counted(update.limit.rounds, "round")
+def limit_text(update: progress.LimitKnown, measure: MeasurePolicy) -> str:
+    """Return the limit of rounds as a line, and what a budget that is too small for more has changed.
+
+    The policy has this limit.
+    """
+    limit, rounds, budget_s = update.limit, counted(update.limit.rounds, "round"), measure.budget_s
+    if measure.sessions > 1:
+        return f"{measure.sessions_text} of {counted(measure.session_rounds, 'round')}"
     if update.round_s is None:
         return f"at most {rounds}" + ("" if budget_s is None else f" or {format_clock(budget_s)}")
     test = ["judged by a t test"] if limit.by_t else []

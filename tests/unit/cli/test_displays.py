@@ -184,3 +184,16 @@ def test_pauses_between_sessions_are_not_extrapolated(plan: Plan, clock: Clock) 
         for update in a_round(plan, number):
             work.take(update)
     assert work.left_s(13.0) == pytest.approx(8.0)
+
+
+def test_the_length_of_sessions_is_shown_once(
+    plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure = replace(plan.measure, sessions=4, sessions_min=2, by_budget=True)
+    display = LineDisplay(Console())
+    display.notify(progress.PlanReady(replace(plan, measure=measure)))
+    for _ in range(2):
+        display.notify(progress.LimitKnown(RoundLimit(48)))
+    printed = capsys.readouterr().err
+    assert printed.count("limit") == 1
+    assert "2 to 4 sessions of 12 rounds" in printed
