@@ -105,9 +105,10 @@ OPTIONS: Final[dict[str, Any]] = {
     "budget": Option(metavar="TIME", help="Time limit: after it, no further round starts."),
     "sessions": Option(
         "--sessions",
-        metavar="N",
+        metavar="N|MIN..MAX",
         help="Measure in N sessions, each with new copies of the files. The intervals then include the "
-        "variation between sessions. The time limit (--budget) is that of all sessions; default: 1.",
+        "variation between sessions. With MIN..MAX, such as 2..6, until every comparison is conclusive. "
+        "The time limit (--budget) is that of all sessions; default: 1.",
     ),
     "every": Option(
         "--every",

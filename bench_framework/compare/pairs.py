@@ -65,7 +65,9 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
         taken = max(len(pair.reached) for pair in pairs)
         looks, size = max(rule.looks.count, taken, 1), max(1, rule.size)
-        rules = Rules(looks, size, rule.level, rule.looks.by_t, rule.looks.session_rounds)
+        schedule = rule.looks
+        sessions = schedule if schedule.session_rounds is not None else None
+        rules = Rules(looks, size, rule.level, schedule.by_t, sessions)
         groups = [[i] for i in cases] if rule.family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))

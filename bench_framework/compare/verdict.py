@@ -22,7 +22,7 @@ from bench_framework.compare.decide import (
 )
 from bench_framework.compare.samples import Pair
 from bench_framework.model.judgement import Comparison, Statistic
-from bench_framework.model.looks import FEWEST_FOR_T, FEWEST_SESSION_ROUNDS, strict_level
+from bench_framework.model.looks import FEWEST_FOR_T, FEWEST_SESSION_ROUNDS, Looks, strict_level
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Phases, SessionRatios, Verdict
 from bench_framework.stats import (
@@ -110,14 +110,14 @@ class Rules:
         level: α, the family-wise error rate: the probability of one or more false verdicts if no
             pair differs.
         by_t: true for paired t tests in place of label tests (`docs/method.md#few-rounds`).
-        session_rounds: number of rounds of a session; `None` in a record of one session.
+        sessions: the schedule of a record of several sessions; `None` in a record of one session.
     """
 
     looks: int
     size: int
     level: float
     by_t: bool = False
-    session_rounds: int | None = None
+    sessions: Looks | None = None
 
     @property
     def strict(self) -> float:
@@ -198,7 +198,8 @@ def _judge(
     level = 1 - rules.level / (rules.looks * adjusted.divisor)
     inverter = inverter_of(case.pair)
     by_session = spread.mean if spread else None
-    plain, at_level = (inverter.interval(at, by_session) for at in (PLAIN_LEVEL, level))
+    plain = inverter.interval(PLAIN_LEVEL, spread.unadjusted if spread else None)
+    at_level = inverter.interval(level, by_session)
     ratios = _session_ratios(case, rules, spread) if spread else None
     reason = None
     if adjusted.rejected:
@@ -242,9 +243,10 @@ def _judge(
     return _with_mde(comparison, plain, case.pair, rules)
 
 
-def _sessions_of(pair: Pair, length: int) -> list[slice]:
+def _sessions_of(pair: Pair, looks: Looks) -> list[slice]:
     """Return the places of the rounds of each session that has enough of them for an estimate."""
-    numbers = [(number - 1) // length for number in pair.rounds]
+    assert looks.session_rounds is not None
+    numbers = [(number - 1) // looks.session_rounds for number in pair.rounds]
     parts = (
         slice(bisect_left(numbers, session), bisect_right(numbers, session))
         for session in dict.fromkeys(numbers)
@@ -255,11 +257,11 @@ def _sessions_of(pair: Pair, length: int) -> list[slice]:
 def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread | None]:
     """Return the intervals of each pair from its sessions; `None` for a pair of fewer than two."""
     spreads: list[SessionSpread | None] = [None] * len(cases)
-    if rules.session_rounds is None:
+    if rules.sessions is None:
         return spreads
     known: dict[int, list[float]] = {}
     for place, case in enumerate(cases):
-        parts = _sessions_of(case.pair, rules.session_rounds)
+        parts = _sessions_of(case.pair, rules.sessions)
         if len(parts) > 1:
             values = table(case.pair)
             known[place] = [intervals.LabelInverter(values[part]).estimate for part in parts]
@@ -268,14 +270,15 @@ def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread 
     for place, estimates in known.items():
         plain = inverter_of(cases[place].pair).bounds(PLAIN_LEVEL)
         within = plain.half_width / normal_quantile((1 + PLAIN_LEVEL) / 2) if plain.bounded else 0.0
-        spreads[place] = between_sessions.spread_of(estimates, within, prior)
+        level = rules.sessions.session_level(len(estimates), cases[place].draft.look)
+        spreads[place] = between_sessions.spread_of(estimates, within, prior, level)
     return spreads
 
 
 def _session_ratios(case: Case, rules: Rules, spread: SessionSpread) -> SessionRatios:
     """Return the ratios of a pair by session, and whether they differ."""
-    assert rules.session_rounds is not None
-    values, parts = table(case.pair), _sessions_of(case.pair, rules.session_rounds)
+    assert rules.sessions is not None
+    values, parts = table(case.pair), _sessions_of(case.pair, rules.sessions)
     each = [intervals.LabelInverter(values[part]).bounds(PLAIN_LEVEL) for part in parts]
     estimates = [bounds.estimate for bounds in each]
     p = instability.examine_sessions(values, inverter_of(case.pair).estimate, parts)

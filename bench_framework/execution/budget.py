@@ -4,14 +4,19 @@ It depends on no measured round, so that the number of interim analyses is fixed
 `docs/method.md#limit-of-rounds` and `docs/method.md#few-rounds`.
 """
 
+import itertools
 import math
-from collections.abc import Callable, Sequence
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.execution import schedule
 from bench_framework.execution.schedule import InputProgress
+from bench_framework.model import race
 from bench_framework.model.looks import (
     FEWEST_FOR_T,
     RoundLimit,
@@ -20,10 +25,15 @@ from bench_framework.model.looks import (
     limited,
 )
 from bench_framework.model.plan import Plan
+from bench_framework.model.run import Block
 from bench_framework.text.numbers import format_clock, format_duration
 
 MAY_BE_COLD: Final = 1.25
 """A first run of the baseline that is so many times longer than the others may have read files from the disk."""
+
+MOST_OVERRUN: Final = 1.1
+"""A session of a range starts if the record is expected to end within so many times its budget. The limit
+of rounds comes from the warm-up, so that the last session would often be a little too long otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,29 @@ class Budget:
         fastest = min(state.warmup_walls(cell_id), default=0.0)
         again = schedule.runs_of(self.plan, state, cell_id) - 1
         return state.warmup_s[cell_id] + again * fastest
+
+
+def session_s(
+    plan: Plan, blocks: Iterable[Block], states: Sequence[InputProgress], finished: Collection[str]
+) -> float:
+    """Return how long another session of the inputs would take, by the blocks of the record so far.
+
+    A block takes from its start to that of the next one. Cells that are `finished`, or were before, are
+    measured in some of the rounds only.
+    """
+    measure, times = plan.measure, defaultdict[str, list[float]](list)
+    for block, following in itertools.pairwise(b for b in blocks if b.status != "skipped"):
+        if not block.warmup and (block.warmup, block.round) == (following.warmup, following.round):
+            starts = (datetime.fromisoformat(b.started_at) for b in (following, block))
+            times[block.cell_id].append((next(starts) - next(starts)).total_seconds())
+    total = 0.0
+    for state in states:
+        rounds = range(state.rounds + 1, state.rounds + measure.session_rounds + 1)
+        few = sum(race.includes_finished(measure.seed, state.input.id, n) for n in rounds)
+        for cell_id in state.targets.keys() & times.keys():
+            count = few if cell_id in state.finished or cell_id in finished else len(rounds)
+            total += (measure.warmup_rounds + count) * statistics.median(times[cell_id])
+    return total
 
 
 def may_be_cold(state: InputProgress) -> bool:

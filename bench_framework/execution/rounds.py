@@ -5,7 +5,7 @@ nothing. See docs/method.md#schedule.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
-from bench_framework.execution.budget import Budget, may_be_cold
+from bench_framework.execution.budget import MOST_OVERRUN, Budget, may_be_cold, session_s
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -29,6 +29,7 @@ from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
+from bench_framework.text.numbers import format_clock
 
 
 def measure(
@@ -184,9 +185,40 @@ class Measuring:
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, warmup=False)
-                self._analyze(state, states, looks)
+                if not self._may_end_here(number):
+                    self._analyze(state, states, looks)
+            if self._may_end_here(number):
+                self._end_session(states, looks)
             if all(state.stopped for state in states):
                 break
+
+    def _may_end_here(self, number: int) -> bool:
+        """Return whether a round is the last one of a session that may be the last of a range."""
+        measure = self.plan.measure
+        whole = number == self.last_round and self.number >= measure.fewest_sessions
+        return whole and measure.sessions_min is not None and not self.enough
+
+    def _end_session(self, states: Sequence[InputProgress], looks: Looks) -> None:
+        """Analyse all inputs, and end the record if the budget has no time for what is open."""
+        due = [(state, self._due_look(state, looks)) for state in states if not state.stopped]
+        open_ = [state for state, look in due if look is None or not look.stopped]
+        finished = {c for _, look in due if look is not None for c in self._leaving(look, states)}
+        ending = self._no_time(open_, finished)
+        for state, look in due:
+            ends = ending is not None and (look is None or not look.stopped)
+            taken = self._due_look(state, looks, ending) if ends else look
+            if taken is not None:
+                self._take(taken, states)
+
+    def _no_time(self, states: Sequence[InputProgress], finished: Collection[str]) -> Reason | None:
+        """Return the reason why the budget has no time for another session, if that is so."""
+        measure = self.plan.measure
+        if not states or measure.budget_s is None or self.number == measure.sessions:
+            return None
+        needed = session_s(self.plan, self.record.contents.blocks, states, finished)
+        if self.elapsed_s + needed <= measure.budget_s * MOST_OVERRUN:
+            return None
+        return Reason(ReasonCode.NO_TIME_FOR_SESSION, format_clock(needed))
 
     @property
     def _warmup_rounds(self) -> int:
@@ -339,28 +371,42 @@ class Measuring:
 
     def _analyze(self, state: InputProgress, states: Sequence[InputProgress], looks: Looks) -> None:
         """Do the interim analysis that is due after the last round of the input."""
-        here, number = state.input.id, state.rounds
-        if state.stopped or not number:
-            return
-        rounds = looks.rounds
-        spent = bool(self.enough) or self.elapsed_s >= self.plan.measure.time_limit_s
-        if not spent and number not in rounds:
-            return
+        spent = self.elapsed_s >= self.plan.measure.time_limit_s
+        ending = Reason(ReasonCode.BUDGET_SPENT) if spent else None
+        if (look := self._due_look(state, looks, ending)) is not None:
+            self._take(look, states)
+
+    def _due_look(
+        self, state: InputProgress, looks: Looks, ending: Reason | None = None
+    ) -> Look | None:
+        """Return the interim analysis that is due after the last round of the input.
+
+        `ending` is the reason to end the measurement of the input here in any case.
+        """
+        here, number, rounds = state.input.id, state.rounds, looks.rounds
+        ending = self.enough or ending
+        if state.stopped or not number or (ending is None and number not in rounds):
+            return None
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).
-        last = spent or number == rounds[-1]
+        last = ending is not None or number == rounds[-1]
         index = len(rounds) - 1 if last else rounds.index(number)
         if (here, index) in {(look.input_id, look.index) for look in self.record.contents.looks}:
-            return
+            return None
         decision = self.looker(here, index, number)
         reason = self.enough or decision.reason
-        if not self.enough and last and (not decision.stop or (spent and reason == LAST_LOOK)):
-            reason = Reason(ReasonCode.BUDGET_SPENT if spent else ReasonCode.LAST_ROUND)
+        if not self.enough and last and (not decision.stop or (ending and reason == LAST_LOOK)):
+            reason = ending or Reason(ReasonCode.LAST_ROUND)
         stop, trailing, idle = decision.stop or last, decision.trailing, decision.idle
-        look = Look(here, index, number, stop, reason, trailing, idle)
+        return Look(here, index, number, stop, reason, trailing, idle)
+
+    def _take(self, look: Look, states: Sequence[InputProgress]) -> None:
+        """Store an interim analysis and apply its decisions."""
         leaving = self._leaving(look, states)
         look = replace(look, dropped=tuple(leaving))
         self.record.append(lines.Looked(look))
-        state.stopped = look.stopped
+        for other in states:
+            if other.input.id == look.input_id:
+                other.stopped = look.stopped
         for other in states:
             for cell_id in [c for c in look.dropped if c in other.targets]:
                 kind = leaving[cell_id]

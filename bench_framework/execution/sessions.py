@@ -23,6 +23,7 @@ from bench_framework.execution.machine.host import free_bytes, seconds
 from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
 from bench_framework.execution.stop import Session
+from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build, Event, PreparedInput
 from bench_framework.store.journal import Contents
@@ -38,12 +39,25 @@ FOLDER: Final = ".benchctl-sessions"
 def next_session(plan: Plan, contents: Contents) -> int:
     """Return the number of the session to measure next, from 1; it may have been interrupted.
 
-    The input with the most rounds decides: another one may have stopped because its cells failed.
+    The input with the most rounds decides: another one may have stopped because its cells failed. A
+    session whose interim analyses were interrupted continues, because they may end the measurement.
     """
     measure, most = plan.measure, max(contents.rounds.values(), default=0)
     if measure.sessions == 1 or measure.by_budget:
         return 1
-    return min(measure.sessions, most // measure.session_rounds + 1)
+    done, begun = divmod(most, measure.session_rounds)
+    if not begun and done >= measure.fewest_sessions and _unanalysed(plan, contents, most):
+        return done
+    return min(measure.sessions, done + 1)
+
+
+def _unanalysed(plan: Plan, contents: Contents, number: int) -> bool:
+    """Return whether an input that goes on has no interim analysis after its last round, which is due."""
+    analysed = {look.input_id for look in contents.looks if look.round == number}
+    return number in looks_of(plan).rounds and any(
+        rounds == number and input_id not in analysed and not contents.stopped(input_id)
+        for input_id, rounds in contents.rounds.items()
+    )
 
 
 def wait_for_session(record: Record, session: Session) -> None:
@@ -53,7 +67,9 @@ def wait_for_session(record: Record, session: Session) -> None:
     """
     measure, contents = record.plan.measure, record.contents
     number = next_session(record.plan, contents)
-    text = f"session {number} of {measure.sessions}"
+    text = (
+        f"session {number} of {'at most ' * (measure.sessions_min is not None)}{measure.sessions}"
+    )
     session.observer.notify(Message(text))
     last = (number - 2) * measure.session_rounds
     started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import NO_PART_OF_DIGEST, Cell, Plan, Role
-from bench_framework.model.policies import GatePolicy, Metric
+from bench_framework.model.policies import GatePolicy, MeasurePolicy, Metric
 from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
@@ -25,6 +25,11 @@ MOST_SESSION_ROUNDS: Final = 18
 """Default of the largest number of rounds of a session."""
 FEWEST_SESSION_ROUNDS: Final = 2
 """A session with fewer rounds of a comparison has no estimate of it."""
+SESSION_LEVEL: Final = 0.95
+"""Level of the interval from the sessions, if it is looked at once."""
+LAST_SESSION_ERROR: Final = 0.04
+"""Error of the interval from the sessions at the last one of several looks. Times the third power of the share of
+sessions, it is close to the boundaries of O'Brien and Fleming, Biometrics 35 (1979)."""
 FEWEST_FOR_T: Final = 3
 """Rounds below which the standard error of a paired t test is too uncertain for a useful interval."""
 RACE_STEP: Final = 1.25
@@ -45,7 +50,8 @@ class Looks:
         level: the family-wise α.
         by_t: true if a paired t test of all rounds takes the place of the label test
             (docs/method.md#few-rounds).
-        session_rounds: number of rounds of a session; `None` in a record of one session.
+        session_rounds: number of rounds of a session; `None` in a record of one session. Looks are
+            at the end of sessions.
     """
 
     rounds: tuple[int, ...]
@@ -65,6 +71,18 @@ class Looks:
     def strict(self) -> float:
         """The level of the first step of Holm's procedure."""
         return strict_level(self.count, self.family, self.level)
+
+    def session_level(self, sessions: int, index: int) -> float:
+        """Return the level of the interval from so many sessions at a look, by its index.
+
+        It is 95 % for one look. With several ones, early looks have little of the error, see
+        `docs/method.md#a-range-of-sessions`.
+        """
+        if self.session_rounds is None or self.count == 1:
+            return SESSION_LEVEL
+        first, *_, last = (n // self.session_rounds for n in self.rounds)
+        share = 1.0 if index == self.count - 1 else max(first, sessions) / last
+        return 1 - LAST_SESSION_ERROR * share**3
 
     @property
     def requirement(self) -> str:
@@ -126,7 +144,7 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
     looks = (*sorted(set(grid)), last)
     while True:
         needed = rounds_needed(len(looks), family, level)
-        reachable = tuple(n for n in looks if n >= needed or n == last)
+        reachable = _reachable(looks, needed)
         if reachable == looks:
             break
         # The first round that can reach the level replaces a removed look if it is before the next.
@@ -136,6 +154,27 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
                 reachable = reachable[1:]
         looks = reachable
     return Looks(looks, needed, last >= needed, family, level)
+
+
+def session_schedule(measure: MeasurePolicy, family: int, level: float) -> Looks:
+    """Return the looks of a plan of several sessions: at the end of each one that may be the last one.
+
+    A family below 1 counts as 1.
+    """
+    family, length = max(1, family), measure.session_rounds
+    first = measure.sessions if measure.until == "rounds" else measure.fewest_sessions
+    looks = tuple(length * number for number in range(first, measure.sessions + 1))
+    while True:
+        needed = rounds_needed(len(looks), family, level)
+        reachable = _reachable(looks, needed)
+        if reachable == looks:
+            return Looks(looks, needed, looks[-1] >= needed, family, level, session_rounds=length)
+        looks = reachable
+
+
+def _reachable(looks: tuple[int, ...], needed: int) -> tuple[int, ...]:
+    """Return the looks with enough rounds for the level, and the last one."""
+    return tuple(n for n in looks if n >= needed or n == looks[-1])
 
 
 def race_schedule(
@@ -252,8 +291,7 @@ def looks_of(plan: Plan) -> Looks:
         rivals = most * (most - 1) // 2
         return race_schedule(first, last, family, rivals, level, control=measure.control)
     if measure.sessions > 1:
-        looks = schedule(first, last, family, level, single=True)
-        return replace(looks, session_rounds=measure.session_rounds)
+        return session_schedule(measure, family, level)
     return schedule(first, last, family, level, single=single)
 
 

@@ -89,7 +89,9 @@ class MeasurePolicy:
     """Half-width of the headline intervals at which `precision` stops, as a fraction."""
     budget_s: float | None = None
     sessions: int = 1
-    """Number of sessions. All have the same number of rounds, `session_rounds`."""
+    """Number of sessions, or the largest one. All have the same number of rounds, `session_rounds`."""
+    sessions_min: int | None = None
+    """Number of sessions before the first interim analysis, fewer than `sessions`. `None`: exactly so many."""
     every_s: float = 0.0
     """Least time between the starts of two sessions in seconds."""
     warmup_rounds: int = 2
@@ -103,13 +105,14 @@ class MeasurePolicy:
     @property
     def in_one_session(self) -> "MeasurePolicy":
         """The same rounds in one session."""
-        return replace(self, sessions=1, every_s=0.0)
+        return replace(self, sessions=1, sessions_min=None, every_s=0.0)
 
     @property
     def time_limit_s(self) -> float:
         """Time after which no further round starts, in seconds.
 
-        It is infinite with sessions: there, the budget gives the number of rounds.
+        It is infinite with sessions: there, the budget gives the number of rounds, and of a range of
+        sessions how many are measured.
         """
         return math.inf if self.budget_s is None or self.sessions > 1 else self.budget_s
 
@@ -117,6 +120,21 @@ class MeasurePolicy:
     def session_rounds(self) -> int:
         """Number of rounds of a session, if the limit of rounds is known."""
         return self.rounds_max // self.sessions
+
+    @property
+    def fewest_sessions(self) -> int:
+        """Smallest number of sessions that are measured."""
+        return self.sessions if self.sessions_min is None else self.sessions_min
+
+    @property
+    def sessions_text(self) -> str:
+        """The number of sessions as a phrase: ``3 sessions``, ``2 to 6 sessions``."""
+        least = "" if self.sessions_min is None else f"{self.sessions_min} to "
+        return least + counted(self.sessions, "session")
+
+    def sessions_in(self, rounds: int) -> int:
+        """Return the number of sessions in which so many rounds are measured."""
+        return min(self.sessions, -(-rounds // self.session_rounds))
 
     @property
     def warmups_total(self) -> int:

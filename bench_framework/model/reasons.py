@@ -121,6 +121,7 @@ class ReasonCode(StrEnum):
     SIDE_DECIDED = "side-decided"
     BUDGET_SPENT = "budget-spent"
     LAST_ROUND = "last-round"
+    NO_TIME_FOR_SESSION = "no-time-for-session"
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,6 +150,11 @@ class SessionRatios:
     differ: bool = False
 
     @property
+    def count(self) -> int:
+        """Number of sessions."""
+        return len(self.ratios)
+
+    @property
     def inverse(self) -> SessionRatios:
         """The ratios with both sides exchanged."""
         ratios = tuple(interval.inverse for interval in self.ratios)

@@ -19,7 +19,7 @@ from bench_framework.model.judgement import (
 from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, filled
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
-from bench_framework.model.run import Block, Build, Event, Host, PreparedInput
+from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 from bench_framework.store.kinds import Figures
 from bench_framework.text.numbers import DASH, format_percent
 
@@ -60,6 +60,8 @@ class ReportData:
     """Profiles of the samplers, in the order of the plan's configurations."""
     figures: Figures | None = None
     """The figures of a record without rounds, which replace samples."""
+    looks: tuple[Look, ...] = ()
+    """Interim analyses that took place."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
 
@@ -89,6 +91,12 @@ class ReportData:
             for c in reversed(self.judgement.claims)
             if c.kind in {"comparison", "memory"} and c.cells
         }
+
+    @property
+    def sessions(self) -> int:
+        """Return the number of sessions that were measured, or begun."""
+        rounds = max((state.rounds for state in self.judgement.states), default=0)
+        return self.plan.measure.sessions_in(rounds)
 
     @property
     def metric(self) -> Metric:

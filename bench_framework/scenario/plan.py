@@ -177,7 +177,7 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
     least, most = part.rounds.min, part.rounds.max
     # A default adapts to the other number if that is given.
     low = least if least is not None else min(_DEFAULT_MIN, most or _DEFAULT_MIN)
-    count = part.sessions
+    count, fewest = part.sessions.max, part.sessions.min
     usual = GRID[-1] if count == 1 else MOST_SESSION_ROUNDS
     high = most if most is not None else max(usual, low)
     exact = part.until if isinstance(part.until, Precision) else None
@@ -189,6 +189,7 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
         precision=exact.precision if exact else None,
         budget_s=part.budget or (policies.DEFAULT_BUDGET_S if most is None else None),
         sessions=count,
+        sessions_min=fewest if fewest < count else None,
         every_s=part.every or 0.0,
         warmup_rounds=part.warmup,
         timeout_s=part.timeout,

@@ -42,9 +42,13 @@ class Prior:
 
 @dataclass(frozen=True, slots=True)
 class SessionSpread:
-    """The mean of session estimates with its 95 % interval, and the interval for another session."""
+    """The mean of session estimates with its interval, and the 95 % interval for another session.
+
+    `mean` is adjusted for the number of looks, `unadjusted` has 95 %.
+    """
 
     mean: Bounds
+    unadjusted: Bounds
     another: Bounds
 
 
@@ -70,11 +74,14 @@ def prior_of(estimates: Sequence[Sequence[float]]) -> Prior:
     return Prior(freedom, drop_unstable_digits(exp(statistics.fmean(logs) + shift)))
 
 
-def spread_of(estimates: Sequence[float], within: float, prior: Prior) -> SessionSpread:
+def spread_of(
+    estimates: Sequence[float], within: float, prior: Prior, level: float = LEVEL
+) -> SessionSpread:
     """Return the intervals of a comparison from its sessions, at least two.
 
     `within` is the standard error of the mean by the rounds alone. The error is at least as large. If the
     sessions vary more than those of the other comparisons, the prior counts at most as much as they do.
+    `level` is that of the interval of the mean.
     """
     count, mean, variance_here = (
         len(estimates),
@@ -85,13 +92,15 @@ def spread_of(estimates: Sequence[float], within: float, prior: Prior) -> Sessio
     freedom = counts + count - 1
     moderated = (counts * prior.variance + (count - 1) * variance_here) / freedom
     variance = max(moderated, count * within * within)
-    t = t_quantile((1 + LEVEL) / 2, freedom)
 
-    def around(square: float) -> Bounds:
-        half = t * math.sqrt(square)
-        return Bounds(mean, mean - half, mean + half, LEVEL)
+    def around(square: float, level: float) -> Bounds:
+        half = t_quantile((1 + level) / 2, freedom) * math.sqrt(square)
+        return Bounds(mean, mean - half, mean + half, level)
 
-    return SessionSpread(around(variance / count), around(variance * (1 + 1 / count)))
+    square = variance / count
+    return SessionSpread(
+        around(square, level), around(square, LEVEL), around(variance + square, LEVEL)
+    )
 
 
 def _freedom_of(excess: float, most: float) -> float:

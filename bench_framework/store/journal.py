@@ -18,7 +18,8 @@ from bench_framework.store.kinds import Figures
 LONGEST_END: Final = 1 << 10
 """Bytes that contain the digest at the end of a line."""
 
-
+EARLIER_RECORDS: Final = "BX347"
+"""Code of the event that compares a record with earlier ones."""
 _CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
 """The end of a line: a digest of this line and of the digest in the line before."""
 
@@ -236,7 +237,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.Dropped():
             contents.dropped[line.cell_id] = line
         case lines.Noted():
-            contents.events.append(line.event)
+            _take_event(contents, line.event)
         case lines.Counted():
             contents.observations.append(line.observation)
             contents.at = line.observation.started_at
@@ -259,6 +260,13 @@ def _take_look(contents: Contents, look: Look) -> None:
             replace(o, dropped=tuple(c for c in o.dropped if c in look.dropped)) for o in others
         ]
     contents.looks = [*others, look]
+
+
+def _take_event(contents: Contents, event: Event) -> None:
+    """Add an event. A comparison with earlier records replaces that of a record that was reopened."""
+    if event.code == EARLIER_RECORDS:
+        contents.events = [e for e in contents.events if e.code != EARLIER_RECORDS]
+    contents.events.append(event)
 
 
 def _skip(contents: Contents, start: int) -> None:

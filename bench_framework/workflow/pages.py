@@ -179,6 +179,7 @@ def contents_data(
         commands=(plan.command,),
         events=tuple(contents.events),
         figures=contents.figures,
+        looks=tuple(contents.looks),
         **more,
     )
 

@@ -140,7 +140,12 @@ def _run(
                 prepared = replace(prepared, host=replace(prepared.host, load1=load))
                 record = _record_for(text, options, context, session.observer, prepared)
                 opened.enter_context(record)
-                _measure(record, prepared, context.rule, session)
+                # A record that was interrupted before a later session waits for its time first.
+                if (
+                    record.contents.complete
+                    or sessions.next_session(record.plan, record.contents) == 1
+                ):
+                    _measure(record, prepared, context.rule, session)
             while not record.contents.complete:
                 sessions.wait_for_session(record, session)
                 with MachineLock(plan.name, session.observer, session.stop):

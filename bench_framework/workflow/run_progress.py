@@ -12,6 +12,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
@@ -54,6 +55,9 @@ class Work:
     """Time at which this process finished its first round, by `host.seconds`."""
     done_at_start: int = 0
     """Number of finished rounds at that time."""
+    paused_s: float = 0.0
+    """Time since then that was spent waiting, such as for the next session."""
+    waiting_since: float | None = None
     input_id: str | None = None
     round: int = 0
     warmup: bool = True
@@ -62,6 +66,7 @@ class Work:
 
     def take(self, update: progress.Update) -> None:
         """Count one update."""
+        self._take_pause(waits=isinstance(update, progress.Waiting))
         match update:
             case progress.Resumed():
                 self.rounds.update(update.rounds)
@@ -93,6 +98,13 @@ class Work:
                 self.verdicts.update({c.cell_id: c for c in update.comparisons if c.metric == WALL})
             case progress.LookTaken() if update.look.stopped:
                 self.stopped.add(update.look.input_id)
+
+    def _take_pause(self, *, waits: bool) -> None:
+        if waits:
+            self.waiting_since = self.waiting_since or seconds()
+        elif self.waiting_since is not None:
+            self.paused_s += seconds() - self.waiting_since if self.started is not None else 0.0
+            self.waiting_since = None
 
     def _add(self, block: Block) -> None:
         if block.status == "ok" and block.wall is not None and block.warmup:
@@ -159,8 +171,9 @@ class Work:
 
     @property
     def elapsed_s(self) -> float:
-        """Time since `started` in seconds."""
-        return 0.0 if self.started is None else seconds() - self.started
+        """Time since `started` in seconds, without pauses."""
+        now = seconds() if self.waiting_since is None else self.waiting_since
+        return 0.0 if self.started is None else now - self.started - self.paused_s
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -173,17 +186,29 @@ class Work:
         }
 
     def left_s(self, elapsed_s: float) -> float | None:
-        """Return the maximum remaining time in seconds, extrapolated from the rounds of this process."""
+        """Return the maximum remaining time in seconds, extrapolated from the rounds of this process.
+
+        `elapsed_s` is the time of these rounds.
+        """
         finished = self.rounds_done - self.done_at_start
         if finished <= 0 or elapsed_s <= 0:
             return None
-        left = elapsed_s / finished * (self.rounds_total - self.rounds_done)
-        return min(left, max(0.0, self.plan.measure.time_limit_s - self.measured_s))
+        measure, round_s = self.plan.measure, elapsed_s / finished
+        left = round_s * (self.rounds_total - self.rounds_done)
+        left = min(left, max(0.0, measure.time_limit_s - self.measured_s))
+        session_s = round_s * self.rounds_total / measure.sessions
+        begun = max(1, measure.sessions_in(max(self.rounds.values(), default=0)))
+        return left + (measure.sessions - begun) * max(0.0, measure.every_s - session_s)
 
 
-def limit_text(update: progress.LimitKnown, budget_s: float | None) -> str:
-    """Return the limit of rounds as a line, and what a budget that is too small for more has changed."""
-    limit, rounds = update.limit, counted(update.limit.rounds, "round")
+def limit_text(update: progress.LimitKnown, measure: MeasurePolicy) -> str:
+    """Return the limit of rounds as a line, and what a budget that is too small for more has changed.
+
+    The policy has this limit.
+    """
+    limit, rounds, budget_s = update.limit, counted(update.limit.rounds, "round"), measure.budget_s
+    if measure.sessions > 1:
+        return f"{measure.sessions_text} of {counted(measure.session_rounds, 'round')}"
     if update.round_s is None:
         return f"at most {rounds}" + ("" if budget_s is None else f" or {format_clock(budget_s)}")
     test = ["judged by a t test"] if limit.by_t else []

@@ -166,7 +166,7 @@ def _pinned(plan: Plan) -> str:
 def _run(forecast: Forecast) -> str:
     measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "configuration")
     budget = format_clock(measure.budget_s) if measure.budget_s is not None else ""
-    sessions = f" in {counted(measure.sessions, 'session')}" if measure.sessions > 1 else ""
+    sessions = f" in {measure.sessions_text}" if measure.sessions > 1 else ""
     if sessions and measure.every_s:
         sessions += f", one every {format_clock(measure.every_s)}"
     if forecast.rounds is None:

@@ -17,6 +17,7 @@ benchctl run bench/io.yaml --quick       # check that everything works
 benchctl run bench/io.yaml -k 'io!=mmap size<=50MiB' --budget 5m
 benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --sessions 3 --every 30m   # at three times
+benchctl run bench/io.yaml --sessions 2..6 --budget 20m   # as needed
 benchctl run bench/io.yaml --base main   # compare the working tree with main
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786   # elsewhere
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786 --host all
@@ -169,10 +170,16 @@ def _of_option(error: ScenarioError, given: list[str]) -> UsageError:
 
 
 def _overrides(
-    *, quick: bool, rounds: str | None, until: str | None, **others: str | None
+    *,
+    quick: bool,
+    rounds: str | None,
+    until: str | None,
+    sessions: str | None = None,
+    **others: str | None,
 ) -> list[str]:
     """Return the options of this command as overrides of the scenario, which is where they are checked."""
     from bench_framework.workflow.run_options import QUICK
+    from bench_framework.workflow.scenarios.request import flow, number_or_range
 
     overrides: list[str] = []
     if quick:
@@ -181,6 +188,8 @@ def _overrides(
         low, colon, high = rounds.partition(":")
         both = f"{{min: {low or 12}, max: {high}}}"
         overrides.append(f"measure.rounds={both if colon else rounds}")
+    if sessions is not None:
+        overrides.append(f"measure.sessions={flow(number_or_range(sessions))}")
     overrides += [f"measure.{key}={value}" for key, value in others.items() if value is not None]
     if until is not None:
         value = f"{{precision: {until}}}" if until.endswith("%") else until

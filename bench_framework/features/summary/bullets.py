@@ -351,6 +351,7 @@ def confidence(view: SummaryView) -> Claim:
         control = "passed" if most is not None else "too few rounds"
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
     several, outputs = len(view.plan.inputs) > 1, None
+    sessions = [c.sessions.count for c in compared if c.sessions is not None]
     if view.plan.answer.compare == "none":
         outputs = ""
     elif view.plan.answer.check:
@@ -384,7 +385,8 @@ def confidence(view: SummaryView) -> Claim:
         outputs=outputs,
         other_inputs=any(item.dataset for item in view.plan.inputs),
         cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
-        sessions=view.plan.measure.sessions,
+        sessions=max(sessions, default=1),
+        fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
     )
     return Claim("this record", noise_floor=most, fact=fact)

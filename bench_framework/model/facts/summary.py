@@ -310,6 +310,9 @@ class Confidence:
     cold_cache: bool = False
     """True if a cold page cache was measured."""
     sessions: int = 1
+    """Largest number of sessions of a comparison."""
+    fewest_sessions: int = 1
+    """Smallest number of sessions of a comparison; inputs may end after different ones."""
     another: float | None = None
     """How far the ratios of another session may differ, as a fraction: the median over the comparisons of
     the main metric of the half-width of their prediction interval; `None` for one session."""

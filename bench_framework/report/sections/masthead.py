@@ -120,8 +120,7 @@ def _when(data: ReportData) -> str:
 def _rounds(data: ReportData, word: str = "") -> str:
     """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``."""
     rounds, runs = data.rounds_and_runs(c.id for c in data.plan.cells)
-    count = data.plan.measure.sessions
-    sessions = f" in {counted(count, 'session')}" if count > 1 else ""
+    sessions = f" in {counted(data.sessions, 'session')}" if data.plan.measure.sessions > 1 else ""
     return f"{rounds}{word}" + (f" with {runs} runs each" if runs != "1" else "") + sessions
 
 

@@ -38,9 +38,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
         ),
         "Intervals": (
             "95\u202f% CIs that hold for all comparisons of this record together, and allow for changes "
-            f"of the machine during the record: each is that of the test{_levels(data)}, united with a "
-            "jackknife of six batches of rounds. Ends are rounded outward. The ratio need not be in the "
-            "middle."
+            f"of the machine during the record: each is that of the test{_levels(data)}, united with "
+            f"{_variation(data)}. Ends are rounded outward. The ratio need not be in the middle."
         ),
         "Unstable": (
             "the ratio changed during the record: an exact test of three pairs of phases, at 1\u202f% for "
@@ -59,6 +58,19 @@ def build(data: ReportData) -> tuple[Block, ...]:
     }
     stated = ((name, capital(text)) for name, text in facts.items() if text)
     return (Facts(tuple(stated)),)
+
+
+def _variation(data: ReportData) -> str:
+    """Return the interval that contains the variation during the record."""
+    looks, comparisons = data.judgement.looks, data.judgement.comparisons
+    levels = sorted(
+        looks.session_level(c.sessions.count, c.look) for c in comparisons if c.sessions is not None
+    )
+    if not levels:
+        return "a jackknife of six batches of rounds"
+    ends = dict.fromkeys((levels[0], levels[-1]))
+    span = " to ".join(format_percent(level, digits=3) for level in ends)
+    return f"that of the means of the sessions, with a level of {span}"
 
 
 def _levels(data: ReportData) -> str:

@@ -10,6 +10,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import fixed, show_comparison, show_ratio
+from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun
 from bench_framework.units import counted
 
@@ -25,19 +26,26 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if not rows:
         return ()
     measure = data.plan.measure
-    count = counted(measure.sessions, "session")
+    count, rounds = counted(data.sessions, "session"), counted(measure.session_rounds, "round")
     caption = (
-        f"Ratios in {count} of {counted(measure.session_rounds, 'round')}. Each session began with new copies of "
+        f"Ratios in {count} of {rounds}{_end(data)} Each session began with new copies of "
         "programs and generated inputs and its own warm-up. Intervals include the variation between sessions. The "
         f"reference is {data.plan.variant(data.plan.baseline_id).label} unless the row names another one."
     )
-    legend = (
+    legend: tuple[str, ...] = (
         "Another session: 95\u202f% prediction interval for a session of the same length on this machine.",
         (
             "Differ: the ratio changed between sessions, by an exact test at 1\u202f% for all comparisons "
             "together, and by more than the margin."
         ),
     )
+    if any(look.dropped for look in data.looks):
+        legend += (
+            (
+                "A configuration whose comparisons are all conclusive is measured in every fourth round "
+                "of later sessions."
+            ),
+        )
     columns = (
         Column("Comparison", prose=True),
         Column("Metric"),
@@ -47,6 +55,16 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Differ"),
     )
     return (Table("sessions-table", caption, columns, rows, legend),)
+
+
+def _end(data: ReportData) -> str:
+    """Return how a range of sessions was planned and the reason why it ended, after their number."""
+    measure = data.plan.measure
+    if measure.sessions_min is None:
+        return "."
+    ends = dict.fromkeys(phrase(look.reason) for look in data.looks if look.stopped)
+    planned = f" ({measure.sessions_min} to {measure.sessions} were planned)."
+    return f"{planned} Measuring ended because {'; '.join(ends)}." if ends else planned
 
 
 def _rows(data: ReportData) -> Iterator[Row]:

@@ -15,6 +15,7 @@ from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.scenario.schema.types import (
     MAX_ROUNDS,
+    MAX_SESSIONS,
     ONE_OF,
     ByShape,
     CacheName,
@@ -62,6 +63,29 @@ class Rounds(Part):
         return self
 
 
+class Sessions(Part):
+    """Smallest and largest number of sessions, or one number for exactly so many."""
+
+    model_config = also_as(type="integer", minimum=1, maximum=MAX_SESSIONS)
+
+    min: SessionCount = 2
+    """Sessions before the first interim analysis, at least 2."""
+    max: SessionCount
+    """Sessions after which measuring stops in any case."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: Any) -> Any:
+        return {"min": value, "max": value} if isinstance(value, Scalar) else value
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        crossed = self.min > self.max
+        refuse(crossed, "BC108.sessions-min-above-max", "min", min=self.min, max=self.max)
+        refuse(self.min == 1 < self.max, "BC108.one-session-of-several", "min", max=self.max)
+        return self
+
+
 class Precision(Part):
     """Stopping rule: stop when all confidence intervals are narrow enough."""
 
@@ -84,9 +108,10 @@ class Measure(Part):
     budget: Duration | None = None
     """Wall-clock time after which no further round starts. Default: `5m` without `rounds.max`,
     otherwise none."""
-    sessions: SessionCount = 1
+    sessions: Sessions = Field(default_factory=lambda: Sessions.model_construct(min=1, max=1))
     """Number of sessions. Each one has fresh copies of programs and generated inputs and its own warm-up.
-    Intervals then include the variation between sessions. `3` is the smallest useful number."""
+    Intervals then include the variation between sessions. `3` is the smallest useful number. With a
+    range such as `{min: 2, max: 6}`, measuring ends when every comparison is conclusive."""
     every: Duration | None = None
     """Least time between the starts of two sessions, such as `30m`. Default: no pause."""
     warmup: WarmupCount = 2
@@ -111,11 +136,13 @@ class Measure(Part):
         fixed = self.until == "rounds"
         refuse(fixed and self.strategy == "race", "BC108.race-without-interim-analyses", "strategy")
         refuse(fixed and self.rounds.max is None, "BC108.until-without-rounds", "until")
-        if self.sessions > 1:
+        if self.sessions.max > 1:
             refuse(self.strategy == "race", "BC108.sessions-of-race", "sessions")
             precise = isinstance(self.until, Precision)
             refuse(precise, "BC108.sessions-until-precision", "sessions")
             refuse(self.rounds.max == 1, "BC108.session-too-short", "rounds")
+            several = self.sessions.min < self.sessions.max
+            refuse(fixed and several, "BC108.sessions-until-rounds", "sessions")
         alone = self.every is not None and "sessions" not in self.model_fields_set
         refuse_unused(alone, "every", "has an effect only with `sessions`")
         return self

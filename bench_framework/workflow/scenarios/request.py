@@ -64,7 +64,7 @@ class Request(RequestOptions):
         """
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
         given = {"budget": self.budget, "sessions": self.sessions, "every": self.every}
-        measure = {key: whole_number(text) for key, text in given.items() if text is not None}
+        measure = {key: number_or_range(text) for key, text in given.items() if text is not None}
         yield f"measure: {flow(measure)}"
         yield f"answer: {self._answer()}"
         if (codes := self._exit_codes()) is not None:
@@ -163,7 +163,8 @@ def _key_of_option(key: str, message: str) -> str | None:
     """Return the key whose value is that of an option, for a problem in the line of a key."""
     names = ("every", "sessions", "budget")
     if key == "measure":
-        name = next(n for n in names if f"measure.{n}" in message or f"`{n}`" in message)
+        whole = (name for name in names if f"measure.{name}" in message)
+        name = next(whole, None) or next(name for name in names if name in message)
         return f"measure.{name}"
     return key if key in _OPTIONS else None
 
@@ -196,6 +197,14 @@ def flow(value: Any) -> str:
 def whole_number(text: str) -> int | str:
     """Return a text as a number if it is a whole number in decimal digits."""
     return int(text) if text.isascii() and text.isdecimal() else text
+
+
+def number_or_range(text: str) -> int | str | dict[str, int | str]:
+    """Return a text as a whole number, or ``MIN..MAX`` as a range of them, if it is one of these."""
+    low, dots, high = text.partition("..")
+    if not dots:
+        return whole_number(text)
+    return {"min": whole_number(low), "max": whole_number(high)}
 
 
 def program_path(program: str, folder: Path) -> str:

@@ -100,14 +100,18 @@ def forecast_scenario(
     if not plan.measure.by_budget:  # otherwise the warm-up decides
         rounds = math.ceil(min(affordable, plan.measure.rounds_max))
         resolution = time_estimates.resolution(plan, looks, records, rounds)
-    run_s = per_round * (plan.measure.rounds_max + plan.measure.warmups_total)
+    measure = plan.measure
+    run_s = per_round * (measure.rounds_max + measure.warmups_total)
+    limit = measure.time_limit_s
+    if budget is not None and measure.sessions_min is not None:  # so many are measured in any case
+        limit = max(budget, run_s * measure.sessions_min / measure.sessions)
     return Forecast(
         plan=plan,
         looks=looks,
         builds=_builds(plan, records),
         datasets=datasets,
         rounds=rounds,
-        run_s=min(run_s, plan.measure.time_limit_s),
+        run_s=min(run_s, limit),
         basis=basis,
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,16 @@ import pytest
 
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import progress, sessions
+from bench_framework.execution.budget import session_s
+from bench_framework.execution.schedule import Decision, InputProgress, Looker
+from bench_framework.model import race
+from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Dataset, Plan
 from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.run import Block, PreparedInput
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import EventsOf, MakePlan
 
 ARMS = {"a": ["run-a"], "b": ["run-b"]}
@@ -194,3 +201,106 @@ def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
     ):
         pass
     assert caught.value.code == "BC401"
+
+
+RANGE = MeasurePolicy(rounds_min=5, rounds_max=20, sessions=4, sessions_min=2)
+
+
+def all_sessions(fake: Any, record: Record, looker: Looker) -> list[int]:
+    """Measure the sessions of a record that remain, and return their numbers."""
+    numbers = []
+    while not record.contents.complete:
+        numbers.append(sessions.next_session(record.plan, record.contents))
+        fake.measure(record.plan, record, looker)
+    return numbers
+
+
+def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any, plan_of: MakePlan) -> None:
+    plan = plan_of(ARMS, measure=RANGE)
+    record = fake.create(plan)
+    assert looks_of(plan).rounds == (10, 15, 20)
+    assert all_sessions(fake, record, lambda _, index, __: Decision(stop=index == 1)) == [1, 2, 3]
+    assert [(x.index, x.round, x.stopped) for x in record.contents.looks] == [
+        (0, 10, False),
+        (1, 15, True),
+    ]
+
+
+def test_a_finished_configuration_has_few_rounds_in_later_sessions(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
+    record, cell = fake.create(plan), next(c for c in plan.cells if c.label == "b")
+
+    def looker(_: str, index: int, __: int) -> Decision:
+        return Decision(stop=False, idle=(cell.id,) if index == 0 else ())
+
+    assert all_sessions(fake, record, looker) == [1, 2, 3, 4]
+    rounds = [b.round for b in record.contents.blocks if b.cell_id == cell.id and not b.warmup]
+    seed, (here,) = plan.measure.seed, plan.inputs
+    later = [n for n in range(11, 21) if race.includes_finished(seed, here.id, n)]
+    assert rounds == [*range(1, 11), *later]
+    warmups = [b.round for b in record.contents.blocks if b.cell_id == cell.id and b.warmup]
+    assert warmups == [*range(1, 9)]
+
+
+def test_a_range_ends_if_the_budget_has_no_time_for_another_session(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    plan = plan_of(ARMS, measure=replace(RANGE, budget_s=0.001))
+    record = fake.create(plan)
+    never = Decision(stop=False, reason=Reason(ReasonCode.STILL_OPEN, "1 of 2"))
+    assert all_sessions(fake, record, lambda *_: never) == [1, 2]
+    (look,) = record.contents.looks
+    assert (look.index, look.round, look.stopped) == (2, 10, True)
+    assert look.reason is not None
+    assert look.reason.code is ReasonCode.NO_TIME_FOR_SESSION
+    assert "too small for another session, which would take about" in phrase(look.reason)
+
+
+def test_the_time_of_another_session_is_that_of_the_open_configurations(plan_of: MakePlan) -> None:
+    plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
+    (here,), cells = plan.inputs, [cell.id for cell in plan.cells]
+    start = datetime(2026, 3, 2, tzinfo=UTC)
+    blocks = [
+        Block(
+            4 * number + place,
+            number,
+            place,
+            cell,
+            False,
+            "ok",
+            (start + timedelta(seconds=4 * number + place)).isoformat(),
+        )
+        for number in range(1, 11)
+        for place, cell in enumerate(cells[number % 4 :] + cells[: number % 4])
+    ]
+    targets: Any = dict.fromkeys(cells)
+    state = InputProgress(here, targets, cells[0], rounds=10)
+    few = sum(race.includes_finished(plan.measure.seed, here.id, n) for n in range(11, 16))
+    # Four configurations of a second each, in two warm-up rounds and five rounds.
+    assert session_s(plan, blocks, [state], ()) == pytest.approx(4 * 7)
+    assert session_s(plan, blocks, [state], cells[1:3]) == pytest.approx(2 * 7 + 2 * (2 + few))
+    state.finished.add(cells[1])
+    assert session_s(plan, blocks, [state], cells[2:3]) == pytest.approx(2 * 7 + 2 * (2 + few))
+
+
+def test_a_record_that_was_interrupted_before_a_look_takes_it_first(
+    fake: Any, plan_of: MakePlan
+) -> None:
+    """The look may end the record, so that no session is begun and nothing is waited for."""
+    plan = plan_of(ARMS, measure=RANGE)
+    record = fake.create(plan)
+    fake.measure(plan, record)
+
+    def interrupted(*_: object) -> Decision:
+        raise Interrupted("BX130")
+
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record, interrupted)
+    again = Record.open(record.path)
+    assert max(again.contents.rounds.values()) == 10
+    blocks = len(again.contents.blocks)
+    assert all_sessions(fake, again, lambda *_: Decision(stop=True)) == [2]
+    assert len(again.contents.blocks) == blocks
+    assert again.contents.complete

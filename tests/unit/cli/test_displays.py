@@ -158,3 +158,42 @@ def test_each_line_names_its_host_if_there_are_several(capsys: pytest.CaptureFix
     text = capsys.readouterr().err
     assert " rack-7  note   waits\n" in text
     assert "warning[BX320]: rack-7: the baseline drifted" in text
+
+
+def test_pauses_between_sessions_are_not_extrapolated(plan: Plan, clock: Clock) -> None:
+    measure = replace(plan.measure, sessions=2, warmup_rounds=1, rounds_max=20, every_s=100.0)
+    work = Work(replace(plan, measure=measure))
+    for update in a_round(plan, 1, warmup=True):
+        work.take(update)
+    for number in range(1, 11):
+        clock.now += 1
+        for update in a_round(plan, number):
+            work.take(update)
+    assert work.elapsed_s == 10
+    # 11 rounds of a second, and the rest of 100 seconds until the second session.
+    assert work.left_s(work.elapsed_s) == pytest.approx(11 + 100 - 11)
+    for _ in range(3):
+        clock.now += 30
+        work.take(progress.Waiting("session 2 of 2", 30.0))
+    assert work.elapsed_s == 10 + 30  # until the first message
+    clock.now += 5
+    for update in a_round(plan, 2, warmup=True):
+        work.take(update)
+    assert work.elapsed_s == 10 + 30
+    for number in (11, 12):
+        for update in a_round(plan, number):
+            work.take(update)
+    assert work.left_s(13.0) == pytest.approx(8.0)
+
+
+def test_the_length_of_sessions_is_shown_once(
+    plan: Plan, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measure = replace(plan.measure, sessions=4, sessions_min=2, by_budget=True)
+    display = LineDisplay(Console())
+    display.notify(progress.PlanReady(replace(plan, measure=measure)))
+    for _ in range(2):
+        display.notify(progress.LimitKnown(RoundLimit(48)))
+    printed = capsys.readouterr().err
+    assert printed.count("limit") == 1
+    assert "2 to 4 sessions of 12 rounds" in printed

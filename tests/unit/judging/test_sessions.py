@@ -6,10 +6,19 @@ import numpy as np
 import pytest
 from scipy.special import digamma, polygamma
 
-from bench_framework.model.looks import RoundLimit, limit_of_rounds, limited, looks_of
+from bench_framework.compare.samples import Pair
+from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.looks import (
+    RoundLimit,
+    limit_of_rounds,
+    limited,
+    looks_of,
+    session_schedule,
+)
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.reasons import UNSTABLE
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import between_sessions as between
 from bench_framework.stats.instability import examine_sessions
 from bench_framework.stats.intervals import LabelInverter
@@ -171,3 +180,26 @@ def test_a_session_has_as_many_rounds_as_the_comparisons_need(study: type[Study]
     rounds = limit_of_rounds(plan, 0)
     needed = looks_of(plan).needed
     assert rounds == 2 * -(-needed // 2)
+
+
+def test_the_interval_of_a_finished_comparison_has_sessions_of_few_rounds() -> None:
+    rng, range_ = np.random.default_rng(4), (*range(1, 31), *range(33, 91, 4))
+    logs = rng.normal(0, 0.003, (len(range_), 3))
+    logs[:30, 0] += 0.05  # only the first two sessions differ
+    columns = (tuple(map(float, np.exp(column))) for column in logs.T)
+    policy = MeasurePolicy(rounds_max=90, sessions=6, sessions_min=2)
+    rules = Rules(5, 1, 0.05, sessions=session_schedule(policy, 1, 0.05))
+    pair = Pair(range_, *columns)
+    draft = Comparison.unjudged("a", "b", "wall", "headline", Thresholds(0.02, 0.01))
+    early, late = (
+        judge_family([Case(draft, part, examine_looks(part, [30]))], rules)[0]
+        for part in (pair.until(30), pair)
+    )
+    assert early.sessions is not None
+    assert late.sessions is not None
+    assert (early.sessions.count, late.sessions.count) == (2, 6)
+    assert early.shown is not None
+    assert late.shown is not None
+    assert early.shown.ratio == pytest.approx(np.exp(0.05), abs=0.003)
+    assert late.shown.ratio == pytest.approx(np.exp(0.05 / 3), abs=0.003)
+    assert not late.verdict.decided

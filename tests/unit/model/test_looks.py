@@ -1,6 +1,7 @@
 """Tests of the schedule of interim analyses (docs/method.md#interim-analyses)."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,9 @@ from bench_framework.model.looks import (
     limited,
     rounds_needed,
     schedule,
+    session_schedule,
 )
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.workflow.run_options import plan_scenario
 
 SCENARIO = """\
@@ -120,3 +123,31 @@ def test_another_rule_can_need_more_rounds(tmp_path: Path) -> None:
     assert limit_of_rounds(plan, 1.0, lambda p: p.measure.rounds_max > 20) == 21
     assert limit_of_rounds(plan, 1.0, lambda _: False) == 1000
     assert limited(plan, RoundLimit(21)).measure.by_budget is False
+
+
+RANGE = MeasurePolicy(rounds_max=90, sessions=6, sessions_min=2)
+
+
+def test_a_range_of_sessions_has_a_look_after_each_one_that_may_be_the_last() -> None:
+    looks = session_schedule(RANGE, family=2, level=0.05)
+    assert (looks.rounds, looks.session_rounds) == ((30, 45, 60, 75, 90), 15)
+    short = session_schedule(replace(RANGE, rounds_max=18), family=2, level=0.05)
+    assert short.rounds == (9, 12, 15, 18)  # six rounds cannot reach the level
+    last = session_schedule(replace(RANGE, until="rounds"), family=2, level=0.05)
+    assert last.rounds == (90,)
+
+
+def test_the_interval_from_the_sessions_has_little_of_the_error_at_early_looks() -> None:
+    looks = session_schedule(RANGE, family=2, level=0.05)
+    levels = [looks.session_level(sessions, 0) for sessions in range(1, 7)]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[0] == levels[1] == pytest.approx(1 - 0.04 / 27)
+    assert levels[-1] == pytest.approx(0.96)
+    fixed = session_schedule(replace(RANGE, sessions_min=None), family=2, level=0.05)
+    assert fixed.session_level(6, 0) == 0.95
+    # The budget has ended the record after three sessions.
+    assert looks.session_level(3, looks.count - 1) == pytest.approx(0.96)
+
+
+def test_a_record_has_as_many_sessions_as_its_rounds_fill() -> None:
+    assert [RANGE.sessions_in(n) for n in (0, 1, 15, 16, 90, 91)] == [0, 1, 1, 2, 6, 6]

@@ -13,6 +13,7 @@ import pytest
 from report_sample import bare, judged_again, sample, with_sign_change
 from test_metrics_section import with_counts
 
+from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
@@ -21,6 +22,7 @@ from bench_framework.features.record_comparison.section import document as bridg
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
+from bench_framework.model.run import Look
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, SessionRatios, Thresholds, Verdict
 from bench_framework.report import Document, ReportData
@@ -344,3 +346,22 @@ def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
         assert not any(
             "a terabyte" in cell.text for t in tables for row in t.rows for cell in row.cells
         )
+
+
+def test_a_range_of_sessions_says_how_many_were_measured_and_the_reason_of_the_end() -> None:
+    data = with_sessions()
+    measure = replace(data.plan.measure, sessions=5, sessions_min=2, rounds_max=60)
+    here = data.plan.inputs[0].id
+    looks = (
+        Look(here, 0, 24, stopped=False, dropped=(data.plan.cells[1].id,)),
+        Look(here, 1, 36, stopped=True, reason=CONCLUSIVE),
+    )
+    data = replace(data, plan=replace(data.plan, measure=measure), looks=looks)
+    text = section_text(build_document(data), "S35")
+    rounds = max(state.rounds for state in data.judgement.states)
+    assert f"Ratios in {-(-rounds // 12)} sessions of 12 rounds (2 to 5 were planned). " in text
+    assert "Measuring ended because every comparison is conclusive. " in text
+    assert "in every fourth round of later sessions" in text
+    one = section_text(build_document(with_sessions()), "S35")
+    assert "planned" not in one
+    assert "fourth" not in one

@@ -220,3 +220,11 @@ def test_a_record_that_was_removed_is_noticed(measured: Record) -> None:
     shutil.rmtree(measured.path)
     with pytest.raises(MachineError, match="was removed while it was measured"):
         measured.append(lines.Noted(Event("BX1", "x")))
+
+
+def test_a_newer_comparison_with_earlier_records_replaces_the_one_before(record: Record) -> None:
+    """A gate can reopen a record that has one already."""
+    for code, text in (("BX347", "old"), ("BX201", "m"), ("BX347", "new")):
+        record.append(lines.Noted(Event(code, text)))
+    assert [e.message for e in record.contents.events] == ["m", "new"]
+    assert [e.message for e in read_journal(journal_of(record)).events] == ["m", "new"]

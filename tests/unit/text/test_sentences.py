@@ -579,6 +579,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "total": 8,
                 "control": "passed",
                 "sessions": 3,
+                "fewest_sessions": one_of(3, 2),
                 "another": one_of(0.042, None),
             },
         ),

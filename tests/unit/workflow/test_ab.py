@@ -251,3 +251,28 @@ def test_each_verdict_is_one_sentence() -> None:
     assert line_of(plan, compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)).startswith(
         "`./new` vs `./old [1, 2]` is inconclusive: +2 % (95 % CI −5 to +9 %); this comparison could only"
     )
+
+
+def test_sessions_are_a_number_or_a_range() -> None:
+    def sessions(text: str) -> tuple[int, int | None, str]:
+        measure = plan_of("./old", "./new", sessions=text).measure
+        return measure.sessions, measure.sessions_min, measure.sessions_text
+
+    assert sessions("3") == (3, None, "3 sessions")
+    assert sessions("3..3") == (3, None, "3 sessions")
+    assert sessions("2..6") == (6, 2, "2 to 6 sessions")
+
+
+@pytest.mark.parametrize(
+    ("sessions", "problem"),
+    [
+        ("1..3", "a range of sessions begins with 2"),
+        ("6..2", "`sessions.min` is 6 and `sessions.max` is 2"),
+        ("2..", "--sessions must be a whole number of at least 1"),
+        ("x", "--sessions must be a whole number of at least 1"),
+    ],
+)
+def test_other_sessions_are_an_error_that_names_the_option(sessions: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem) as caught:
+        plan_of("./old", "./new", sessions=sessions)
+    assert "--sessions" in caught.value.message
