@@ -1,4 +1,4 @@
-"""Bar plots: rates with the bounds derived from them, and contributions of changes (waterfall)."""
+"""Rates with the bounds derived from them, and contributions of changes (waterfall)."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,7 @@ from typing import Final
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, Scale, frame
-from bench_framework.report.charts.forest import kept_ticks
+from bench_framework.report.charts import Axes, Palette, Scale, direction, frame
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import shortest, size_unit
 
@@ -27,7 +26,7 @@ MOST_LABEL: Final = 32
 
 
 def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -> Figure | None:
-    """Return one bar per rate, in the order and with the texts of the table, if there are two."""
+    """Return one mark per rate, in the order and with the texts of the table, if there are two."""
     rates = [(row, row.value) for row in rows if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
@@ -53,9 +52,10 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw bars: filled if measured, outlined if derived. Lines are intervals.
+    """Draw marks: filled if measured, hollow or outlined if derived. Lines are intervals.
 
-    The axis begins at zero. It is logarithmic if the rates span more than one decade.
+    The marks are bars on an axis that begins at zero. If the rates span more than one decade, the
+    axis is logarithmic, and the marks are dots: a bar on it would have no meaning.
     """
     left, right = _span(figure)
     most = max(max(p.x, p.x_hi or p.x) for p in figure.points) * 1.04
@@ -70,8 +70,11 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     ticks = frame.nice_steps(lo, most, 6) if log else frame.nice_rates(most)
     _axis(ax, figure, colours, at, ticks, origin=0)
     for point, y in _rows(figure):
-        colour = colours["series-1" if point.strong else "muted"]
-        _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
+        colour = colours["ink" if point.strong else "muted"]
+        if log:
+            _dot(ax, at(point.x), y, colour, colours["ground"], filled=point.strong)
+        else:
+            _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
         frame.interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
         _texts(ax, figure, point, y, colours, colours["ink"])
 
@@ -79,26 +82,24 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a bar with its interval from the start of a step (`y`) to its end (`y` × `x`).
 
-    The axis is logarithmic. The `strong` point is the whole. A point without a verdict is the
-    remaining interaction and is hatched. With the mark ``alone``, each change is a dot, and the
-    interaction is a hollow dot.
+    The axis is linear. A point without a verdict is the remaining interaction and is hatched. With
+    the mark ``alone``, each change is a dot, and the interaction is a hollow dot.
     """
     left, right = _span(figure)
     ends = [end for p in figure.points for end in _ends(p)] + [1.0]
-    lo, hi = min(ends) * 0.97, max(ends) * 1.03
-    scale = (right - left) / math.log2(hi / lo)
+    room = 0.04 * (max(ends) - min(ends)) or 0.1
+    lo, hi = max(0.0, min(ends) - room), max(ends) + room
+    scale = (right - left) / (hi - lo)
 
     def at(ratio: float) -> float:
-        return left + math.log2(min(max(ratio, lo), hi) / lo) * scale
+        return left + (min(max(ratio, lo), hi) - lo) * scale
 
-    _axis(ax, figure, colours, at, kept_ticks(lo, hi, right - left), origin=1)
+    _axis(ax, figure, colours, at, frame.nice_between(lo, hi, 6), origin=1)
     dots = bool(figure.mark("alone"))
     for point, y in _rows(figure):
-        colour = colours[VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")]
+        colour = colours[direction(point.verdict).token]
         if dots:
-            face = colour if point.verdict is not None else colours["ground"]
-            style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
-            frame.marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
+            _dot(ax, at(point.x), y, colour, colours["ground"], filled=point.verdict is not None)
         else:
             span = (at(point.y), at(point.y * point.x))
             hatch = "" if point.verdict else "////"
@@ -159,6 +160,12 @@ def _ends(point: Point) -> tuple[float, ...]:
     """Return the start and the end of a bar, and its interval."""
     factors = (1.0, point.x, point.x_lo or point.x, point.x_hi or point.x)
     return tuple(point.y * factor for factor in factors if math.isfinite(factor) and factor > 0)
+
+
+def _dot(ax: Axes, x: float, y: float, colour: str, ground: str, *, filled: bool) -> None:
+    face = colour if filled else ground
+    style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
+    frame.marks(ax, [(x, y)], "o", zorder=4, **style)
 
 
 def _bar(

@@ -7,19 +7,18 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
-from bench_framework.report.charts.forest import forest
 from bench_framework.report.charts.grid import grid
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table, metric_name, order
 from bench_framework.report.main_table import (
     by_input_table,
-    in_report,
     main_table,
     plain_interval,
     revision_cells,
     revision_table,
 )
+from bench_framework.report.sections.figure import answer_figure, measured_inputs, result_input
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.sections.summary import leading_input
 from bench_framework.report.table_cells import finding
@@ -37,38 +36,28 @@ LEGEND: Final = (
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return plot and table of the input that the summary is about, and a table of all inputs.
+    """Return figure and table of the input that the summary is about, and a table of all inputs.
 
-    For two revisions, return plot and table of all configurations.
+    For two revisions, return figure and table of all configurations.
     """
     item = result_input(data)
     if item is None:
         return ()
     others = None
     if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
-        table, cells = revision_table(data, changed)
-        name, base = "results", data.plan.revisions.names[0]
+        table, _ = revision_table(data, changed)
     else:
-        name = f"results-{data.plan.inputs.index(item) + 1}"
-        table, cells = main_table(data, item, name), in_report(data, data.arms(item.id))
-        base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
-        others = by_input_table(data, item, "results") if len(_measured(data)) > 1 else None
-    blocks = (forest(data, cells, name, table, base), table, others)
+        table = main_table(data, item, f"results-{data.plan.inputs.index(item) + 1}")
+        others = by_input_table(data, item, "results") if len(measured_inputs(data)) > 1 else None
+    blocks = (answer_figure(data), table, others)
     return tuple(block for block in blocks if block is not None)
-
-
-def result_input(data: ReportData) -> Input | None:
-    """Return the input that the report shows: that of the summary, or `None` without figures."""
-    measured = _measured(data)
-    leading = leading_input(data)
-    return leading if leading in measured else measured[-1] if measured else None
 
 
 def in_full(data: ReportData) -> tuple[Block, ...]:
     """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
 
     def parts(item: Input, name: str) -> Iterator[Block | None]:
-        if item in _measured(data):
+        if item in measured_inputs(data):
             table = headline_table(data, item, name)
             yield table
             # Without a special answer, the summary begins with the claim of its input.
@@ -79,15 +68,11 @@ def in_full(data: ReportData) -> tuple[Block, ...]:
     return per_input(data, "all", parts)
 
 
-def _measured(data: ReportData) -> list[Input]:
-    return [i for i in data.plan.inputs if data.summaries(data.arms(i.id), data.metric)]
-
-
 HEADLINE = SectionKind(
     "S03",
     "results",
     "Results",
-    "a forest plot and a table of time, change and memory",
+    "the figure of the answer, and a table of time, change and memory",
     build,
     "nothing was measured",
     place="report",
