@@ -51,10 +51,10 @@ def in_factors(ratios: Iterable[float]) -> bool:
 def signed(ratio: float) -> str:
     """Return a ratio as a signed percentage with two significant digits: ``−3.7 %``."""
     percent = 100 * (ratio - 1)
-    if not math.isfinite(percent) or abs(percent) < 0.005:  # noqa: PLR2004 -- no digit is left
+    if not math.isfinite(percent) or abs(percent) < 0.05:  # noqa: PLR2004 -- no digit is left
         return f"0{THIN_SPACE}%"
     decimals = max(0, 1 - math.floor(math.log10(abs(percent))))
-    return f"{'+' if percent > 0 else ''}{fixed(percent, min(2, decimals))}{THIN_SPACE}%"
+    return f"{'+' if percent > 0 else ''}{fixed(percent, min(1, decimals))}{THIN_SPACE}%"
 
 
 def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bool = False) -> str:
@@ -70,7 +70,7 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bo
     if factors:
         less, more = change(data.metric, higher=False)
         factor = ratio if ratio >= 1 else 1 / ratio
-        text = f"{significant(factor, 2)}× {more if ratio >= 1 else less}"
+        text = f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
     return f"{mark} {text}"
 
 

@@ -13,6 +13,7 @@ from bench_framework.report.table_cells import CI, titled
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import significant
 from bench_framework.text.words import noun
+from bench_framework.units import counted
 
 MOST_ROWS: Final = 14
 MOST_SPAN: Final = 100.0
@@ -35,7 +36,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     points = tuple(_point(data, cell, pair, unit, factors=factors) for cell, pair in pairs)
     base, head = data.plan.revisions.names
     name = noun(data.metric)
-    more = f" {left_out} smaller changes are in the table of results." if left_out > 0 else ""
+    more = f" The table has {counted(left_out, 'more row')}." if left_out > 0 else ""
     desc = f"Hollow: {base}; filled: {head}; lines: {CI}s; {amounts.grey(data)}.{more}"
     return Figure(
         "answer-figure",
@@ -115,7 +116,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     scale = frame.log_scale(min(ends) / PAD, max(ends) * PAD, (laid.left + 6, laid.right - 6))
     unit = Unit(figure.label("unit"), 1.0)
     ticks = frame.nice_ticks(min(ends) / PAD, max(ends) * PAD, 4 if figure.narrow else 6)
-    rows.draw_axis(ax, laid, scale, [(tick, unit.tick(tick)) for tick in ticks], colours)
+    rows.draw_axis(
+        ax, laid, scale, [(tick, unit.tick(tick)) for tick in ticks], colours, even=False
+    )
     for place in laid.places:
         point = place.point
         colour = colours[direction(point.verdict).token]

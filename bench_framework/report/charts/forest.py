@@ -14,7 +14,7 @@ from bench_framework.report.main_table import change_text, in_times, plain_inter
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import shortest
 from bench_framework.text.words import noun
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.units import MINUS, THIN_SPACE, counted
 
 MOST_ROWS: Final = 10
 LEAST_REACH: Final = 1.3
@@ -50,7 +50,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
-    more = f" {rest} more are in the table of results." if rest > 0 else ""
+    more = f" The table has {counted(rest, 'more row')}." if rest > 0 else ""
     desc = (
         f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; band and "
         f"{amounts.grey(data)}.{more}"
@@ -122,7 +122,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     times = bool(figure.mark("times"))
     ticks = kept_ticks(lo, hi, laid.right - laid.left, times=times)
     labels = [(tick, tick_label(tick, times=times)) for tick in ticks]
-    rows.draw_axis(ax, laid, at, labels, colours)
+    rows.draw_axis(ax, laid, at, labels, colours, even=False)
     if margin := figure.mark("margin"):
         ends = at(max(lo, 1 / (1 + margin))), at(min(hi, 1 + margin))
         band = {"facecolor": colours["band"], "edgecolor": "none", "zorder": -1}

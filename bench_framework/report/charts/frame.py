@@ -77,6 +77,7 @@ def text_lines(
     Lines break at spaces. Only a word that is wider than a line breaks at its punctuation, or else
     at any character. Nothing is left out.
     """
+    text = visible(text)
     fits = all(text_width(word, bold=bold) <= room for word in text.split())
     pieces = _WORD.findall(text) if fits else _PIECE.findall(text)
     lines = [""]
@@ -121,6 +122,12 @@ def log_scale(lo: float, hi: float, ends: tuple[float, float]) -> Scale:
     return lambda value: first + math.log(min(max(value, lo), hi) / lo) * length
 
 
+def linear_scale(lo: float, hi: float, ends: tuple[float, float]) -> Scale:
+    """Return the places of a linear axis between two ends."""
+    first, last = ends
+    return lambda value: first + (min(max(value, lo), hi) - lo) / (hi - lo) * (last - first)
+
+
 def calm(
     ax: Axes, figure: Figure, colours: Palette, *, left: bool = True, titles: str = "xy"
 ) -> None:
@@ -143,9 +150,11 @@ def short(label: str, columns: int) -> str:
 
 
 def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
-    """Return labels cut like `short`, at a place where different labels remain different."""
+    """Return labels that are cut at their end, or at a place where they remain different."""
     names = {label: visible(label) for label in labels}
-    cut = cut_distinct(names.values(), columns)
+    cut = {name: cut_middle(name, columns, head_width=columns - 1) for name in names.values()}
+    if len(set(cut.values())) < len(cut):
+        cut = cut_distinct(names.values(), columns)
     return {label: cut[name] for label, name in names.items()}
 
 

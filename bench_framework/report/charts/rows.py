@@ -4,6 +4,7 @@ A wide drawing has the names on the left. A drawing for phones has name and figu
 Long names and figures wrap; nothing is cut.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -95,7 +96,7 @@ def with_column(figure: Figure) -> Rows:
     width = frame.drawn_width(figure)
     texts = [_wrapped(point, 0.32 * width) for point in figure.points]
     room = max(_text_width(p, t) for p, t in zip(figure.points, texts, strict=True)) + 18
-    left = _name_room(figure, min(MOST_NAME, (1 - LEAST_AXIS) * width - room - 8))
+    left = _name_room(figure, min(MOST_NAME, (1 - LEAST_AXIS) * width - room - 10))
     return _wide(figure, (left, width - room), texts, lambda _: width - room + 14)
 
 
@@ -198,19 +199,42 @@ def _draw_figures(ax: Axes, rows: Rows, place: Place, colours: Palette) -> None:
         frame.words(ax, place_, line, colours["muted"], fontsize=frame.TEXT)
 
 
-def draw_axis(ax: Axes, rows: Rows, at: Scale, ticks: Sequence[Tick], colours: Palette) -> None:
-    """Draw the sheet, and a labelled line for each tick that has room."""
+def draw_axis(
+    ax: Axes,
+    rows: Rows,
+    at: Scale,
+    ticks: Sequence[Tick],
+    colours: Palette,
+    *,
+    even: bool = True,
+) -> None:
+    """Draw the sheet, and a labelled line for each tick that has room; the distances are `even`."""
     frame.sheet(ax, rows.width, rows.height)
-    last = -1e9
+    labels = [(at(value), label, frame.text_width(label, frame.SMALL)) for value, label in ticks]
+    while _crowded(labels):  # of an even axis every second tick stays, of another one what has room
+        labels = labels[::2] if even else _with_room(labels)
     lines: list[Line] = []
-    for value, label in ticks:
-        x, wide = at(value), frame.text_width(label, frame.SMALL)
+    for x, label, wide in labels:
         lines += upright(rows, x)
-        x = min(max(x, wide / 2 + 1), rows.width - wide / 2 - 1)
-        if x - wide / 2 > last + 6:
-            frame.words(ax, (x, rows.top + 10), label, colours["muted"], ha="center")
-            last = x + wide / 2
+        inside = min(max(x, wide / 2 + 1), rows.width - wide / 2 - 1)
+        frame.words(ax, (inside, rows.top + 10), label, colours["muted"], ha="center")
     frame.strokes(ax, lines, colours["rule"], zorder=0)
+
+
+Label = tuple[float, str, float]
+"""Place, text and width."""
+
+
+def _crowded(labels: Sequence[Label]) -> bool:
+    return any(b[0] - a[0] < (a[2] + b[2]) / 2 + 6 for a, b in itertools.pairwise(labels))
+
+
+def _with_room(labels: Sequence[Label]) -> list[Label]:
+    kept: list[Label] = []
+    for label in labels:
+        if not kept or not _crowded([kept[-1], label]):
+            kept.append(label)
+    return kept
 
 
 def upright(rows: Rows, x: float) -> list[Line]:

@@ -1,5 +1,6 @@
 """Line of the main metric over the values of one axis, with a band: the interval of each change."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ BOTTOM: Final = 36.0
 TOP: Final = 22.0
 LABEL: Final = 13.0
 """Height of a label."""
+PARTS: Final = 40
+"""Parts of a line between two marks that a label must not cover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,11 @@ def sweep_of(data: ReportData, item: Input) -> Sweep | None:
     return Sweep(axis, tuple(found))
 
 
+def lowered(label: str) -> str:
+    """Return a label inside a sentence: ``maximum of threads``, but ``CPU``."""
+    return label[:1].lower() + label[1:] if label[1:2].islower() else label
+
+
 def number_of(level: AxisValue) -> float | None:
     """Return the number that the name of a level states, or `None`."""
     if level.size_bytes is not None:
@@ -90,7 +98,7 @@ def sweep(data: ReportData, item: Input) -> Figure | None:
         point, row = _point(data, cell, (number, level.label), base.median, unit, times=times)
         points.append(point)
         rows.append(row)
-    name, axis = noun(data.metric), found.axis.label or found.axis.name
+    name, axis = noun(data.metric), lowered(found.axis.label or found.axis.name)
     where = data.on_input(item, "")
     desc = (
         f"Median {name}{f' on {where}' if where else ''}; changes relative to "
@@ -159,7 +167,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     low = min(min(p.y, p.y_lo or p.y) for p in points)
     high = max(max(p.y, p.y_hi or p.y) for p in points)
     pad = 0.12 * (high - low) or 0.1 * high or 1.0
-    low, high = max(0.0, low - pad), high + pad
+    low, high = max(0.0, low - 1.5 * pad), high + pad
 
     def up(value: float) -> float:
         return BOTTOM + (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
@@ -231,14 +239,20 @@ def _labels(
     """Draw the change above or below each mark: of the extremes and the baseline first."""
     ends = {id(min(points, key=lambda p: p.y)), id(max(points, key=lambda p: p.y))}
     taken = [(x - 6, up(p.y) - 6, x + 6, up(p.y) + 6) for x, p in zip(xs, points, strict=True)]
+    line = list(zip(xs, (up(p.y) for p in points), strict=True))
+    for (x0, y0), (x1, y1) in itertools.pairwise(line):
+        for part in range(PARTS):
+            x, y = (a + (b - a) * part / PARTS for a, b in ((x0, x1), (y0, y1)))
+            taken.append((x - 1, y - 1, x + 1, y + 1))
     pairs = sorted(
         zip(xs, points, strict=True), key=lambda e: (id(e[1]) not in ends, not e[1].baseline)
     )
     for x, p in pairs:
         half = frame.text_width(p.lead, frame.SMALL, bold=True) / 2
-        middle = min(max(x, LEFT + half), width - half - 2)
-        for dy in (LABEL, -LABEL):
-            y = up(p.y) + dy
+        far = LABEL + 6
+        beside = ((0, LABEL), (0, -LABEL), (half + 10, 4), (-half - 10, 4), (0, -far), (0, far))
+        for dx, dy in beside:
+            middle, y = min(max(x + dx, LEFT + half), width - half - 2), up(p.y) + dy
             box = (middle - half, y - LABEL / 2, middle + half, y + LABEL / 2)
             inside = box[1] >= BOTTOM - 2 and box[3] <= HEIGHT
             if inside and not any(frame.overlap(box, other) for other in taken):

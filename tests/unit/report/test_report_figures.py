@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from matplotlib.figure import Figure as Canvas
+from report_sample import HOSTILE
 
 from bench_framework.report import Document, figures
 from bench_framework.report.blocks import Figure, Point, Table
@@ -19,6 +20,8 @@ from bench_framework.report.render.widths import cut_distinct, cut_middle
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_TABLE = Table("t", "c", (), ())
+ANSWERS = {"steps", "shares", "sweep", "dumbbell", "sizes"}
+"""Charts of the first screen that other records have (test_answer_figure.py)."""
 
 
 def contrast(one: str, two: str) -> float:
@@ -84,11 +87,14 @@ def test_no_marker_has_a_clip_path(drawn: dict[str, str]) -> None:
 
 
 def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
-    svg = drawn["results-3-forest"]
+    svg = drawn["answer-figure"]
     assert "<script" not in svg
     labels = [e.text or "" for e in ET.fromstring(svg).iter(f"{SVG}text")]
-    assert any(label.startswith('a"b;$(touch x)') for label in labels)
-    assert "sequential+jemalloc" in labels
+    assert "sequential+system" in labels
+    named = chart("forest", (Point(HOSTILE, 0.9, x_lo=0.88, x_hi=0.92),))
+    root = ET.fromstring(figures.inline(figures.draw(named), named))
+    printed = "".join(e.text or "" for e in root.iter(f"{SVG}text"))
+    assert widths.visible(HOSTILE).replace(" ", "") in printed.replace(" ", "")
 
 
 def test_the_forest_prints_the_text_of_every_point(
@@ -99,7 +105,8 @@ def test_the_forest_prints_the_text_of_every_point(
             continue
         labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
         for point in figure.points:
-            assert point.text in labels
+            assert {point.lead, point.text} - {""} <= set(labels)
+            assert widths.visible(point.label).replace(" ", "") in "".join(labels).replace(" ", "")
 
 
 def test_files_are_light_and_self_contained(document: Document, drawings: dict[str, str]) -> None:
@@ -316,15 +323,19 @@ def test_charts_for_phones_have_a_second_drawing_of_half_the_width(
         assert len(ids) == len(set(ids))
         for point in figure.points if figure.chart == "forest" else ():
             assert text.count(escape(point.text, quote=False)) >= 2
-    assert charts == figures.NARROW
+    assert charts | ANSWERS == figures.NARROW
 
 
-def test_rates_of_more_than_one_decade_have_a_logarithmic_axis() -> None:
+def test_rates_of_more_than_one_decade_are_dots_on_a_logarithmic_axis() -> None:
     figure = chart("bars", (Point("slow", 50.0, text="50"), Point("fast", 30_000.0, text="30000")))
+    near = replace(figure, points=(Point("slow", 50.0), Point("fast", 90.0)))
     ticks = [
         {t.get_text() for t in figures.PLOTS["bars"](f, Canvas().add_subplot()).texts}
-        for f in (figure, replace(figure, points=(Point("slow", 50.0), Point("fast", 90.0))))
+        for f in (figure, near)
     ]
-    assert {"100", "1000", "10000"} <= ticks[0]
-    assert "0" not in ticks[0]
-    assert "0" in ticks[1]
+    assert {"100\u202fx", "1000\u202fx", "10000\u202fx"} <= ticks[0]
+    assert "0\u202fx" not in ticks[0]
+    assert "0\u202fx" in ticks[1]
+    drawings = [figures.draw(f) for f in (figure, near)]
+    assert ["fill-opacity" in svg for svg in drawings] == [False, False]  # derived: no filled bar
+    assert [svg.count("<use") for svg in drawings] == [2, 0]
