@@ -47,7 +47,7 @@ SENTINELS: Final[dict[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """The colour of a direction as a token, and the mark beside it. Colour is never the only sign."""
+    """The colour of a direction as a token, and the mark next to it. Colour is never the only sign."""
 
     token: str
     mark: str
@@ -61,7 +61,7 @@ class Direction:
 LESS: Final = Direction("accent", "▼")
 MORE: Final = Direction("alert", "▲")
 SAME: Final = Direction("muted", "≡")
-UNDECIDED: Final = Direction("muted", "·")
+UNKNOWN: Final = Direction("muted", "·")
 """Also of a difference whose interval reaches into the margin."""
 
 
@@ -75,7 +75,7 @@ def direction(verdict: Verdict | None) -> Direction:
         case Verdict.EQUIVALENT:
             return SAME
         case _:
-            return UNDECIDED
+            return UNKNOWN
 
 
 BADGES: Final[dict[str, str]] = {

@@ -25,20 +25,20 @@ class Unit:
     factor: float
 
     @classmethod
-    def of(cls, data: ReportData, value: float) -> "Unit":
+    def for_metric(cls, data: ReportData, value: float) -> "Unit":
         """Return the unit of the main metric for values near `value`."""
         metric = data.metric
         return cls(*metric_unit(metric, value, data.plan.unit_family, data.own_unit(metric)))
 
     def text(self, value: float) -> str:
         """Return a value with its unit: ``172 ms``."""
-        return self.named(significant(value * self.factor, 3))
+        return self.labelled(significant(value * self.factor, 3))
 
     def tick(self, scaled: float) -> str:
         """Return the label of a tick, whose value has the factor already."""
-        return self.named(shortest(scaled, 4))
+        return self.labelled(shortest(scaled, 4))
 
-    def named(self, number: str) -> str:
+    def labelled(self, number: str) -> str:
         """Return a number with the unit."""
         return f"{number}{THIN_SPACE}{self.name}".rstrip(THIN_SPACE)
 
@@ -76,4 +76,4 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bo
 
 def grey(data: ReportData) -> str:
     """Return what grey means in a figure. Marks and signs explain blue and orange."""
-    return f"grey: within {format_percent(data.margin)}, or not decided"
+    return f"grey: within {format_percent(data.margin)}, or inconclusive"

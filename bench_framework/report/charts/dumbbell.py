@@ -31,7 +31,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     values = [value for _, pair in pairs for value in pair]
     if not values or min(values) <= 0 or max(values) > MOST_SPAN * min(values):
         return None
-    unit = Unit.of(data, pairs[0][1][0])
+    unit = Unit.for_metric(data, pairs[0][1][0])
     factors = amounts.in_factors(new / old for _, (old, new) in pairs)
     points = tuple(_point(data, cell, pair, unit, factors=factors) for cell, pair in pairs)
     base, head = data.plan.revisions.names

@@ -39,7 +39,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     known = [c for c in cells if plain_interval(data.comparison(c.id, data.metric)) is not None]
     if not known:
         return None
-    chosen = shown(data, known, MOST_ROWS - (baseline is not None))
+    chosen = selection(data, known, MOST_ROWS - (baseline is not None))
     compared = [data.comparison(cell.id, data.metric) for cell in chosen]
     times = in_times(compared)
     points = [_point(data, cell, times=times) for cell in chosen]
@@ -60,7 +60,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     return Figure("answer-figure", "forest", name, desc, tuple(points), table, (), marks)
 
 
-def shown(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:
+def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:
     """Return at most `most` configurations: the best ones, then those with the largest effects."""
 
     def rank(cell: PlanCell) -> tuple[bool, float]:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from rich.cells import cell_len
@@ -50,11 +50,6 @@ T = TypeVar("T")
 def drawn_width(figure: Figure) -> float:
     """Return the width of a drawing in units."""
     return NARROW if figure.narrow else WIDTH
-
-
-def text_room(texts: Iterable[str]) -> float:
-    """Return the width of a column of texts in units."""
-    return 12 + UNITS_PER_COLUMN * max(map(cell_len, texts), default=0)
 
 
 def text_width(text: str, size: float = TEXT, *, bold: bool = False) -> float:

@@ -24,7 +24,7 @@ GAP: Final = 7.0
 """Room between a mark, or the bold part of its figures, and what follows."""
 MOST_NAME: Final = 190.0
 """Most room of the names of a wide drawing."""
-MOST_TEXT: Final = 300.0
+MOST_TEXT: Final = 230.0
 """Most room of the figures after a mark."""
 FAINT: Final = 0.5
 STRONG: Final = 0.9
@@ -178,8 +178,8 @@ def draw_texts(ax: Axes, rows: Rows, colours: Palette) -> None:
 
 def _head(rows: Rows, place: Place) -> float:
     """Return the height of the first line above the mark of a drawing for phones."""
-    beside = place.begin > rows.left
-    lines = len(place.name) + (0 if beside else len(place.text))
+    one_line = place.begin > rows.left
+    lines = len(place.name) + (0 if one_line else len(place.text))
     return place.y + BAR + 3 + LINE * (lines - 0.5)
 
 
@@ -230,11 +230,11 @@ def _crowded(labels: Sequence[Label]) -> bool:
 
 
 def _with_room(labels: Sequence[Label]) -> list[Label]:
-    kept: list[Label] = []
+    with_space: list[Label] = []
     for label in labels:
-        if not kept or not _crowded([kept[-1], label]):
-            kept.append(label)
-    return kept
+        if not with_space or not _crowded([with_space[-1], label]):
+            with_space.append(label)
+    return with_space
 
 
 def upright(rows: Rows, x: float) -> list[Line]:

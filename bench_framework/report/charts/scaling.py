@@ -6,7 +6,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import SERIES, Axes, Palette, frame
+from bench_framework.report.charts import Axes, Palette, direction, frame
 
 BOTTOM: Final = 46.0
 TALL: Final = 246.0
@@ -49,7 +49,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
     frame.marks(left, line, ":", color=colours["muted"], linewidth=1)
     for name, points in series.items():
-        colour, marker = _style(name, labels, colours)
+        colour, marker = _style(points, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
     times, speeds = [p.y for p in every], [p.x / p.y for p in every]
@@ -67,7 +67,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     names = frame.shorts(labels, 13 if figure.narrow else 27)
     muted, style = colours["muted"], {"transform": right.transAxes}
     for name, place in zip(labels, places, strict=True):
-        colour, _ = _style(name, labels, colours)
+        colour, _ = _style(series[name], labels, colours)
         exponents = " · ".join(p.text for p in series[name] if p.text)
         y = place / TALL
         frame.words(right, (1.04, y), names[name], colour, va="bottom", **style)
@@ -101,11 +101,12 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     return ticks, [frame.short(label_of[size], MOST_TICK) for size in ticks]
 
 
-def _style(name: str, labels: list[str], colours: Palette) -> tuple[str, str]:
-    if name not in labels:
+def _style(points: list[Point], labels: list[str], colours: Palette) -> tuple[str, str]:
+    """Return the colour of the direction, and a marker that differs from those of other lines."""
+    if (name := points[0].series) not in labels:
         return colours["rule"], ""
-    index = labels.index(name)
-    return colours[SERIES[index % len(SERIES)]], MARKERS[index % len(MARKERS)]
+    token = "ink" if points[0].baseline else direction(points[0].verdict).token
+    return colours[token], MARKERS[labels.index(name) % len(MARKERS)]
 
 
 def _line(

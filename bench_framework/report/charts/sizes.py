@@ -53,7 +53,7 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
     if base is None or base.median <= 0:
         return None
     # The unit of a time changes along the axis. Other values have one unit.
-    unit, elapsed = Unit.of(data, base.median), Unit.of(data, 1.0).name == "s"
+    unit, elapsed = Unit.for_metric(data, base.median), Unit.for_metric(data, 1.0).name == "s"
     points = tuple(
         replace(point, y=point.y * (1.0 if elapsed else unit.factor))
         for variant in variants
@@ -81,13 +81,13 @@ def _values(
     data: ReportData, variant: Variant, inputs: Sequence[tuple[int, Input]]
 ) -> dict[str, float]:
     """Return the values of a variant that was measured, by input."""
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for _, item in inputs:
         for cell in data.measured(item.id):
             summary = data.summary(cell.id, data.metric)
             if cell.variant_id == variant.id and cell.role is not Role.BOUND and summary:
-                found[item.id] = value_by_ratio(data, cell) or summary.median
-    return found
+                values[item.id] = value_by_ratio(data, cell) or summary.median
+    return values
 
 
 def _points(
@@ -100,12 +100,12 @@ def _points(
     verdict = comparison.verdict if comparison is not None else None
     lead = ""
     if comparison is not None and comparison.shown is not None:
-        shown = comparison.shown
-        ratio = 1 / shown.ratio if data.higher(data.metric) else shown.ratio
+        change = comparison.shown
+        ratio = 1 / change.ratio if data.higher(data.metric) else change.ratio
         known = (data.comparison(c.id, data.metric) for c in data.arms(leading.id))
         lead = amounts.lead(data, ratio, verdict, factors=in_times(known))
     value = values.get(leading.id)
-    text = Unit.of(data, value).text(value) if value is not None else ""
+    text = Unit.for_metric(data, value).text(value) if value is not None else ""
     return [
         Point(
             item.label,

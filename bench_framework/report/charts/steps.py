@@ -39,15 +39,15 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     start = data.summary(ladder.start_cell_id, data.metric) if ladder else None
     if ladder is None or start is None or start.median <= 0:
         return None
-    shown = [step.contrast.shown for step in ladder.steps]
-    if any(i is None or not i.bounded for i in shown):
+    intervals = [step.contrast.shown for step in ladder.steps]
+    if any(i is None or not i.bounded for i in intervals):
         return None
-    unit = Unit.of(data, start.median)
-    factors = amounts.in_factors(i.ratio for i in shown if i is not None)
+    unit = Unit.for_metric(data, start.median)
+    factors = amounts.in_factors(i.ratio for i in intervals if i is not None)
     label, now = data.label(ladder.start_cell_id), start.median
     base = Point(label, now, text=unit.text(now), strong=True, baseline=True)
     points, changes = [base], [("", "")]
-    for step, interval in zip(ladder.steps, shown, strict=True):
+    for step, interval in zip(ladder.steps, intervals, strict=True):
         assert interval is not None
         point = _step(data, step, interval, now, unit, factors=factors)
         points.append(point)
@@ -126,9 +126,9 @@ def _references(data: ReportData, ladder: Contribution) -> Iterator[PlanCell]:
     rungs = {ladder.start_cell_id, *(step.cell_id for step in ladder.steps)}
     last = data.plan.cell(ladder.end_cell_id or ladder.start_cell_id).variant_id
     others = [c.reference_id for c in data.plan.contrasts if c.variant_id == last]
-    wanted = (*data.plan.further_baselines, *others)
+    references = (*data.plan.further_baselines, *others)
     measured = {c.variant_id: c for c in data.measured(ladder.input_id)}
-    for variant_id in dict.fromkeys(wanted):
+    for variant_id in dict.fromkeys(references):
         cell = measured.get(variant_id)
         if cell is not None and cell.id not in rungs and data.summary(cell.id, data.metric):
             yield cell

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,29 +42,35 @@ class Sweep:
     cells: tuple[tuple[float, AxisValue, PlanCell], ...]
 
 
+def sweeps_of(data: ReportData, item: Input) -> Iterator[Sweep]:
+    """Yield the sweep of each axis with enough numbers, and otherwise the values of the baseline."""
+    baseline = data.baseline_on(item).values
+    for axis in data.plan.axes:
+        levels = {level.name: level for level in axis.values}
+        cells: list[tuple[float, AxisValue, PlanCell]] = []
+        for cell in data.plan.compared_cells(item.id):
+            variant = data.variant_of(cell)
+            rest = {pair for pair in variant.values if pair[0] != axis.name}
+            level = levels.get(dict(variant.values).get(axis.name, ""))
+            number = number_of(level) if level is not None else None
+            # An experiment on a key of `fixed` has the baseline's values.
+            same = rest <= {*baseline} and not (variant.experiment and variant.values == baseline)
+            summary = data.summary(cell.id, data.metric)
+            measured = data.state(cell.id).state == "measured" and summary is not None
+            if level is not None and number is not None and same and measured:
+                cells.append((number, level, cell))
+        cells.sort(key=lambda entry: entry[0])
+        if len({number for number, *_ in cells}) >= FEWEST:
+            yield Sweep(axis, tuple(cells))
+
+
 def sweep_of(data: ReportData, item: Input) -> Sweep | None:
-    """Return the sweep of an input, or `None` if its variants differ in anything else."""
-    cells = data.plan.compared_cells(item.id)
-    values = [dict(data.variant_of(cell).values) for cell in cells]
-    if any(data.variant_of(cell).experiment for cell in cells) or not values:
-        return None
-    differing = {name for v in values for name in v if v[name] != values[0].get(name)}
-    if len(differing) != 1:
-        return None
-    axis = next((a for a in data.plan.axes if a.name in differing), None)
-    levels = {v.name: v for v in axis.values} if axis is not None else {}
-    found: list[tuple[float, AxisValue, PlanCell]] = []
-    for cell, named in zip(cells, values, strict=True):
-        level = levels.get(named[axis.name]) if axis is not None else None
-        number = number_of(level) if level is not None else None
-        if level is None or number is None:
-            return None
-        if data.state(cell.id).state == "measured" and data.summary(cell.id, data.metric):
-            found.append((number, level, cell))
-    if axis is None or len({number for number, *_ in found}) < FEWEST:
-        return None
-    found.sort(key=lambda entry: entry[0])
-    return Sweep(axis, tuple(found))
+    """Return the sweep of all variants of an input, or `None` if they differ in anything else."""
+    every = {cell.id for cell in data.plan.compared_cells(item.id)}
+    refused = {i for i in every if data.state(i).state != "measured"}
+    return next(
+        (s for s in sweeps_of(data, item) if {c.id for *_, c in s.cells} | refused == every), None
+    )
 
 
 def lowered(label: str) -> str:
@@ -85,20 +91,31 @@ def number_of(level: AxisValue) -> float | None:
 
 def sweep(data: ReportData, item: Input) -> Figure | None:
     """Return the line of an input whose variants differ only in a number, else `None`."""
-    found = sweep_of(data, item)
+    line = sweep_of(data, item)
+    return _figure(data, item, line, "answer-figure") if line is not None else None
+
+
+def further_sweeps(data: ReportData, item: Input, name: str) -> Iterator[Figure]:
+    """Yield the lines of those numeric axes of an input that are only a part of the scenario."""
+    answer = sweep_of(data, item)
+    for number, line in enumerate(sweeps_of(data, item), 1):
+        figure = _figure(data, item, line, f"{name}-sweep-{number}") if line != answer else None
+        if figure is not None:
+            yield figure
+
+
+def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure | None:
     baseline = data.plan.baseline_cell(item.id)
     base = data.summary(baseline.id, data.metric) if baseline is not None else None
-    if found is None or base is None or base.median <= 0:
+    if base is None or base.median <= 0:
         return None
-    unit = Unit.of(data, base.median)
-    compared = [data.comparison(cell.id, data.metric) for *_, cell in found.cells]
-    times = in_times(compared)
-    points, rows = [], []
-    for number, level, cell in found.cells:
-        point, row = _point(data, cell, (number, level.label), base.median, unit, times=times)
-        points.append(point)
-        rows.append(row)
-    name, axis = noun(data.metric), lowered(found.axis.label or found.axis.name)
+    unit = Unit.for_metric(data, base.median)
+    times = in_times(data.comparison(cell.id, data.metric) for *_, cell in line.cells)
+    pairs = [
+        _point(data, cell, (number, level.label), base.median, unit, times=times)
+        for number, level, cell in line.cells
+    ]
+    name, axis = noun(data.metric), lowered(line.axis.label or line.axis.name)
     where = data.on_input(item, "")
     desc = (
         f"Median {name}{f' on {where}' if where else ''}; changes relative to "
@@ -109,11 +126,12 @@ def sweep(data: ReportData, item: Input) -> Figure | None:
         Column(titled(capital(name), unit.name), "decimal"),
         Column(f"Change [{CI}]"),
     )
-    caption = f"Data of the figure: {name} by {axis}"
-    table = Table("answer-figure-data", caption, columns, tuple(rows), sortable=False)
-    labels = (("x", axis), ("unit", unit.name))
     title = f"{capital(name)} by {axis}"
-    return Figure("answer-figure", "sweep", title, desc, tuple(points), table, labels)
+    rows = tuple(row for _, row in pairs)
+    table = Table(f"{anchor}-data", f"Data of the figure: {title}", columns, rows, sortable=False)
+    labels = (("x", axis), ("unit", unit.name))
+    points = tuple(point for point, _ in pairs)
+    return Figure(anchor, "sweep", title, desc, points, table, labels)
 
 
 def _point(
@@ -250,8 +268,12 @@ def _labels(
     for x, p in pairs:
         half = frame.text_width(p.lead, frame.SMALL, bold=True) / 2
         far = LABEL + 6
-        beside = ((0, LABEL), (0, -LABEL), (half + 10, 4), (-half - 10, 4), (0, -far), (0, far))
-        for dx, dy in beside:
+        aside = half + 9
+        places = (
+            *((0, LABEL), (0, -LABEL), (aside, 4), (-aside, 4), (aside, 10), (-aside, -10)),
+            *((0, -far), (0, far)),
+        )
+        for dx, dy in places:
             middle, y = min(max(x + dx, LEFT + half), width - half - 2), up(p.y) + dy
             box = (middle - half, y - LABEL / 2, middle + half, y + LABEL / 2)
             inside = box[1] >= BOTTOM - 2 and box[3] <= HEIGHT

@@ -8,6 +8,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.grid import grid
+from bench_framework.report.charts.sweep import further_sweeps
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table, metric_name, order
@@ -54,7 +55,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def in_full(data: ReportData) -> tuple[Block, ...]:
-    """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
+    """Return per input every figure of time, CPU time and memory, and plots of axes."""
 
     def parts(item: Input, name: str) -> Iterator[Block | None]:
         if item in measured_inputs(data):
@@ -64,6 +65,7 @@ def in_full(data: ReportData) -> tuple[Block, ...]:
             stated = item == leading_input(data) and not data.claims("answer")
             yield from finding(None if stated else key_claim(data, item))
             yield grid(data, item, table)
+            yield from further_sweeps(data, item, name)
 
     return per_input(data, "all", parts)
 

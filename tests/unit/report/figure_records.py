@@ -109,14 +109,14 @@ def limit() -> ReportData:
     arms = ("streaming", "generate", "write", "python-loop", "single-buffer")
     example = Study(arms=arms, sizes=(100,), rounds=ROUNDS)
     names = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
-    named = tuple(NamedCell(arm.replace("-", "_"), id_) for arm, id_ in names.items())
+    cells = tuple(NamedCell(arm.replace("-", "_"), id_) for arm, id_ in names.items())
     shares = ("streaming", "python_loop", "single_buffer")
     derived = (
         DerivedRow("limit", "min(rate(generate), rate(write))"),
         *(DerivedRow(f"{name}_share", f"rate({name}) / limit") for name in shares),
     )
     factors = {"generate": 0.1, "write": 0.99, "python-loop": 1.6, "single-buffer": 2.1}
-    return of_study(example, factors, named=named, derived=derived)
+    return of_study(example, factors, named=cells, derived=derived)
 
 
 def ladder(unstable: str = "", *, reference: bool = True) -> ReportData:
@@ -144,6 +144,24 @@ def ladder(unstable: str = "", *, reference: bool = True) -> ReportData:
             factors[unstable] = 0.6 if number <= ROUNDS // 3 else 0.9
         product = math.prod(factors.get(value, 1.0) for value in values.values())
         return 0.18 * product * noise(0.004, *values.values(), where, number)
+
+    return report(example.plan, example.judge(wall))
+
+
+def two_axes() -> ReportData:
+    """Return a record of a numeric axis and of another one, one change at a time."""
+    axes = {"threads": ("1", "2", "4", "8"), "io": ("read", "mmap")}
+    example = Crossed(
+        axes,
+        rounds=ROUNDS,
+        drop=lambda values: values["io"] == "mmap" and values["threads"] != "1",
+        design="one-at-a-time",
+    )
+    times = {"1": 1.0, "2": 0.6, "4": 0.4, "8": 0.41, "mmap": 0.9}
+
+    def wall(values: Mapping[str, str], where: str, number: int) -> float:
+        product = math.prod(times.get(value, 1.0) for value in values.values())
+        return 0.1 * product * noise(0.004, *values.values(), where, number)
 
     return report(example.plan, example.judge(wall))
 

@@ -18,7 +18,7 @@ from bench_framework.report.charts import (
     LESS,
     MORE,
     SAME,
-    UNDECIDED,
+    UNKNOWN,
     amounts,
     direction,
     frame,
@@ -29,7 +29,7 @@ from bench_framework.report.sections import headline
 from bench_framework.report.sections.figure import answer_figure, result_input
 
 SVG = "{http://www.w3.org/2000/svg}"
-SHOWN = 860 / frame.WIDTH
+PIXELS = 860 / frame.WIDTH
 """Pixels per unit on a wide screen (`max-width` of a chart in report.css)."""
 LONG = "A long name of a variant with many words, and-with-one-word-that-has-no-spaces-at-all"
 CHANGES = {5: 1.12, 50: 1.0, 9: 0.88, 30: 1.03, 17: 1.3, 80: 0.99}
@@ -133,7 +133,7 @@ class TestSteps:
         step = all_figures["unstable ladder"].points[3]
         assert step.label == "+ allocator jemalloc"
         assert step.text.endswith("unstable: −40\u202f%, then −10\u202f%")
-        assert direction(step.verdict) == UNDECIDED
+        assert direction(step.verdict) == UNKNOWN
         others = [p for p in all_figures["unstable ladder"].points if p is not step]
         assert not any("unstable" in p.text for p in others)
 
@@ -182,11 +182,11 @@ class TestSweep:
     def test_an_experiment_or_a_second_axis_makes_no_sweep(self) -> None:
         data = records.sweep()
         item = data.plan.inputs[0]
-        found = sweep_of(data, item)
-        assert found is not None
-        assert len(found.cells) == 7
+        line = sweep_of(data, item)
+        assert line is not None
+        assert len(line.cells) == 7
         *others, last = data.plan.variants
-        tried = replace(last, experiment="x")
+        tried = replace(last, values=others[0].values, experiment="x")
         cells = tuple(
             replace(c, variant_id=tried.id) if c.variant_id == last.id else c
             for c in data.plan.cells
@@ -195,6 +195,20 @@ class TestSweep:
         assert sweep_of(replace(data, plan=plan), item) is None
         ladder = records.ladder()
         assert sweep_of(ladder, ladder.plan.inputs[0]) is None
+
+    def test_a_numeric_axis_among_others_has_its_line_in_the_appendix(self) -> None:
+        data = records.two_axes()
+        assert figure_of(data).chart == "forest"
+        (figure,) = (
+            block
+            for block in headline.in_full(data)
+            if isinstance(block, Figure) and block.chart == "sweep"
+        )
+        assert [p.label for p in figure.points] == ["1", "2", "4", "8"]
+        assert figure.points[1].y == pytest.approx(0.6 * figure.points[0].y, rel=0.02)
+        assert figure.anchor == "all-1-sweep-1"
+        whole = records.sweep()
+        assert not [b for b in headline.in_full(whole) if isinstance(b, Figure)]
 
     @pytest.mark.parametrize(
         ("name", "size", "number"),
@@ -280,9 +294,9 @@ class TestIntervals:
 @pytest.mark.parametrize("verdict", Verdict)
 def test_two_colours_of_direction_and_grey(verdict: Verdict) -> None:
     ways = {Verdict.BETTER: LESS, Verdict.WORSE: MORE, Verdict.EQUIVALENT: SAME}
-    assert direction(verdict) == ways.get(verdict, UNDECIDED)
+    assert direction(verdict) == ways.get(verdict, UNKNOWN)
     assert direction(verdict).decided == (verdict in {Verdict.BETTER, Verdict.WORSE})
-    assert len({LESS.mark, MORE.mark, SAME.mark, UNDECIDED.mark}) == 4
+    assert len({LESS.mark, MORE.mark, SAME.mark, UNKNOWN.mark}) == 4
 
 
 def test_nothing_in_a_chart_that_is_not_worse_is_orange(all_figures: dict[str, Figure]) -> None:
@@ -340,7 +354,7 @@ def texts(element: ET.Element, outer: str = "") -> Iterator[tuple[str, frame.Box
 
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("name", RECORDS)
-def test_texts_are_complete_inside_and_apart(
+def test_texts_are_complete_inside_and_separate(
     name: str, narrow: bool, all_figures: dict[str, Figure]
 ) -> None:
     figure = replace(all_figures[name], narrow=narrow)
@@ -369,7 +383,7 @@ def test_eight_rows_fit_on_the_first_screen(all_figures: dict[str, Figure]) -> N
         svg = figures.inline(figures.draw(figure), figure)
         box = re.search(r'viewBox="0 0 720 ([\d.]+)"', svg)
         assert box is not None
-        assert float(box[1]) * SHOWN <= 260
+        assert float(box[1]) * PIXELS <= 260
 
 
 @pytest.mark.parametrize("room", [40.0, 90.0, 400.0])

@@ -91,8 +91,8 @@ def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
     assert "<script" not in svg
     labels = [e.text or "" for e in ET.fromstring(svg).iter(f"{SVG}text")]
     assert "sequential+system" in labels
-    named = chart("forest", (Point(HOSTILE, 0.9, x_lo=0.88, x_hi=0.92),))
-    root = ET.fromstring(figures.inline(figures.draw(named), named))
+    hostile = chart("forest", (Point(HOSTILE, 0.9, x_lo=0.88, x_hi=0.92),))
+    root = ET.fromstring(figures.inline(figures.draw(hostile), hostile))
     printed = "".join(e.text or "" for e in root.iter(f"{SVG}text"))
     assert widths.visible(HOSTILE).replace(" ", "") in printed.replace(" ", "")
 
