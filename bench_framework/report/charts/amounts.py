@@ -1,6 +1,5 @@
 """Values and changes of a figure as text: the unit of a metric, and one scale of changes."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -8,7 +7,13 @@ from typing import Final
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.charts import direction
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import fixed, format_percent, metric_unit, shortest, significant
+from bench_framework.text.numbers import (
+    format_percent,
+    metric_unit,
+    shortest,
+    signed_percent,
+    significant,
+)
 from bench_framework.text.words import change
 from bench_framework.units import THIN_SPACE
 
@@ -48,15 +53,6 @@ def in_factors(ratios: Iterable[float]) -> bool:
     return any(not LEAST_PERCENT <= ratio <= MOST_PERCENT for ratio in ratios)
 
 
-def signed(ratio: float) -> str:
-    """Return a ratio as a signed percentage with two significant digits: ``−3.7 %``."""
-    percent = 100 * (ratio - 1)
-    if not math.isfinite(percent) or abs(percent) < 0.05:  # noqa: PLR2004 -- no digit is left
-        return f"0{THIN_SPACE}%"
-    decimals = max(0, 1 - math.floor(math.log10(abs(percent))))
-    return f"{'+' if percent > 0 else ''}{fixed(percent, min(1, decimals))}{THIN_SPACE}%"
-
-
 def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bool = False) -> str:
     """Return the mark of a verdict and the change: ``▼ −3.7 %``, or ``▼ 2.3× faster``.
 
@@ -66,7 +62,7 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bo
     higher, mark = data.higher(data.metric), direction(verdict).mark
     if higher and verdict is not None and verdict.decided:
         mark = direction(verdict.opposite).mark
-    text = signed(ratio)
+    text = signed_percent(ratio)
     if factors:
         less, more = change(data.metric, higher=False)
         factor = ratio if ratio >= 1 else 1 / ratio

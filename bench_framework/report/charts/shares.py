@@ -10,9 +10,8 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import CI
-from bench_framework.text.numbers import DASH, percent, rate, show_size
+from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
 from bench_framework.text.words import word
-from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 2
 """Fewest shares of a figure."""
@@ -106,7 +105,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     def at(share: float) -> float:
         return laid.left + share / most * (laid.right - laid.left)
 
-    ticks = [(tick, f"{100 * tick:g}{THIN_SPACE}%") for tick in TICKS]
+    ticks = [(tick, format_percent(tick)) for tick in TICKS]
     rows.draw_axis(ax, laid, at, ticks, colours)
     frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)
     for place in laid.places:

@@ -17,7 +17,7 @@ from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import CI, titled
 from bench_framework.text.names import capital, listed
-from bench_framework.text.numbers import significant
+from bench_framework.text.numbers import signed_percent, significant
 from bench_framework.text.words import metric_words, noun
 
 FROM_ZERO: Final = 0.45
@@ -51,7 +51,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
         assert interval is not None
         point = _step(data, step, interval, now, unit, factors=factors)
         points.append(point)
-        changes.append((amounts.signed(interval.ratio), _bounds(interval)))
+        changes.append((signed_percent(interval.ratio), _bounds(interval)))
         now = point.x
     for cell in _references(data, ladder):
         points.append(_reference(data, ladder, cell, now, unit))
@@ -110,7 +110,7 @@ def _unstable(data: ReportData, step: Step) -> str:
     """Return both changes of a step whose ratio changed during the record; else nothing."""
     pair = _pairs(data).get((step.cell_id or "", step.ref_cell_id or ""))
     if pair is not None and pair.phases is not None:
-        first, rest = (amounts.signed(i.ratio) for i in (pair.phases.first, pair.phases.rest))
+        first, rest = (signed_percent(i.ratio) for i in (pair.phases.first, pair.phases.rest))
         return f"unstable: {first}, then {rest}"
     reason = step.contrast.reason
     return "unstable" if reason is not None and reason.code is ReasonCode.UNSTABLE else ""
@@ -178,7 +178,7 @@ def _axis_begin(least: float, most: float) -> float:
 
 
 def _bounds(interval: Interval) -> str:
-    lo, hi = amounts.signed(interval.lo), amounts.signed(interval.hi)
+    lo, hi = signed_percent(interval.lo), signed_percent(interval.hi)
     return f"[{lo}, {hi}]"
 
 

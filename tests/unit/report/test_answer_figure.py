@@ -311,14 +311,6 @@ def test_nothing_in_a_chart_that_is_not_worse_is_orange(all_figures: dict[str, F
 
 
 @pytest.mark.parametrize(
-    ("ratio", "text"),
-    [(0.963, "−3.7"), (1.2201, "+22"), (0.9999, "0"), (1.0042, "+0.4"), (1.996, "+100")],
-)
-def test_changes_have_two_significant_digits(ratio: float, text: str) -> None:
-    assert amounts.signed(ratio) == f"{text}\u202f%"
-
-
-@pytest.mark.parametrize(
     ("ratios", "factors"), [((0.51, 1.9), False), ((0.49, 1.0), True), ((1.0, 2.1), True)]
 )
 def test_one_scale_of_changes_per_figure(ratios: tuple[float, ...], factors: bool) -> None:
