@@ -14,7 +14,7 @@ from report_sample import HOSTILE
 from bench_framework.report import Document, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
-from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
+from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
 from bench_framework.report.render import widths
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 
@@ -261,6 +261,42 @@ def test_names_that_differ_are_cut_to_different_names() -> None:
     assert cut_distinct(["a", "b"], 30) == {"a": "a", "b": "b"}
     hopeless = ["x" * 20 + "1" + "y" * 20, "x" * 20 + "2" + "y" * 20]
     assert set(cut_distinct(hopeless, 8).values()) == {"xxxx…yyy"}
+
+
+def test_charts_cut_names_at_the_end_if_they_remain_different() -> None:
+    assert shorts(["tokio-worker-pool", "rayon"], 8) == {
+        "tokio-worker-pool": "tokio-w…",
+        "rayon": "rayon",
+    }
+    cut = shorts(["tokio-worker-pool", "tokio-worker-task"], 8)
+    assert len(set(cut.values())) == 2
+
+
+def test_drift_has_a_line_for_the_baseline_its_copy_and_the_others(
+    document: Document, drawn: dict[str, str]
+) -> None:
+    (figure,) = (f for f in document.figures() if f.chart == "drift")
+    series = figure.by_series()
+    assert set(series) == {"baseline", "its A/A copy", "all others"}
+    assert len(series["baseline"]) == len(series["its A/A copy"])
+    labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
+    assert set(series) <= set(labels)
+    shifted = tuple(replace(p, y=p.y + 20 * (p.series == "baseline")) for p in figure.points)
+    base = tuple(p for p in shifted if p.series == "baseline")
+    assert min(drift.rolling_median(base)[1]) > 15  # the others do not hide its step
+
+
+def test_only_the_front_and_the_baseline_have_a_name_in_the_plot_of_memory() -> None:
+    points = (
+        Point("front", 1.0, 4e6),
+        Point("beaten", 2.0, 9e6),
+        Point("base", 3.0, 8e6, baseline=True),
+        Point("small", 1.6, 2e6),
+    )
+    svg = figures.draw(chart("memory-time", points))
+    texts = {e.text for e in ET.fromstring(svg).iter(f"{SVG}text")}
+    assert {"front", "small", "base"} <= texts
+    assert "beaten" not in texts
 
 
 def test_the_cost_of_cutting_does_not_grow_with_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
