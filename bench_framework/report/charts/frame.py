@@ -39,8 +39,8 @@ _CAPITAL: Final = 0.75
 _FULL_WIDTH: Final = 2
 BOLD: Final = 1.08
 """Width of bold text relative to plain text."""
-_PIECE: Final = re.compile(r"\s+|[^\s\-/_=+,:]*[\-/_=+,:]+|[^\s\-/_=+,:]+")
-_WORD: Final = re.compile(r"\s+|\S+")
+_PIECE: Final = re.compile(r" +|[^ \-/_=+,:]*[\-/_=+,:]+|[^ \-/_=+,:]+")
+_WORD: Final = re.compile(r" +|[^ ]+")
 Box = tuple[float, float, float, float]
 """Left, bottom, right and top."""
 
@@ -73,7 +73,7 @@ def text_lines(
     at any character. Nothing is left out.
     """
     text = visible(text)
-    fits = all(text_width(word, bold=bold) <= room for word in text.split())
+    fits = all(text_width(word, bold=bold) <= room for word in text.split(" "))
     pieces = _WORD.findall(text) if fits else _PIECE.findall(text)
     lines = [""]
     for piece in pieces:

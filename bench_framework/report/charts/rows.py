@@ -24,7 +24,7 @@ GAP: Final = 7.0
 """Room between a mark, or the bold part of its figures, and what follows."""
 MOST_NAME: Final = 190.0
 """Most room of the names of a wide drawing."""
-MOST_TEXT: Final = 230.0
+MOST_TEXT: Final = 265.0
 """Most room of the figures after a mark."""
 FAINT: Final = 0.5
 STRONG: Final = 0.9

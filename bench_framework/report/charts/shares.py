@@ -15,6 +15,7 @@ from bench_framework.text.words import word
 
 FEWEST: Final = 2
 """Fewest shares of a figure."""
+NBSP: Final = "\u00a0"
 TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -49,7 +50,7 @@ def _point(data: ReportData, share: LimitShare) -> Point:
     baseline = data.plan.cell(cell_id).role is Role.BASELINE
     note = "baseline" if baseline else ""
     if verdict is not None and verdict.settled:
-        note = f"{direction(verdict).mark} {word(verdict, data.metric)}"
+        note = f"{direction(verdict).mark}{NBSP}{word(verdict, data.metric)}"
     parts = [_rate(data, share), _memory(data, cell_id), note]
     value = row.value or 0.0
     return Point(

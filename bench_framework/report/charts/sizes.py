@@ -27,7 +27,7 @@ TOP: Final = 8.0
 BOTTOM: Final = 24.0
 LINE: Final = 15.0
 """Distance of the names of two lines."""
-MOST_NAME: Final = 290.0
+MOST_NAME: Final = 315.0
 """Most room of a name and its change at the end of a line."""
 MARKERS: Final = "osD^vPXp"
 PAD: Final = 1.12

@@ -160,7 +160,7 @@ def test_shares_are_those_of_the_limit_with_rate_and_memory(
     streaming, loop, _ = figure.points
     assert streaming.text.endswith("MiB · baseline")
     assert loop.lead == "62\u202f%"
-    assert re.fullmatch(r"12\.\d.MiB/s · [\d.]+.MiB · ▲ slower", loop.text)
+    assert re.fullmatch(r"12\.\d.MiB/s · [\d.]+.MiB · ▲\u00a0slower", loop.text)
 
 
 class TestSweep:

@@ -11,7 +11,8 @@ import pytest
 from matplotlib.figure import Figure as Canvas
 from report_sample import HOSTILE
 
-from bench_framework.report import Document, figures
+from bench_framework.model.verdict import Verdict
+from bench_framework.report import Document, ReportData, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
@@ -284,6 +285,18 @@ def test_drift_has_a_line_for_the_baseline_its_copy_and_the_others(
     shifted = tuple(replace(p, y=p.y + 20 * (p.series == "baseline")) for p in figure.points)
     base = tuple(p for p in shifted if p.series == "baseline")
     assert min(drift.rolling_median(base)[1]) > 15  # the others do not hide its step
+
+
+def test_lines_over_sizes_have_the_colour_of_the_largest_size(
+    document: Document, data: ReportData
+) -> None:
+    (figure,) = (f for f in document.figures() if f.chart == "scaling")
+    largest = {data.label(c.id): c for c in data.arms(data.plan.inputs[-1].id)}
+    for name, points in figure.by_series().items():
+        comparison = data.comparison(largest[name].id, "wall")
+        verdict = comparison.verdict if comparison else None
+        assert {p.verdict for p in points} == {verdict}
+    assert {p.verdict for p in figure.points} >= {None, Verdict.BETTER}
 
 
 def test_only_the_front_and_the_baseline_have_a_name_in_the_plot_of_memory() -> None:
