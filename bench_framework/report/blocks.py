@@ -200,6 +200,8 @@ class Point:
     strong: bool = False
     baseline: bool = False
     series: str = ""
+    lead: str = ""
+    """Words before `text`, in bold and in the colour of the direction: the change."""
 
 
 class Figure(Block, kind="figure"):

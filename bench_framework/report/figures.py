@@ -25,6 +25,7 @@ from bench_framework.report.charts import (
     SENTINELS,
     bars,
     drift,
+    dumbbell,
     forest,
     grid,
     memory_time,
@@ -32,6 +33,10 @@ from bench_framework.report.charts import (
     runs,
     scaling,
     sensors,
+    shares,
+    sizes,
+    steps,
+    sweep,
 )
 from bench_framework.report.render.widths import visible, visible_lines
 
@@ -281,7 +286,12 @@ def _of_extension(target: LazyObject) -> Callable[[Axes, Figure, Mapping[str, st
 
 
 _CORE: Final[Mapping[str, Callable[..., Axes]]] = {
-    "forest": _plot(forest.draw, forest.layout),
+    "steps": _plot(steps.draw),
+    "shares": _plot(shares.draw),
+    "sweep": _plot(sweep.draw),
+    "dumbbell": _plot(dumbbell.draw),
+    "sizes": _plot(sizes.draw),
+    "forest": _plot(forest.draw),
     "scaling": scaling_plot,
     "memory-time": _plot(memory_time.draw, memory_time.layout),
     "drift": _plot(drift.draw, drift.layout),
@@ -299,7 +309,12 @@ PLOTS: Final[Mapping[str, Callable[..., Axes]]] = {
 """The plot function of each kind. A new chart is a file in `charts` and a line in `_CORE`."""
 
 
-NARROW: Final = frozenset({"forest", "scaling", "memory-time", "drift", "waterfall", "bars"})
+NARROW: Final = frozenset(
+    {
+        *("steps", "shares", "sweep", "dumbbell", "sizes", "forest"),
+        *("scaling", "memory-time", "drift", "waterfall", "bars"),
+    }
+)
 """The charts that have a second drawing for phones. The others scroll."""
 
 

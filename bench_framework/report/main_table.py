@@ -79,7 +79,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
-    estimated = any(_by_ratio(data, cell) is not None for cell in in_report(data, arms))
+    estimated = any(value_by_ratio(data, cell) is not None for cell in in_report(data, arms))
     by_ratio = f" {BY_RATIO}" if estimated else ""
     caption = (
         f"{by_variant(data, item)}.{by_ratio} Coloured: the difference is larger than "
@@ -121,16 +121,16 @@ def drawn(comparison: Comparison | None) -> Cell:
 
 
 def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
-    """Return the main metric of a configuration: that of `_by_ratio`, or its median without one."""
+    """Return the main metric of a configuration: that of `value_by_ratio`, or its median without one."""
     if data.state(cell.id).state in REFUSED:
         return Cell(DASH)
-    value = _by_ratio(data, cell)
+    value = value_by_ratio(data, cell)
     if value is None:
         return scale.cell(data.summary(cell.id, data.metric))
     return Cell(f"≈ {scale.text(value)}", value)
 
 
-def _by_ratio(data: ReportData, cell: PlanCell) -> float | None:
+def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
     """Return the median of the baseline × the ratio of a configuration; `None` if it was not compared.
 
     The median of a configuration itself can contradict its ratio: the ratio compares runs of the same

@@ -62,6 +62,8 @@ SIZES: Final = frozenset({PEAK_RSS, "binary_size"})
 """Metrics in bytes."""
 _LEAST_SHOWN: Final = 0.1
 _MILLION: Final = 1e6
+_TENS: Final = 9.95
+"""A percentage from which on no decimal is printed."""
 _MOST_SHOWN: Final = 100_000
 
 
@@ -124,6 +126,17 @@ def signed_change(ratio: Decimal, decimals: int) -> str:
     """Return the change of a ratio from 1 in percent: ``+3.2`` for 1.032 with 3 decimals."""
     change = (ratio - 1) * 100
     return f"{'+' if change > 0 else ''}{fixed(change, decimals - 2)}"
+
+
+def signed_percent(ratio: float) -> str:
+    """Return a ratio as a signed change with two digits, at most one decimal: ``−3.7 %``, ``+22 %``."""
+    percentage = 100 * (ratio - 1)
+    if not math.isfinite(percentage):
+        return INFINITY
+    text = fixed(percentage, 1 if abs(percentage) < _TENS else 0)
+    if not text.strip(f"{MINUS}0."):
+        return f"0{THIN_SPACE}%"
+    return f"{'+' if percentage > 0 else ''}{text}{THIN_SPACE}%"
 
 
 def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool) -> IntervalText:

@@ -216,7 +216,7 @@ def test_on_a_phone_results_and_plot_fit_without_scrolling(
             box = cell.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= 375
-        plot = page.locator("#results-3-forest svg:visible")
+        plot = page.locator("#answer-figure svg:visible")
         assert plot.get_attribute("class") == "narrow"
         assert plot.bounding_box()["x"] + plot.bounding_box()["width"] <= 375
 

@@ -51,4 +51,4 @@ def test_the_lines_of_the_page_have_results(
         else:
             assert len(getattr(result, "data", result)) if hasattr(result, "__len__") else result
     assert sorted(set(names["both"]["record"])) == ["after", "before"]
-    assert (tmp_path / "forest.svg").is_file()
+    assert (tmp_path / "answer.svg").is_file()

@@ -18,7 +18,7 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
-from bench_framework.report.charts import Axes, Palette, frame
+from bench_framework.report.charts import LESS, MORE, Axes, Palette, frame
 from bench_framework.report.table_cells import titled
 from bench_framework.text.numbers import (
     DASH,
@@ -266,9 +266,7 @@ def _draw_row(
 
     step = -(-len(places) // MOST_DOTS)
     dots = [(x, at(p.y)) for x, p in places[::step] if p.y_lo is not None]
-    frame.marks(
-        ax, dots, "o", color=colours["series-1"], markersize=3, alpha=0.55, linestyle="none"
-    )
+    frame.marks(ax, dots, "o", color=colours["muted"], markersize=3, alpha=0.55, linestyle="none")
     rings = [(x, at(p.y)) for x, p in places if p.y_lo is None]
     ring = {"markerfacecolor": "none", "markeredgecolor": colours["muted"]}
     frame.marks(ax, rings, "o", markersize=5, linestyle="none", **ring)
@@ -277,7 +275,7 @@ def _draw_row(
         if p.y_lo is None:
             continue
         if p.text and line:
-            colour = colours["series-2" if p.strong else "series-1"]
+            colour = colours[(MORE if p.strong else LESS).token]
             frame.strokes(ax, [line], colours["ink"], 1.6)
             frame.strokes(ax, [[(x, base + 2), (x, base + ROW - 4)]], colour, 1.0, linestyle=":")
             frame.words(ax, (x - 4, base + ROW - 9), p.text, colour, ha="right")

@@ -22,7 +22,8 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE, figure_and_tables
+from bench_framework.report.sections.figure import answer_figure
+from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.sections.memory import MEMORY
 from bench_framework.store.harnesses import readers
@@ -70,7 +71,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     """Return the document of a set. If codes are given, it has only these sections."""
     main = HEADLINE.section(data)
     first, *rest = map(sentence, (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits")))
-    figure, _ = figure_and_tables(data)
+    figure = answer_figure(data)
     lead = blocks.Paragraph((first,), lead=True)
     lines = (lead, *([figure] if figure else []), blocks.Bullets(tuple(rest)))
     answer = Section("S02", "answer", "Answer", lines, terminal="all")

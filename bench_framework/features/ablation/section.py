@@ -198,10 +198,10 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
         f"{table.anchor}-plot",
         "waterfall",
         title,
-        desc,
+        f"Ratios to the start; below 1 is {less}. {desc}",
         tuple(points),
         table,
-        (("x", f"ratio to the start; below 1 is {less}"),),
+        (),
         () if cumulative else (("alone", 1.0),),
         with_table=True,
     )

@@ -21,7 +21,7 @@ from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import INTERVAL, change_text, drawn, in_times, plain_interval
-from bench_framework.report.sections.headline import result_input
+from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
     CI,

@@ -145,6 +145,8 @@ def _figure(
         (s.variant_id, s.from_input_id): show_plain(s.exponent, s.lo, s.hi).estimate
         for s in exponents
     }
+    largest = {c.variant_id: c.id for c in data.arms(inputs[-1].id)}
+    verdicts = {v: c.verdict for v, i in largest.items() if (c := data.comparison(i, data.metric))}
     points = tuple(
         Point(
             data.input_name(item),
@@ -152,6 +154,7 @@ def _figure(
             summary.median,
             y_lo=summary.lo,
             y_hi=summary.hi,
+            verdict=verdicts.get(variant.id),
             text=texts.get((variant.id, item.id), ""),
             baseline=data.is_baseline(variant.id),
             series=variant.label,
@@ -163,7 +166,7 @@ def _figure(
     desc = (
         "Left: time by input size, both axes logarithmic, with the exponents between neighbouring "
         "sizes; the dotted line has exponent 1. Right: throughput by input size; a horizontal line "
-        "is linear scaling."
+        "is linear scaling. Blue: better than the baseline on the largest input; orange: worse."
     )
     return Figure(
         "scaling-plot",

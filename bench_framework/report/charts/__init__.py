@@ -9,7 +9,10 @@ vision deficiency.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
+
+from bench_framework.model.verdict import Verdict
 
 Axes = Any
 """A matplotlib Axes. The type is `Any`, because only ``report.figures`` may import matplotlib."""
@@ -41,22 +44,47 @@ SENTINELS: Final[dict[str, str]] = {
 }
 """Sentinel colour of each token in the drawing. No chart uses these colours directly."""
 
-VERDICT_TOKENS: Final[dict[str, str]] = dict.fromkeys(
-    ("better", "better-size-uncertain", "equivalent", "worse-size-uncertain", "worse"), "accent"
-)
-"""Token of each conclusive verdict code. All other codes are muted."""
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """The colour of a direction as a token, and the mark next to it. Colour is never the only sign."""
+
+    token: str
+    mark: str
+
+    @property
+    def decided(self) -> bool:
+        """Return whether it is less or more: it has a colour that is not grey."""
+        return self in (LESS, MORE)
+
+
+LESS: Final = Direction("accent", "▼")
+MORE: Final = Direction("alert", "▲")
+SAME: Final = Direction("muted", "≡")
+UNKNOWN: Final = Direction("muted", "·")
+"""Also of a difference whose interval reaches into the margin."""
+
+
+def direction(verdict: Verdict | None) -> Direction:
+    """Return the direction of a verdict: the only definition of these colours and marks."""
+    match verdict:
+        case Verdict.BETTER:
+            return LESS
+        case Verdict.WORSE:
+            return MORE
+        case Verdict.EQUIVALENT:
+            return SAME
+        case _:
+            return UNKNOWN
+
+
 BADGES: Final[dict[str, str]] = {
-    "better": "series-1",
-    "better-size-uncertain": "series-1",
-    "equivalent": "series-6",
-    "worse-size-uncertain": "series-2",
-    "worse": "series-2",
-    "failed": "series-3",
-    "other-output": "series-3",
-    "not-comparable": "series-3",
+    **{v.value: direction(v).token for v in Verdict if v.decided or v is Verdict.EQUIVALENT},
+    **dict.fromkeys(("failed", "other-output", "not-comparable"), "series-3"),
 }
 """Token of the background of verdict codes in a table of a notebook, whose page can be light or dark.
 
 The background is the light colour, and the text is white. All other codes have no background.
 """
-SERIES: Final = tuple(token for token in LIGHT if token.startswith("series-"))
+SERIES: Final = ("series-3", "series-4", "series-5", "series-1", "series-2", "series-6")
+"""Colours of series without a direction. Blue and orange, which have one, come late."""

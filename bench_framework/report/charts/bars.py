@@ -1,34 +1,25 @@
-"""Bar plots: rates with the bounds derived from them, and contributions of changes (waterfall)."""
+"""Rates with the bounds derived from them, and contributions of changes (waterfall)."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model.judgement import Derived
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, Scale, frame
-from bench_framework.report.charts.forest import kept_ticks
+from bench_framework.report.charts import Axes, Palette, direction, frame, rows
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import shortest, size_unit
+from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 2
 """Fewest rates of a bar plot."""
-ROW: Final = 26.0
-BAR: Final = 7.0
-"""Half of a bar's height."""
-TOP: Final = 10.0
-BOTTOM: Final = 46.0
-NARROW_ROW: Final = 44.0
-ABOVE: Final = 18.0
-"""Distance of the texts of a narrow drawing above the middle of their bar."""
 DECADE: Final = 10.0
-MOST_LABEL: Final = 32
 
 
-def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -> Figure | None:
-    """Return one bar per rate, in the order and with the texts of the table, if there are two."""
-    rates = [(row, row.value) for row in rows if row.unit == "bytes/s" and row.value is not None]
+def bars(data: ReportData, item: Input, derived: Sequence[Derived], table: Table) -> Figure | None:
+    """Return one mark per rate, in the order and with the texts of the table, if there are two."""
+    rates = [(row, row.value) for row in derived if row.unit == "bytes/s" and row.value is not None]
     if len(rates) < FEWEST:
         return None
     unit, scale = size_unit(min(value for _, value in rates), data.plan.unit_family)
@@ -53,106 +44,62 @@ def bars(data: ReportData, item: Input, rows: Sequence[Derived], table: Table) -
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw bars: filled if measured, outlined if derived. Lines are intervals.
+    """Draw marks: filled if measured, hollow or outlined if derived. Lines are intervals.
 
-    The axis begins at zero. It is logarithmic if the rates span more than one decade.
+    The marks are bars on an axis that begins at zero. If the rates span more than one decade, the
+    axis is logarithmic, and the marks are dots: a bar on it would have no meaning.
     """
-    left, right = _span(figure)
+    laid = rows.with_column(figure)
     most = max(max(p.x, p.x_hi or p.x) for p in figure.points) * 1.04
     least = min(p.x for p in figure.points)
     log = least > 0 and most / least > DECADE
-    lo = least / 1.5
-    scale = (right - left) / (math.log10(most / lo) if log else most)
+    ends = laid.left, laid.right
+    at = frame.log_scale(least / 1.5, most, ends) if log else frame.linear_scale(0.0, most, ends)
+    ticks = frame.nice_steps(least / 1.5, most, 6) if log else frame.nice_rates(most)
+    labels = [(tick, _tick(figure, tick)) for tick in ticks]
+    rows.draw_axis(ax, laid, at, labels, colours, even=not log)
+    for place in laid.places:
+        point = place.point
+        colour = colours["ink" if point.strong else "muted"]
+        if log:
+            _dot(ax, at(point.x), place.y, colour, colours["ground"], filled=point.strong)
+        else:
+            _bar(ax, (laid.left, at(point.x)), place.y, colour, filled=point.strong)
+        frame.interval(ax, point.x_lo, point.x_hi, at, place.y, colours["ink"])
+    rows.draw_texts(ax, laid, colours)
 
-    def at(rate: float) -> float:
-        return left + (math.log10(max(rate, lo) / lo) if log else rate) * scale
 
-    ticks = frame.nice_steps(lo, most, 6) if log else frame.nice_rates(most)
-    _axis(ax, figure, colours, at, ticks, origin=0)
-    for point, y in _rows(figure):
-        colour = colours["series-1" if point.strong else "muted"]
-        _bar(ax, (left, at(point.x)), y, colour, filled=point.strong)
-        frame.interval(ax, point.x_lo, point.x_hi, at, y, colours["ink"])
-        _texts(ax, figure, point, y, colours, colours["ink"])
+def _tick(figure: Figure, tick: float) -> str:
+    return f"{shortest(tick)}{THIN_SPACE}{figure.label('x')}"
 
 
 def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a bar with its interval from the start of a step (`y`) to its end (`y` × `x`).
 
-    The axis is logarithmic. The `strong` point is the whole. A point without a verdict is the
-    remaining interaction and is hatched. With the mark ``alone``, each change is a dot, and the
-    interaction is a hollow dot.
+    The axis is linear. A point without a verdict is the remaining interaction and is hatched. With
+    the mark ``alone``, each change is a dot, and the interaction is a hollow dot.
     """
-    left, right = _span(figure)
+    laid = rows.with_column(figure)
     ends = [end for p in figure.points for end in _ends(p)] + [1.0]
-    lo, hi = min(ends) * 0.97, max(ends) * 1.03
-    scale = (right - left) / math.log2(hi / lo)
-
-    def at(ratio: float) -> float:
-        return left + math.log2(min(max(ratio, lo), hi) / lo) * scale
-
-    _axis(ax, figure, colours, at, kept_ticks(lo, hi, right - left), origin=1)
+    room = 0.04 * (max(ends) - min(ends)) or 0.1
+    lo, hi = max(0.0, min(ends) - room), max(ends) + room
+    at = frame.linear_scale(lo, hi, (laid.left, laid.right))
+    ticks = [(tick, f"{shortest(tick)}×") for tick in frame.nice_between(lo, hi, 6)]
+    rows.draw_axis(ax, laid, at, ticks, colours)
+    frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)
     dots = bool(figure.mark("alone"))
-    for point, y in _rows(figure):
-        colour = colours[VERDICT_TOKENS.get(point.verdict.value if point.verdict else "", "muted")]
+    for place in laid.places:
+        point, y = place.point, place.y
+        colour = colours[direction(point.verdict).token]
         if dots:
-            face = colour if point.verdict is not None else colours["ground"]
-            style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
-            frame.marks(ax, [(at(point.x), y)], "o", zorder=4, **style)
+            _dot(ax, at(point.x), y, colour, colours["ground"], filled=point.verdict is not None)
         else:
             span = (at(point.y), at(point.y * point.x))
             hatch = "" if point.verdict else "////"
             _bar(ax, span, y, colour, filled=not hatch, hatch=hatch)
         lo_end, hi_end = (end and end * point.y for end in (point.x_lo, point.x_hi))
         frame.interval(ax, lo_end, hi_end, at, y, colours["muted" if dots else "ink"])
-        _texts(ax, figure, point, y, colours, colour)
-
-
-def _span(figure: Figure) -> tuple[float, float]:
-    """Return left and right of the plotting area, next to the texts of the rows."""
-    if figure.narrow:
-        return 10.0, frame.drawn_width(figure) - 10.0
-    left = frame.label_room([p.label for p in figure.points], MOST_LABEL)
-    return left, frame.WIDTH - frame.text_room(p.text for p in figure.points)
-
-
-def _texts(ax: Axes, figure: Figure, point: Point, y: float, colours: Palette, colour: str) -> None:
-    """Draw name and figures: left and right of a bar, or above it."""
-    left, right = _span(figure)
-    labels = [p.label for p in figure.points]
-    if figure.narrow:
-        most = int((right - left - frame.text_room([point.text])) / frame.UNITS_PER_COLUMN)
-        frame.words(ax, (left, y + ABOVE), frame.shorts(labels, most)[point.label], colours["ink"])
-        frame.words(ax, (right, y + ABOVE), point.text, colour, ha="right")
-    else:
-        name = frame.shorts(labels, MOST_LABEL)[point.label]
-        frame.words(ax, (left - 8, y), name, colours["ink"], ha="right")
-        frame.words(ax, (right + 10, y), point.text, colour)
-
-
-def _axis(
-    ax: Axes, figure: Figure, colours: Palette, at: Scale, ticks: list[float], *, origin: float
-) -> None:
-    """Draw a line per tick, with that of the origin in a darker colour, and the title."""
-    height = _height(figure)
-    frame.sheet(ax, frame.drawn_width(figure), height)
-    for tick in ticks:
-        line = [(at(tick), BOTTOM - 6), (at(tick), height - TOP)]
-        frame.strokes(ax, [line], colours["muted" if tick == origin else "rule"])
-        frame.words(ax, (at(tick), BOTTOM - 18), shortest(tick), colours["muted"], ha="center")
-    left, right = _span(figure)
-    frame.words(ax, ((left + right) / 2, 10), figure.label("x"), colours["muted"], ha="center")
-
-
-def _rows(figure: Figure) -> Iterator[tuple[Point, float]]:
-    """Yield each point with the middle of its bar."""
-    top, row = _height(figure) - TOP, NARROW_ROW if figure.narrow else ROW
-    for number, point in enumerate(figure.points):
-        yield point, top - row * (number + 0.5) - ABOVE / 2 * figure.narrow
-
-
-def _height(figure: Figure) -> float:
-    return TOP + BOTTOM + (NARROW_ROW if figure.narrow else ROW) * len(figure.points)
+    rows.draw_texts(ax, laid, colours)
 
 
 def _ends(point: Point) -> tuple[float, ...]:
@@ -161,9 +108,15 @@ def _ends(point: Point) -> tuple[float, ...]:
     return tuple(point.y * factor for factor in factors if math.isfinite(factor) and factor > 0)
 
 
+def _dot(ax: Axes, x: float, y: float, colour: str, ground: str, *, filled: bool) -> None:
+    face = colour if filled else ground
+    style = {"markersize": 8, "markerfacecolor": face, "markeredgecolor": colour}
+    frame.marks(ax, [(x, y)], "o", zorder=4, **style)
+
+
 def _bar(
     ax: Axes, ends: tuple[float, float], y: float, colour: str, *, filled: bool, hatch: str = ""
 ) -> None:
     face = {"facecolor": colour, "alpha": 0.35} if filled else {"facecolor": "none"}
     line = {"edgecolor": colour, "linewidth": 1, "hatch": hatch or None}
-    ax.fill_between(ends, y - BAR, y + BAR, **face, **line)
+    ax.fill_between(ends, y - rows.BAR, y + rows.BAR, **face, **line)

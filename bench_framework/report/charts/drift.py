@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model import contention
+from bench_framework.model.plan import Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
@@ -25,6 +26,19 @@ Of more flagged samples, every k-th has a ring. The table counts all.
 SHARE_IN_RANGE: Final = 0.98
 """Share of the samples within the vertical range. The others are drawn at its edge."""
 DOT: Final = 3.0
+OTHERS: Final = "all others"
+NAMES: Final = {Role.BASELINE: "baseline", Role.CONTROL: "its A/A copy"}
+"""Series of a line by the role of its configurations."""
+LINES: Final = {
+    "baseline": ("ink", "-"),
+    "its A/A copy": ("ink", (0, (2, 2))),
+    OTHERS: ("series-4", "-"),
+}
+"""Colour and style of each line."""
+LEAST_RUNS: Final = 6
+"""Fewest samples of a line."""
+LEGEND: Final = 18.0
+"""Room of the legend above the plot."""
 
 
 def drift(data: ReportData) -> Figure | None:
@@ -41,12 +55,13 @@ def drift(data: ReportData) -> Figure | None:
         centre = medians.get(block.cell_id)
         if block.wall is None or not centre:
             continue
-        name = data.input_name(data.plan.input(data.plan.cell(block.cell_id).input_id))
+        name = NAMES.get(data.plan.cell(block.cell_id).role, OTHERS)
         flagged, deviation = bool(contention.flags(block)), 100 * (block.wall / centre - 1)
         points.append(Point("", data.minutes(block), deviation, series=name, strong=flagged))
     desc = (
-        "Difference of each sample from the median of its configuration, in percent, over time; "
-        f"the line is a rolling median. {_drawn(points)}"
+        "Difference of each sample from the median of its configuration, in percent, over time. The "
+        "lines are rolling medians: of the baseline, of its copy (A/A), and of all others. "
+        f"{_drawn(points)}"
     )
     labels = (
         ("x", "minutes since the first measured sample"),
@@ -96,11 +111,11 @@ def _percent(value: float) -> Cell:
 def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
     """Return width and height, and left, bottom, right and top of the plotting area, in units."""
     width = frame.drawn_width(figure)
-    return (width, HEIGHT), (58.0, 44.0, width - 14.0, HEIGHT - 14.0)
+    return (width, HEIGHT + LEGEND), (58.0, 44.0, width - 14.0, HEIGHT - 14.0)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw dots, rings around flagged samples, the rolling median, and a line at zero."""
+    """Draw dots, rings around flagged samples, the rolling medians, and a line at zero."""
     points = figure.points
     sizes = sorted(abs(p.y) for p in points)
     reach = max(1.0, sizes[min(len(sizes) - 1, int(SHARE_IN_RANGE * len(sizes)))])
@@ -113,17 +128,29 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     step = every(len(points), MOST_DOTS)
     # Round-capped strokes of zero length have a fifth of the bytes of markers.
     dots = [[(p.x, p.y), (p.x, p.y)] for p in points[::step] if abs(p.y) <= reach]
-    round_ = {"solid_capstyle": "round", "alpha": 0.55, "clip_on": True}
-    frame.strokes(ax, dots, colours["series-1"], DOT, **round_)
+    round_ = {"solid_capstyle": "round", "alpha": 0.4, "clip_on": True}
+    frame.strokes(ax, dots, colours["muted"], DOT, **round_)
     rings = [(p.x, p.y) for p in ringed(points) if abs(p.y) <= reach]
-    ring = {"markerfacecolor": "none", "markeredgecolor": colours["series-2"]}
+    ring = {"markerfacecolor": "none", "markeredgecolor": colours["series-5"]}
     frame.marks(ax, rings, "o", markersize=6, linestyle="none", **ring)
     for sign, marker in ((1, "^"), (-1, "v")):
         edge = [(p.x, sign * reach) for p in points[::step] if p.y * sign > reach]
-        arrow = {"color": colours["series-2"], "linestyle": "none", "clip_on": False}
+        arrow = {"color": colours["muted"], "linestyle": "none", "clip_on": False}
         frame.marks(ax, edge, marker, markersize=5, **arrow)
-    xs, ys = rolling_median(points)
-    ax.plot(xs, [max(-reach, min(reach, y)) for y in ys], color=colours["ink"], linewidth=1.6)
+    series, x = figure.by_series(), 0.0
+    room = layout(figure)[1][2] - layout(figure)[1][0]
+    for name, (token, style) in LINES.items():
+        runs = tuple(series.get(name, ()))
+        if len(runs) < LEAST_RUNS:
+            continue
+        xs, ys = rolling_median(runs)
+        inside = [max(-reach, min(reach, y)) for y in ys]
+        ax.plot(xs, inside, color=colours[token], linewidth=1.8, linestyle=style)
+        above = {"transform": ax.transAxes, "clip_on": False}
+        ends, y = [x / room, (x + 22) / room], 1 + 12 / (HEIGHT - 58.0)
+        ax.plot(ends, [y, y], color=colours[token], linewidth=1.8, linestyle=style, **above)
+        frame.words(ax, ((x + 27) / room, y), name, colours["ink"], **above)
+        x += 45 + frame.text_width(name, frame.SMALL)
 
 
 def every(count: int, most: int) -> int:

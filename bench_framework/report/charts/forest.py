@@ -1,137 +1,163 @@
-"""Forest plot: ratio of each variant to the baseline, with its confidence interval."""
+"""Intervals: the change of each variant relative to the baseline, the fewest that answer."""
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
-from bench_framework.model.plan import Cell
-from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import VERDICT_TOKENS, Axes, Palette, frame
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input, Role
+from bench_framework.model.verdict import Verdict
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import plain_interval
-from bench_framework.text.names import capital
-from bench_framework.text.numbers import format_percent, shortest
-from bench_framework.text.words import change, noun
+from bench_framework.report.main_table import change_text, in_times, plain_interval, revision_cells
+from bench_framework.report.table_cells import CI
+from bench_framework.text.numbers import shortest
+from bench_framework.text.words import noun
+from bench_framework.units import MINUS, THIN_SPACE, counted
 
-ROW: Final = 23.0
-NARROW_ROW: Final = 42.0
-TOP: Final = 22.0
-BOTTOM: Final = 44.0
-MOST_LABEL: Final = 34
-TICKS_BELOW: Final = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.33, 0.4, 0.5, 0.67, 0.8, 0.9, 0.95)
-TICKS_ABOVE: Final = (1.05, 1.1, 1.25, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
+MOST_ROWS: Final = 10
 LEAST_REACH: Final = 1.3
 """Smallest factor by which the range may exceed the estimates to show their intervals."""
-TICK_ROOM: Final = 34.0
+PERCENT: Final = (90, 75, 50, 40, 30, 25, 20, 15, 10, 5, 2, 1)
+FACTORS: Final = (1.25, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100)
+TICK_ROOM: Final = 44.0
 POINT: Final = 7.0
 """Size of the marker of an estimate."""
-BELOW: Final = 0.22
-"""Distance of the marks of a narrow drawing below the middle of their row, as a part of it."""
-MARKERS: Final = {
-    "better": ("v", True),
-    "better-size-uncertain": ("v", False),
-    "equivalent": ("s", False),
-    "inconclusive": ("o", False),
-    "worse-size-uncertain": ("^", False),
-    "worse": ("^", True),
-}
-"""Marker of each verdict code, and whether it is filled."""
-Lines = dict[tuple[str, float], list[list[tuple[float, float]]]]
-"""Lines by colour and width."""
-Marks = dict[tuple[str, str, str, float], list[tuple[float, float]]]
-"""Places by marker, colour of its face and of its edge, and size."""
+MARKERS: Final = {Verdict.BETTER: "v", Verdict.EQUIVALENT: "s", Verdict.WORSE: "^"}
+"""Marker of each verdict with a direction or an equivalence, which is filled. Others are hollow."""
 
 
-def forest(
-    data: ReportData, cells: Sequence[Cell], name: str, table: Table, base: str
-) -> Figure | None:
-    """Return the forest plot of the configurations of a table, or `None` if nothing was compared.
-
-    `cells` are the configurations of the rows, and `base` names their baseline. The points are in
-    the order of the table and have its texts. Their intervals are 95 % CIs.
-    """
-    points = []
-    for cell, row in zip(cells, table.rows, strict=True):
-        label = row.cells[0].text
-        interval = plain_interval(data.comparison(cell.id, data.metric))
-        if row.baseline:
-            points.append(Point(label, 1.0, text="baseline", baseline=True, strong=row.strong))
-        elif interval is not None:
-            ratio, lo, hi = interval.figures
-            text, strong = row.cells[2].text, row.strong
-            point = Point(label, ratio, 0.0, lo, hi, verdict=row.verdict, text=text, strong=strong)
-            points.append(point)
-    if all(p.baseline for p in points):
+def forest(data: ReportData, item: Input) -> Figure | None:
+    """Return the intervals of an input, or of both revisions; `None` if nothing was compared."""
+    baseline = data.plan.baseline_cell(item.id)
+    cells: Sequence[PlanCell] = data.arms(item.id)
+    base, where = data.baseline_on(item).label, data.on_input(item, "")
+    if data.plan.revisions is not None:
+        cells, baseline = revision_cells(data), None
+        base, where = data.plan.revisions.names[0], ""
+    known = [c for c in cells if plain_interval(data.comparison(c.id, data.metric)) is not None]
+    if not known:
         return None
-    metric = noun(data.metric)
+    chosen = selection(data, known, MOST_ROWS - (baseline is not None))
+    compared = [data.comparison(cell.id, data.metric) for cell in chosen]
+    times = in_times(compared)
+    points = [_point(data, cell, times=times) for cell in chosen]
+    if baseline is not None:
+        strong = baseline.id in data.ahead(item.id)
+        points.append(Point(base, 1.0, text="baseline", baseline=True, strong=strong))
+    points.sort(key=lambda p: p.x)
+    if data.plan.revisions is not None:
+        points.reverse()  # the largest increase first
+    rest = len(known) - len(chosen)
+    more = f" The table has {counted(rest, 'more row')}." if rest > 0 else ""
     desc = (
-        f"Lines: 95\u202f% CIs. Band: the margin of {format_percent(data.margin)}. "
-        "Blue marks: conclusive. Filled marks: the difference exceeds the margin."
+        f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; band and "
+        f"{amounts.grey(data)}.{more}"
     )
-    less, more = change(data.metric, higher=data.higher(data.metric))
-    return Figure(
-        name + "-forest",
-        "forest",
-        f"{capital(metric)} relative to {base}",
-        desc,
-        tuple(points),
-        table,
-        (("x", f"{metric} ÷ {metric} of the baseline"), ("less", less), ("more", more)),
-        (("margin", data.margin),),
-        with_table=True,
+    table = _table(points)
+    name, marks = f"Change relative to {base}", (("margin", data.margin), ("times", float(times)))
+    return Figure("answer-figure", "forest", name, desc, tuple(points), table, (), marks)
+
+
+def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:
+    """Return at most `most` configurations: the best ones, then those with the largest effects."""
+
+    def rank(cell: PlanCell) -> tuple[bool, float]:
+        interval = plain_interval(data.comparison(cell.id, data.metric))
+        size = abs(math.log(interval.ratio)) if interval is not None else 0.0
+        return cell.id not in data.ahead(cell.input_id), -size
+
+    first = min(cells, key=lambda cell: _ratio(data, cell))
+    ranked = [first, *(cell for cell in sorted(cells, key=rank) if cell is not first)]
+    return ranked[:most]
+
+
+def _ratio(data: ReportData, cell: PlanCell) -> float:
+    interval = plain_interval(data.comparison(cell.id, data.metric))
+    return interval.ratio if interval is not None else math.inf
+
+
+def _point(data: ReportData, cell: PlanCell, *, times: bool) -> Point:
+    comparison = data.comparison(cell.id, data.metric)
+    interval = plain_interval(comparison)
+    assert comparison is not None
+    assert interval is not None
+    change, _, bounds = change_text(comparison, data.metric, times=times).partition(" [")
+    input_name = data.input_name(data.plan.input(cell.input_id))
+    return Point(
+        input_name if data.plan.revisions is not None else data.label(cell.id),
+        interval.ratio,
+        0.0,
+        interval.lo,
+        interval.hi,
+        verdict=comparison.verdict,
+        lead=f"{direction(comparison.verdict).mark} {change}",
+        text=f"[{bounds}" if bounds else "",
+        strong=cell.role is not Role.BASELINE and cell.id in data.ahead(cell.input_id),
     )
 
 
-def layout(figure: Figure) -> tuple[tuple[float, float], tuple[float, float, float, float]]:
-    """Return width and height, and left, bottom, right and top of the plotting area, in units."""
-    row = NARROW_ROW if figure.narrow else ROW
-    width, height = frame.drawn_width(figure), TOP + BOTTOM + row * len(figure.points)
-    if figure.narrow:
-        return (width, height), (10.0, BOTTOM, width - 10.0, height - TOP)
-    # Names of the best group are bold, and thus wider.
-    wider = 1.1 if any(p.strong for p in figure.points) else 1.0
-    left = frame.label_room([p.label for p in figure.points], MOST_LABEL, wider=wider)
-    right = width - frame.text_room(p.text for p in figure.points)
-    return (width, height), (left, BOTTOM, right, height - TOP)
+def _table(points: Sequence[Point]) -> Table:
+    rows_ = tuple(
+        Row.build(
+            point.label,
+            Cell(point.lead or point.text, point.x, verdict=point.verdict),
+            "" if point.baseline else point.text,
+            baseline=point.baseline,
+            strong=point.strong,
+        )
+        for point in points
+    )
+    columns = (Column("Variant"), Column("Change"), Column(CI))
+    caption = "Data of the figure: changes"
+    return Table("answer-figure-data", caption, columns, rows_, sortable=False)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw the rows from top to bottom in the order of the points."""
+    """Draw the rows from top to bottom. The axis is logarithmic, with ticks in percent or factors."""
+    laid = rows.with_column(figure)
     lo, hi = limits(figure)
-    ax.set_xscale("log", base=2)
-    ax.set_xlim(lo, hi)
-    ax.set_ylim(len(figure.points) - 0.5, -0.5)
-    frame.calm(ax, figure, colours, left=False)
+    at = frame.log_scale(lo, hi, (laid.left + 4, laid.right - 4))
+    times = bool(figure.mark("times"))
+    ticks = kept_ticks(lo, hi, laid.right - laid.left, times=times)
+    labels = [(tick, tick_label(tick, times=times)) for tick in ticks]
+    rows.draw_axis(ax, laid, at, labels, colours, even=False)
     if margin := figure.mark("margin"):
-        ends = 1 / (1 + margin), 1 + margin
-        ax.axvspan(*ends, facecolor=colours["band"], edgecolor="none", zorder=0)
-    ax.axvline(1.0, color=colours["muted"], linewidth=1, zorder=1)
-    _, (left, _, right, _) = layout(figure)
-    room = right - left - frame.text_room(p.text for p in figure.points)
-    most = int(room / frame.UNITS_PER_COLUMN) if figure.narrow else MOST_LABEL
-    names = frame.shorts([p.label for p in figure.points], most)
-    lines: Lines = {}
-    marks: Marks = {}
-    for row, point in enumerate(figure.points):
-        _point(lines, marks, row + BELOW * figure.narrow, point, (lo, hi), colours)
-        _texts(ax, row, point, names[point.label], colours, narrow=figure.narrow)
-    # One path per style takes a third of the bytes. Markers are above lines, and points above the
-    # ends of intervals.
-    for (colour, width), segments in lines.items():
-        frame.strokes(ax, segments, colour, width, zorder=2, clip_on=True)
-    for (marker, face, edge, size), places in marks.items():
-        style = {"markerfacecolor": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
-        order = 3 if size < POINT else 4
-        frame.marks(ax, places, marker, markersize=size, zorder=order, **style)
-    ticks = kept_ticks(lo, hi, right - left)
-    ax.set_xticks(ticks, [shortest(tick) for tick in ticks])
-    ax.set_yticks([])
-    style = {"transform": ax.transAxes, "va": "bottom"}
-    for x, text, side in (
-        (0.0, "◂ " + figure.label("less"), "left"),
-        (1.0, figure.label("more") + " ▸", "right"),
-    ):
-        frame.words(ax, (x, 1.0), text, colours["muted"], ha=side, **style)
+        ends = at(max(lo, 1 / (1 + margin))), at(min(hi, 1 + margin))
+        band = {"facecolor": colours["band"], "edgecolor": "none", "zorder": -1}
+        ax.fill_between(ends, rows.BOTTOM, laid.top, **band)
+    frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)
+    for place in laid.places:
+        _mark(ax, place, at, (lo, hi), colours)
+    rows.draw_texts(ax, laid, colours)
+
+
+def _mark(
+    ax: Axes, place: rows.Place, at: Scale, span: tuple[float, float], colours: Palette
+) -> None:
+    """Draw the interval of a row, with an arrow where it leaves the axis, and its estimate."""
+    point, (lo, hi) = place.point, span
+    if point.baseline:
+        hollow = {"markerfacecolor": colours["ground"], "markeredgecolor": colours["ink"]}
+        frame.marks(ax, [(at(1.0), place.y)], "D", markersize=POINT - 1, zorder=4, **hollow)
+        return
+    colour = colours[direction(point.verdict).token]
+    if point.x_lo is not None and point.x_hi is not None:
+        line = [(at(point.x_lo), place.y), (at(point.x_hi), place.y)]
+        frame.strokes(ax, [line], colour, 1.6, zorder=2)
+        for bound, edge, arrow in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
+            sign = "|" if lo <= bound <= hi else arrow
+            end = [(at(bound if sign == "|" else edge), place.y)]
+            frame.marks(ax, end, sign, markersize=POINT - 2, color=colour, zorder=3)
+    marker = MARKERS.get(point.verdict, "o") if point.verdict else "o"
+    face = colour if marker != "o" else colours["ground"]
+    style: dict[str, Any] = {
+        "markerfacecolor": face,
+        "markeredgecolor": colour,
+        "markeredgewidth": 1.4,
+    }
+    frame.marks(ax, [(at(point.x), place.y)], marker, markersize=POINT, zorder=4, **style)
 
 
 def limits(figure: Figure) -> tuple[float, float]:
@@ -151,56 +177,31 @@ def limits(figure: Figure) -> tuple[float, float]:
     return low / pad, high * pad
 
 
-def kept_ticks(lo: float, hi: float, room: float) -> list[float]:
+def kept_ticks(lo: float, hi: float, room: float, *, times: bool = True) -> list[float]:
     """Return ticks within the range that do not overlap. The tick at 1 is always included."""
+    percents = [p / 100 for p in (*PERCENT, 150, 200, 300)]
+    factors = [*FACTORS, *(1 / f for f in FACTORS)]
+    every = factors if times else [*(1 + p for p in percents), *(1 - p for p in percents if p < 1)]
     scale = room / math.log2(hi / lo)
     ticks = [1.0]
-    for tick in sorted((*TICKS_BELOW, *TICKS_ABOVE), key=lambda t: abs(math.log2(t))):
+    # Of ticks that do not fit together, the rounder number stays.
+    for tick in sorted(every, key=lambda t: (_fine(t, times=times), abs(math.log2(t)))):
         if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in ticks):
             ticks.append(tick)
     return sorted(ticks)
 
 
-def _point(
-    lines: Lines,
-    marks: Marks,
-    row: float,
-    point: Point,
-    span: tuple[float, float],
-    colours: Palette,
-) -> None:
-    """Add the line and the markers of a point to those of its style."""
-
-    def mark(x: float, marker: str, face: str, edge: str, size: float) -> None:
-        marks.setdefault((marker, face, edge, size), []).append((x, row))
-
-    if point.baseline:
-        mark(1.0, "D", colours["ground"], colours["ink"], POINT - 1)
-        return
-    code = point.verdict.value if point.verdict else ""
-    colour = colours[VERDICT_TOKENS.get(code, "muted")]
-    lo, hi = span
-    if point.x_lo is not None and point.x_hi is not None:
-        line = [(max(point.x_lo, lo), row), (min(point.x_hi, hi), row)]
-        lines.setdefault((colour, 1.3), []).append(line)
-        for bound, edge, arrow in ((point.x_lo, lo, "<"), (point.x_hi, hi, ">")):
-            inside = lo <= bound <= hi
-            mark(bound if inside else edge, "|" if inside else arrow, colour, colour, POINT - 2)
-    marker, filled = MARKERS.get(code, ("o", False))
-    mark(point.x, marker, colour if filled else colours["ground"], colour, POINT)
+def _fine(tick: float, *, times: bool) -> int:
+    """Return how many digits a tick has: 0 for 10, 20 and 50 %, or for 2, 5 and 10 times."""
+    if times:
+        return int(round(max(tick, 1 / tick), 2) not in {2, 5, 10, 100})
+    return int(round(100 * abs(tick - 1)) not in {5, 10, 20, 50, 100, 200})
 
 
-def _texts(ax: Axes, row: int, point: Point, name: str, colours: Palette, *, narrow: bool) -> None:
-    """Draw name and figures: left and right of the marks, or above them."""
-    weight = "bold" if point.strong else "normal"
-    style = {"transform": ax.get_yaxis_transform(), "fontsize": frame.TEXT}
-    if narrow:
-        style["bbox"] = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 1.5}
-    code = point.verdict.value if point.verdict else ""
-    colour = colours[VERDICT_TOKENS.get(code, "muted")]
-    left, right, y = -0.015, 1.02, row - BELOW * narrow
-    outer, inner = "right", "left"
-    if narrow:
-        left, right, outer, inner = 0.0, 1.0, "left", "right"
-    frame.words(ax, (left, y), name, colours["ink"], ha=outer, fontweight=weight, **style)
-    frame.words(ax, (right, y), point.text, colour, ha=inner, **style)
+def tick_label(tick: float, *, times: bool) -> str:
+    """Return the label of a tick: ``−20 %`` or ``0.5×``."""
+    if times:
+        return f"{shortest(tick, 2)}×"
+    percent = round(100 * (tick - 1), 6)
+    sign = MINUS if percent < 0 else "+" if percent > 0 else ""
+    return f"{sign}{shortest(abs(percent), 3)}{THIN_SPACE}%"

@@ -1,7 +1,8 @@
 """Parts that all charts share: frame, ticks and labels that do not overlap."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
 from rich.cells import cell_len
@@ -25,6 +26,23 @@ UNITS_PER_COLUMN: Final = 7.0
 """Width of a character at `TEXT`. It is a generous estimate, because the reader's font is unknown.
 """
 
+_EMS: Final = {
+    **dict.fromkeys("\u202f\u2009", 0.2),
+    **dict.fromkeys(" ijlI.,:;'|!·", 0.33),
+    **dict.fromkeys('ftrJ()[]{}-/\\"', 0.41),
+    **dict.fromkeys("+−×÷=<>~≈≡w▼▲", 0.84),
+    **dict.fromkeys("mMW%@", 0.98),
+}
+"""Widths of characters in DejaVu Sans, which is wider than most other fonts."""
+_OTHER: Final = 0.64
+_CAPITAL: Final = 0.75
+_FULL_WIDTH: Final = 2
+BOLD: Final = 1.08
+"""Width of bold text relative to plain text."""
+_PIECE: Final = re.compile(r" +|[^ \-/_=+,:]*[\-/_=+,:]+|[^ \-/_=+,:]+")
+_WORD: Final = re.compile(r" +|[^ ]+")
+Box = tuple[float, float, float, float]
+"""Left, bottom, right and top."""
 
 T = TypeVar("T")
 
@@ -34,9 +52,75 @@ def drawn_width(figure: Figure) -> float:
     return NARROW if figure.narrow else WIDTH
 
 
-def text_room(texts: Iterable[str]) -> float:
-    """Return the width of a column of texts in units."""
-    return 12 + UNITS_PER_COLUMN * max(map(cell_len, texts), default=0)
+def text_width(text: str, size: float = TEXT, *, bold: bool = False) -> float:
+    """Return the width of a text in units, for a wide font: the reader's font is unknown."""
+    ems = 0.0
+    for character in text:
+        columns = cell_len(character)
+        if columns == _FULL_WIDTH:
+            ems += 1.05
+        elif columns:
+            ems += _EMS.get(character, _CAPITAL if character.isupper() else _OTHER)
+    return ems * size * (BOLD if bold else 1.0)
+
+
+def text_lines(
+    text: str, room: float, *, bold: bool = False, first: float | None = None
+) -> list[str]:
+    """Return a text in lines of at most `room` units, and a first line of at most `first` units.
+
+    Lines break at spaces. Only a word that is wider than a line breaks at its punctuation, or else
+    at any character. Nothing is left out.
+    """
+    text = visible(text)
+    fits = all(text_width(word, bold=bold) <= room for word in text.split(" "))
+    pieces = _WORD.findall(text) if fits else _PIECE.findall(text)
+    lines = [""]
+    for piece in pieces:
+        limit = room if first is None or len(lines) > 1 else first
+        if text_width((lines[-1] + piece).rstrip(), bold=bold) <= limit:
+            lines[-1] += piece
+            continue
+        if lines[-1].strip() or len(lines) == 1:
+            lines.append("")
+        for character in piece.lstrip():
+            if text_width(lines[-1] + character, bold=bold) > room and lines[-1]:
+                lines.append("")
+            lines[-1] += character
+    lines = [line.strip() for line in lines]
+    return lines if first is not None else [line for line in lines if line] or [""]
+
+
+def overlap(one: Box, two: Box) -> bool:
+    """Return whether two boxes overlap."""
+    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]
+
+
+def nice_between(lo: float, hi: float, most: int) -> list[float]:
+    """Return at most `most` ticks of a linear axis between two values, in steps of 1, 2 or 5 × 10ᵏ."""
+    if hi <= lo:
+        return [lo]
+    step = 10.0 ** math.floor(math.log10((hi - lo) / most))
+    step = next(s for s in (step, 2 * step, 5 * step, 10 * step) if (hi - lo) / s <= most)
+    return [step * n for n in range(math.ceil(lo / step - 1e-9), math.floor(hi / step + 1e-9) + 1)]
+
+
+def nice_ticks(lo: float, hi: float, most: int) -> list[float]:
+    """Return ticks of a logarithmic axis: round numbers, linear within a factor of ten."""
+    return nice_between(lo, hi, most) if hi < 10 * lo else nice_steps(lo, hi, most)
+
+
+def log_scale(lo: float, hi: float, ends: tuple[float, float]) -> Scale:
+    """Return the places of a logarithmic axis between two ends."""
+    first, last = ends
+    length = (last - first) / math.log(hi / lo)
+    return lambda value: first + math.log(min(max(value, lo), hi) / lo) * length
+
+
+def linear_scale(lo: float, hi: float, ends: tuple[float, float]) -> Scale:
+    """Return the places of a linear axis between two ends."""
+    first, last = ends
+    return lambda value: first + (min(max(value, lo), hi) - lo) / (hi - lo) * (last - first)
 
 
 def calm(
@@ -61,9 +145,11 @@ def short(label: str, columns: int) -> str:
 
 
 def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
-    """Return labels cut like `short`, at a place where different labels remain different."""
+    """Return labels that are cut at their end, or at a place where they remain different."""
     names = {label: visible(label) for label in labels}
-    cut = cut_distinct(names.values(), columns)
+    cut = {name: cut_middle(name, columns, head_width=columns - 1) for name in names.values()}
+    if len(set(cut.values())) < len(cut):
+        cut = cut_distinct(names.values(), columns)
     return {label: cut[name] for label, name in names.items()}
 
 

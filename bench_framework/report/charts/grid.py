@@ -1,4 +1,4 @@
-"""Heat map of ratios over two axes: blue is better, vermilion worse, and signs repeat it."""
+"""Heat map of ratios over two axes, in the colours of the directions; signs repeat them."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Input, Role, Variant
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, frame
+from bench_framework.report.charts import Axes, Palette, direction, frame
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import contrast_cells
 from bench_framework.text.numbers import DASH, show_comparison
@@ -107,7 +107,8 @@ def _desc(data: ReportData, axes: _Map, item: Input, margins: Sequence[Point]) -
     others = [a.name for a in _axes(data) if a.name not in drawn]
     text = (
         f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} "
-        "(columns); blue is better, orange is worse, hatched is inconclusive."
+        "(columns); blue is better, orange is worse, hatched is inconclusive; without a colour, the "
+        "interval reaches into the margin."
     )
     if others:
         constant = ", ".join(f"{name} = {fixed.get(name, DASH)}" for name in others)
@@ -196,10 +197,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         top = height - TOP - point.y * ROW
         field = (ends, top - ROW + 1, top - 1)
         shade = _shade(point.x_lo)
-        token = "accent" if (point.x_lo or 1.0) < 1 else "alert"
+        way = direction(point.verdict)
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
-        if shade and not inconclusive:
-            ax.fill_between(*field, facecolor=colours[token], edgecolor="none", alpha=shade)
+        if shade and way.decided:
+            ax.fill_between(*field, facecolor=colours[way.token], edgecolor="none", alpha=shade)
         edge = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
         ax.fill_between(*field, hatch="////" if inconclusive else None, **edge)
     frame.words(ax, (left, 10), figure.label("x"), colours["muted"])

@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from rich.cells import cell_len
-
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
@@ -15,7 +13,8 @@ from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import format_duration, show_size
 
 HEIGHT: Final = 330.0
-MOST_LABEL: Final = 28
+MOST_LABEL: Final = 180.0
+"""Room of a line of a name."""
 PAD: Final = 1.25
 """Factor of the space around the estimates."""
 EDGE: Final = 1.04
@@ -34,7 +33,6 @@ OFFSETS: Final = tuple(
     for side in ((1, -1) if dx else (0,))
 )
 """Places of a label relative to its point, and its alignment: next to it first."""
-Box = tuple[float, float, float, float]
 
 
 def memory_time(
@@ -70,7 +68,7 @@ def memory_time(
     table = Table(name + "-plot-data", "Data of the plot", columns, rows, sortable=False)
     desc = (
         f"Peak memory against time{data.on_input(item, ' on ')}: medians with 95 % CIs, logarithmic "
-        "axes. Step line: Pareto front of time and memory."
+        "axes. Step line: Pareto front of time and memory, which has the names, with the baseline."
     )
     return Figure(
         name + "-plot",
@@ -83,14 +81,17 @@ def memory_time(
     )
 
 
-def layout(figure: Figure) -> tuple[tuple[float, float], Box]:
+def layout(figure: Figure) -> tuple[tuple[float, float], frame.Box]:
     """Return width and height, and left, bottom, right and top of the plotting area, in units."""
     width = frame.drawn_width(figure)
     return (width, HEIGHT), (74.0, 46.0, width - 14.0, HEIGHT - 16.0)
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw intervals as crosses, the Pareto front as a step line, and names where they fit."""
+    """Draw intervals as crosses, the Pareto front as a step line, and its names where they fit.
+
+    The front and the baseline have a name. The table has all.
+    """
     points = figure.points
     family = figure.label("family") or "iec"
     ax.set_xscale("log")
@@ -112,9 +113,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     frame.strokes(ax, [steps], colours["muted"], linestyle="--", zorder=1, clip_on=True)
     for point in points:
         _cross(ax, point, colours, beaten=dominated(point, points))
-    rest = [p for p in points if p not in edge]
-    rest.sort(key=lambda p: (not p.baseline, dominated(p, points)))
-    _names(ax, figure, [*edge, *rest], colours)
+    _names(ax, figure, [*edge, *(p for p in points if p.baseline and p not in edge)], colours)
 
 
 def limits(
@@ -150,7 +149,7 @@ def front(points: tuple[Point, ...]) -> list[Point]:
 
 
 def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
-    colour = colours["muted"] if beaten else colours["accent"]
+    colour = colours["muted" if beaten else "ink"]
     across = (point.x_lo, point.x_hi, ax.get_xlim(), "<>", lambda end: (end, point.y))
     upright = (point.y_lo, point.y_hi, ax.get_ylim(), "v^", lambda end: (point.x, end))
     for lo, hi, (low, high), arrows, place in (across, upright):
@@ -171,7 +170,7 @@ def _cross(ax: Axes, point: Point, colours: Palette, *, beaten: bool) -> None:
 def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) -> None:
     """Draw labels by importance, with a line to a distant point, where there is a free place."""
     (width, height), (left, bottom, _, _) = layout(figure)
-    taken: list[Box] = []
+    taken: list[frame.Box] = []
     for point in figure.points:
         x, y = ax.transData.transform((point.x, point.y))
         taken.append((x - 6, y - 6, x + 6, y + 6))
@@ -179,13 +178,15 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
     ground = {"facecolor": colours["ground"], "edgecolor": "none", "pad": 0.6, "alpha": 0.85}
     for point in labelled:
         x, y = ax.transData.transform((point.x, point.y))
-        text = frame.short(point.label, MOST_LABEL)
-        wide = cell_len(text) * frame.UNITS_PER_COLUMN * frame.SMALL / 12
+        text = "\n".join(frame.text_lines(point.label, MOST_LABEL))
+        lines = text.split("\n")
+        wide = max(frame.text_width(line, frame.SMALL) for line in lines)
+        half = 7 * len(lines)
         for dx, dy, ha in OFFSETS:
             begin = x + dx - wide * {"left": 0, "right": 1, "center": 0.5}[ha]
-            box = (begin, y + dy - 7, begin + wide, y + dy + 7)
+            box = (begin, y + dy - half, begin + wide, y + dy + half)
             inside = box[0] >= left and box[2] <= width and box[1] >= bottom and box[3] <= height
-            if not inside or any(_meet(box, other) for other in taken):
+            if not inside or any(frame.overlap(box, other) for other in taken):
                 continue
             taken.append(box)
             style = {"ha": ha, "va": "center", "fontsize": frame.SMALL, "zorder": 2.5}
@@ -200,7 +201,3 @@ def _names(ax: Axes, figure: Figure, labelled: list[Point], colours: Palette) ->
                 **style,
             )
             break
-
-
-def _meet(one: Box, two: Box) -> bool:
-    return one[0] < two[2] and two[0] < one[2] and one[1] < two[3] and two[1] < one[3]

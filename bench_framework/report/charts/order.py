@@ -87,5 +87,5 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         frame.words(ax, (left - 8, y), labels[name], colours["ink"], ha="right")
         turns = [left + (p.x + 0.5) * scale for p in figure.points if p.series == name]
         ticks = [[(x, y - HALF), (x, y + HALF)] for x in turns]
-        frame.strokes(ax, ticks, colours["series-1"], min(2.0, max(0.8, scale / 2)))
+        frame.strokes(ax, ticks, colours["muted"], min(2.0, max(0.8, scale / 2)))
     frame.words(ax, ((left + width) / 2, 12), figure.label("x"), colours["muted"], ha="center")

@@ -136,9 +136,9 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         frame.strokes(ax, [[(left, floor), (left + PANEL, floor)]], colours["rule"])
         if base is not None and points is not base:
             frame.strokes(ax, [_steps(base, at, floor)[1::4]], colours["muted"], 1.0)
-        frame.strokes(ax, [_steps(points, at, floor)], colours["series-1"], 1.6)
+        frame.strokes(ax, [_steps(points, at, floor)], colours["ink"], 1.6)
         half = len(points) / 2
-        for late, colour in ((False, "series-1"), (True, "series-2")):
+        for late, colour in ((False, "series-3"), (True, "series-4")):
             for far, width in ((False, NEAR), (True, FAR)):
                 chosen = [p for p in points if (p.y > half) == late and p.strong == far]
                 ticks = [[(at(p.x), floor - 3), (at(p.x), floor - STRIP)] for p in chosen]

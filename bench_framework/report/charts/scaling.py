@@ -6,7 +6,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import SERIES, Axes, Palette, frame
+from bench_framework.report.charts import Axes, Palette, direction, frame
 
 BOTTOM: Final = 46.0
 TALL: Final = 246.0
@@ -14,7 +14,8 @@ PANEL: Final = 194.0
 HEIGHT: Final = 320.0
 Place = tuple[float, float, float, float]
 MOST_LABELLED: Final = 6
-LABEL_ROOM: Final = 15.0
+LINE: Final = 13.0
+EXPONENTS: Final = "exponents "
 MOST_TICK: Final = 12
 MARKERS: Final = "os^vDP"
 
@@ -49,7 +50,7 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     line = [(guide.x, guide.y), (far, guide.y * far / guide.x)]
     frame.marks(left, line, ":", color=colours["muted"], linewidth=1)
     for name, points in series.items():
-        colour, marker = _style(name, labels, colours)
+        colour, marker = _style(points, labels, colours)
         _line(left, points, [p.y for p in points], colour, marker, whiskers=bool(marker))
         _line(right, points, rates[name], colour, marker, whiskers=False)
     times, speeds = [p.y for p in every], [p.x / p.y for p in every]
@@ -63,19 +64,29 @@ def draw(left: Axes, right: Axes, figure: Figure, colours: Palette) -> None:
     right.set_yticks(ticks, [frame.size_label(t, family) for t in ticks])
     # The names are at the height of the last throughput, moved so that they do not overlap.
     heights = [right.transData.transform((1, rates[name][-1]))[1] - BOTTOM for name in labels]
-    places = frame.spread(heights, LABEL_ROOM * 2, 0.0, TALL - LABEL_ROOM)
-    names = frame.shorts(labels, 13 if figure.narrow else 27)
+    room = frame.drawn_width(figure) - layout(figure)[2][2] - 10
+    names = {name: _texts(name, series[name], room, narrow=figure.narrow) for name in labels}
+    least = LINE * max(map(len, names.values())) + 4
+    lowest = min(0.0, TALL - least * len(labels))
+    places = frame.spread(heights, least, lowest, TALL - least / 2)
     muted, style = colours["muted"], {"transform": right.transAxes}
     for name, place in zip(labels, places, strict=True):
-        colour, _ = _style(name, labels, colours)
-        exponents = " · ".join(p.text for p in series[name] if p.text)
-        y = place / TALL
-        frame.words(right, (1.04, y), names[name], colour, va="bottom", **style)
-        if exponents and not figure.narrow:
-            frame.words(right, (1.04, y), f"exponents {exponents}", muted, va="top", **style)
+        colour, _ = _style(series[name], labels, colours)
+        lines = names[name]
+        for number, text in enumerate(lines):
+            y = (place + LINE * ((len(lines) - 1) / 2 - number)) / TALL
+            below = text.startswith(EXPONENTS)
+            frame.words(right, (1.04, y), text, muted if below else colour, **style)
     if rest := len(series) - len(labels):
         text = f"+{rest} more, in the table"
         frame.words(right, (1.04, 1.02), text, muted, va="bottom", **style)
+
+
+def _texts(name: str, points: list[Point], room: float, *, narrow: bool) -> list[str]:
+    """Return the name of a line, and its exponents unless the drawing is narrow."""
+    exponents = " · ".join(p.text for p in points if p.text)
+    below = [f"{EXPONENTS}{exponents}"] if exponents and not narrow else []
+    return [*frame.text_lines(name, room), *below]
 
 
 def labelled(series: dict[str, list[Point]]) -> list[str]:
@@ -101,11 +112,12 @@ def _sizes(series: dict[str, list[Point]]) -> tuple[list[float], list[str]]:
     return ticks, [frame.short(label_of[size], MOST_TICK) for size in ticks]
 
 
-def _style(name: str, labels: list[str], colours: Palette) -> tuple[str, str]:
-    if name not in labels:
+def _style(points: list[Point], labels: list[str], colours: Palette) -> tuple[str, str]:
+    """Return the colour of the direction, and a marker that differs from those of other lines."""
+    if (name := points[0].series) not in labels:
         return colours["rule"], ""
-    index = labels.index(name)
-    return colours[SERIES[index % len(SERIES)]], MARKERS[index % len(MARKERS)]
+    token = "ink" if points[0].baseline else direction(points[0].verdict).token
+    return colours[token], MARKERS[labels.index(name) % len(MARKERS)]
 
 
 def _line(

@@ -125,7 +125,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         frame.strokes(ax, [[(LEFT, floor), (RIGHT, floor)]], colours["rule"])
         tall = TALL / (max(p.y for p in points) or 1.0)
         line = [(LEFT + (p.x - first) * scale, floor + p.y * tall) for p in points]
-        frame.strokes(ax, [line], colours["series-1"], 1.4)
+        frame.strokes(ax, [line], colours["ink"], 1.2)
     for tick in frame.nice_rates(last - first):
         frame.words(
             ax, (LEFT + tick * scale, BOTTOM - 11), shortest(tick), colours["muted"], ha="center"

@@ -6,20 +6,20 @@ from typing import Final
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import Input
-from bench_framework.report.blocks import Block, Cell, Column, Figure, Row, Table, numeric
-from bench_framework.report.charts.forest import forest
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.grid import grid
+from bench_framework.report.charts.sweep import further_sweeps
 from bench_framework.report.claim_blocks import key_claim, leading_input
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table, metric_name, order
 from bench_framework.report.main_table import (
     by_input_table,
-    in_report,
     main_table,
     plain_interval,
     revision_cells,
     revision_table,
 )
+from bench_framework.report.sections.figure import measured_inputs, result_input
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import finding
 from bench_framework.text.numbers import DASH, fixed
@@ -40,51 +40,32 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
     For two revisions, return the table of all configurations.
     """
-    return figure_and_tables(data)[1]
-
-
-def figure_and_tables(data: ReportData) -> tuple[Figure | None, tuple[Table, ...]]:
-    """Return the figure of the answer with the tables of the results; nothing without figures."""
     item = result_input(data)
     if item is None:
-        return None, ()
+        return ()
     others = None
     if data.plan.revisions is not None and len(changed := revision_cells(data)) > 1:
-        table, cells = revision_table(data, changed)
-        name, base = "results", data.plan.revisions.names[0]
+        table, _ = revision_table(data, changed)
     else:
-        name = f"results-{data.plan.inputs.index(item) + 1}"
-        table, cells = main_table(data, item, name), in_report(data, data.arms(item.id))
-        base = f"{data.baseline_on(item).label}{data.on_input(item, ', input ')}"
-        others = by_input_table(data, item, "results") if len(_measured(data)) > 1 else None
-    figure = forest(data, cells, name, table, base)
-    return figure, (table, *((others,) if others else ()))
-
-
-def result_input(data: ReportData) -> Input | None:
-    """Return the input that the report shows: that of the summary, or `None` without figures."""
-    measured = _measured(data)
-    leading = leading_input(data)
-    return leading if leading in measured else measured[-1] if measured else None
+        table = main_table(data, item, f"results-{data.plan.inputs.index(item) + 1}")
+        others = by_input_table(data, item, "results") if len(measured_inputs(data)) > 1 else None
+    return (table, others) if others is not None else (table,)
 
 
 def in_full(data: ReportData) -> tuple[Block, ...]:
-    """Return per input every figure of time, CPU time and memory, and a heat map of two axes."""
+    """Return per input every figure of time, CPU time and memory, and plots of axes."""
 
     def parts(item: Input, name: str) -> Iterator[Block | None]:
-        if item in _measured(data):
+        if item in measured_inputs(data):
             table = headline_table(data, item, name)
             yield table
             # Without a special answer, the summary begins with the claim of its input.
             stated = item == leading_input(data) and not data.claims("answer")
             yield from finding(None if stated else key_claim(data, item))
             yield grid(data, item, table)
+            yield from further_sweeps(data, item, name)
 
     return per_input(data, "all", parts)
-
-
-def _measured(data: ReportData) -> list[Input]:
-    return [i for i in data.plan.inputs if data.summaries(data.arms(i.id), data.metric)]
 
 
 HEADLINE = SectionKind(

@@ -17,7 +17,7 @@ from bench_framework.report.claim_blocks import (
     sentence,
 )
 from bench_framework.report.context import ReportData
-from bench_framework.report.sections.headline import figure_and_tables
+from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import trust
 from bench_framework.text.names import capital, closed
@@ -43,7 +43,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     if not answer:
         return (Fallback(_no_result(data)),)
     blocks: list[Block | None] = [Paragraph((sentence(answer[0]),), lead=True)]
-    blocks += [_decision(data), *_warnings(data), figure_and_tables(data)[0]]
+    blocks += [_decision(data), *_warnings(data), answer_figure(data)]
     return (
         *(block for block in blocks if block is not None),
         *claim_bullets(lines(data), brief_sentence),

@@ -9,16 +9,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from matplotlib.figure import Figure as Canvas
+from report_sample import HOSTILE
 
-from bench_framework.report import Document, figures
+from bench_framework.model.verdict import Verdict
+from bench_framework.report import Document, ReportData, figures
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
-from bench_framework.report.charts.frame import nice_sizes, nice_steps, spread
+from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
 from bench_framework.report.render import widths
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_TABLE = Table("t", "c", (), ())
+ANSWERS = {"steps", "shares", "sweep", "dumbbell", "sizes"}
+"""Charts of the first screen that other records have (test_answer_figure.py)."""
 
 
 def contrast(one: str, two: str) -> float:
@@ -84,11 +88,14 @@ def test_no_marker_has_a_clip_path(drawn: dict[str, str]) -> None:
 
 
 def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
-    svg = drawn["results-3-forest"]
+    svg = drawn["answer-figure"]
     assert "<script" not in svg
     labels = [e.text or "" for e in ET.fromstring(svg).iter(f"{SVG}text")]
-    assert any(label.startswith('a"b;$(touch x)') for label in labels)
-    assert "sequential+jemalloc" in labels
+    assert "sequential+system" in labels
+    hostile = chart("forest", (Point(HOSTILE, 0.9, x_lo=0.88, x_hi=0.92),))
+    root = ET.fromstring(figures.inline(figures.draw(hostile), hostile))
+    printed = "".join(e.text or "" for e in root.iter(f"{SVG}text"))
+    assert widths.visible(HOSTILE).replace(" ", "") in printed.replace(" ", "")
 
 
 def test_the_forest_prints_the_text_of_every_point(
@@ -99,7 +106,8 @@ def test_the_forest_prints_the_text_of_every_point(
             continue
         labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
         for point in figure.points:
-            assert point.text in labels
+            assert {point.lead, point.text} - {""} <= set(labels)
+            assert widths.visible(point.label).replace(" ", "") in "".join(labels).replace(" ", "")
 
 
 def test_files_are_light_and_self_contained(document: Document, drawings: dict[str, str]) -> None:
@@ -256,6 +264,54 @@ def test_names_that_differ_are_cut_to_different_names() -> None:
     assert set(cut_distinct(hopeless, 8).values()) == {"xxxx…yyy"}
 
 
+def test_charts_cut_names_at_the_end_if_they_remain_different() -> None:
+    assert shorts(["tokio-worker-pool", "rayon"], 8) == {
+        "tokio-worker-pool": "tokio-w…",
+        "rayon": "rayon",
+    }
+    cut = shorts(["tokio-worker-pool", "tokio-worker-task"], 8)
+    assert len(set(cut.values())) == 2
+
+
+def test_drift_has_a_line_for_the_baseline_its_copy_and_the_others(
+    document: Document, drawn: dict[str, str]
+) -> None:
+    (figure,) = (f for f in document.figures() if f.chart == "drift")
+    series = figure.by_series()
+    assert set(series) == {"baseline", "its A/A copy", "all others"}
+    assert len(series["baseline"]) == len(series["its A/A copy"])
+    labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
+    assert set(series) <= set(labels)
+    shifted = tuple(replace(p, y=p.y + 20 * (p.series == "baseline")) for p in figure.points)
+    base = tuple(p for p in shifted if p.series == "baseline")
+    assert min(drift.rolling_median(base)[1]) > 15  # the others do not hide its step
+
+
+def test_lines_over_sizes_have_the_colour_of_the_largest_size(
+    document: Document, data: ReportData
+) -> None:
+    (figure,) = (f for f in document.figures() if f.chart == "scaling")
+    largest = {data.label(c.id): c for c in data.arms(data.plan.inputs[-1].id)}
+    for name, points in figure.by_series().items():
+        comparison = data.comparison(largest[name].id, "wall")
+        verdict = comparison.verdict if comparison else None
+        assert {p.verdict for p in points} == {verdict}
+    assert {p.verdict for p in figure.points} >= {None, Verdict.BETTER}
+
+
+def test_only_the_front_and_the_baseline_have_a_name_in_the_plot_of_memory() -> None:
+    points = (
+        Point("front", 1.0, 4e6),
+        Point("beaten", 2.0, 9e6),
+        Point("base", 3.0, 8e6, baseline=True),
+        Point("small", 1.6, 2e6),
+    )
+    svg = figures.draw(chart("memory-time", points))
+    texts = {e.text for e in ET.fromstring(svg).iter(f"{SVG}text")}
+    assert {"front", "small", "base"} <= texts
+    assert "beaten" not in texts
+
+
 def test_the_cost_of_cutting_does_not_grow_with_the_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """A symbol of a measured program can have any length."""
     measured: list[int] = []
@@ -316,15 +372,19 @@ def test_charts_for_phones_have_a_second_drawing_of_half_the_width(
         assert len(ids) == len(set(ids))
         for point in figure.points if figure.chart == "forest" else ():
             assert text.count(escape(point.text, quote=False)) >= 2
-    assert charts == figures.NARROW
+    assert charts | ANSWERS == figures.NARROW
 
 
-def test_rates_of_more_than_one_decade_have_a_logarithmic_axis() -> None:
+def test_rates_of_more_than_one_decade_are_dots_on_a_logarithmic_axis() -> None:
     figure = chart("bars", (Point("slow", 50.0, text="50"), Point("fast", 30_000.0, text="30000")))
+    near = replace(figure, points=(Point("slow", 50.0), Point("fast", 90.0)))
     ticks = [
         {t.get_text() for t in figures.PLOTS["bars"](f, Canvas().add_subplot()).texts}
-        for f in (figure, replace(figure, points=(Point("slow", 50.0), Point("fast", 90.0))))
+        for f in (figure, near)
     ]
-    assert {"100", "1000", "10000"} <= ticks[0]
-    assert "0" not in ticks[0]
-    assert "0" in ticks[1]
+    assert {"100\u202fx", "1000\u202fx", "10000\u202fx"} <= ticks[0]
+    assert "0\u202fx" not in ticks[0]
+    assert "0\u202fx" in ticks[1]
+    drawings = [figures.draw(f) for f in (figure, near)]
+    assert ["fill-opacity" in svg for svg in drawings] == [False, False]  # derived: no filled bar
+    assert [svg.count("<use") for svg in drawings] == [2, 0]

@@ -20,6 +20,7 @@ from bench_framework.text.numbers import (
     show_plain,
     show_ratio,
     show_size,
+    signed_percent,
     significant,
 )
 from bench_framework.units import MINUS
@@ -138,3 +139,15 @@ def test_a_column_of_sizes_has_a_unit_that_suits_its_smallest() -> None:
 
 def test_zero_has_one_digit() -> None:
     assert significant(0.0, 3) == "0"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        *((0.963, "−3.7"), (1.2201, "+22"), (0.9999, "0"), (1.0042, "+0.4"), (2.0, "+100")),
+        *((0.9996, "0"), (0.9004, "−10"), (1.0996, "+10"), (1.0994, "+9.9")),
+    ],
+)
+def test_a_change_has_two_digits(ratio: float, text: str) -> None:
+    assert signed_percent(ratio) == f"{text}\u202f%"
+    assert signed_percent(float("inf")) == "∞"

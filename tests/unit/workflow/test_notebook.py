@@ -134,7 +134,7 @@ def test_a_notebook_shows_summary_and_first_figure_of_a_record(full: Path) -> No
     assert texts
     assert all(text.split(":")[0] in page for text in texts)
     assert page.count("<svg") == 1
-    assert f'id="results-1-forest-{record.record_id}-title"' in page
+    assert f'id="answer-figure-{record.record_id}-title"' in page
     assert set(re.findall(r"var\(--([\w-]+)\)", page)) <= {*LIGHT}
     assert "#fe" not in page  # a colour that only stands for a token
     assert "<script" not in page

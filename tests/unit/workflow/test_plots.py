@@ -60,7 +60,7 @@ def test_an_imported_record_has_figures(tmp_path: Path) -> None:
         "label,mean,sd,n,unit\na,177.1,7.5,100,ms\nb,191.2,13.7,100,ms\n", encoding="utf-8"
     )
     imported = import_files(tmp_path / "results", [source]).record
-    assert list(bf.figures(imported)) == ["results-1-forest"]
+    assert list(bf.figures(imported)) == ["answer-figure"]
 
 
 def test_a_record_without_judgement_has_no_figures(full: Path, tmp_path: Path) -> None:

@@ -1,0 +1,75 @@
+"""Values and changes of a figure as text: the unit of a metric, and one scale of changes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from bench_framework.model.verdict import Verdict
+from bench_framework.report.charts import direction
+from bench_framework.report.context import ReportData
+from bench_framework.text.numbers import (
+    format_percent,
+    metric_unit,
+    shortest,
+    signed_percent,
+    significant,
+)
+from bench_framework.text.words import change
+from bench_framework.units import THIN_SPACE
+
+LEAST_PERCENT: Final = 0.5
+MOST_PERCENT: Final = 2.0
+"""The ratios between which all changes of a figure are percentages. Otherwise they are factors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The unit of the values of a figure, and its factor."""
+
+    name: str
+    factor: float
+
+    @classmethod
+    def for_metric(cls, data: ReportData, value: float) -> "Unit":
+        """Return the unit of the main metric for values near `value`."""
+        metric = data.metric
+        return cls(*metric_unit(metric, value, data.plan.unit_family, data.own_unit(metric)))
+
+    def text(self, value: float) -> str:
+        """Return a value with its unit: ``172 ms``."""
+        return self.labelled(significant(value * self.factor, 3))
+
+    def tick(self, scaled: float) -> str:
+        """Return the label of a tick, whose value has the factor already."""
+        return self.labelled(shortest(scaled, 4))
+
+    def labelled(self, number: str) -> str:
+        """Return a number with the unit."""
+        return f"{number}{THIN_SPACE}{self.name}".rstrip(THIN_SPACE)
+
+
+def in_factors(ratios: Iterable[float]) -> bool:
+    """Return whether the changes of a figure are factors: one is below −50 % or above +100 %."""
+    return any(not LEAST_PERCENT <= ratio <= MOST_PERCENT for ratio in ratios)
+
+
+def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bool = False) -> str:
+    """Return the mark of a verdict and the change: ``▼ −3.7 %``, or ``▼ 2.3× faster``.
+
+    `ratio` is that of the values. If larger values are better, the mark still shows which way they
+    changed.
+    """
+    higher, mark = data.higher(data.metric), direction(verdict).mark
+    if higher and verdict is not None and verdict.decided:
+        mark = direction(verdict.opposite).mark
+    text = signed_percent(ratio)
+    if factors:
+        less, more = change(data.metric, higher=False)
+        factor = ratio if ratio >= 1 else 1 / ratio
+        text = f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
+    return f"{mark} {text}"
+
+
+def grey(data: ReportData) -> str:
+    """Return what grey means in a figure. Marks and signs explain blue and orange."""
+    return f"grey: within {format_percent(data.margin)}, or inconclusive"

@@ -1,0 +1,117 @@
+"""Bars of the share of a limit that each configuration reaches, from 0 to 100 %."""
+
+from typing import Final
+
+from bench_framework.compare.derived_values import LimitShare, limit_shares
+from bench_framework.model.judgement import Derived
+from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.plan import Input, Role
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
+from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
+from bench_framework.report.context import ReportData
+from bench_framework.report.table_cells import CI
+from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
+from bench_framework.text.words import word
+
+FEWEST: Final = 2
+"""Fewest shares of a figure."""
+NBSP: Final = "\u00a0"
+TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def shares(data: ReportData, item: Input) -> Figure | None:
+    """Return the shares of the main limit of an input, the largest first, if there are two."""
+    limits = limit_shares(data.judgement.derived, item.id)
+    listed = [share for share in limits[0] if share.rate.cell_ids] if limits else []
+    if len(listed) < FEWEST:
+        return None
+    family = data.plan.unit_family
+    points = tuple(_point(data, share) for share in listed)
+    where = data.on_input(item, "")
+    desc = (
+        f"Share, rate and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
+        f"{amounts.grey(data)}."
+    )
+    limit = listed[0].limit
+    return Figure(
+        "answer-figure",
+        "shares",
+        f"Share of the limit of {rate(limit.value or 0.0, family)}",
+        desc,
+        points,
+        _table(data, listed, points),
+    )
+
+
+def _point(data: ReportData, share: LimitShare) -> Point:
+    cell_id, row = share.rate.cell_ids[0], share.share
+    comparison = data.comparison(cell_id, data.metric)
+    verdict = comparison.verdict if comparison is not None else None
+    baseline = data.plan.cell(cell_id).role is Role.BASELINE
+    note = "baseline" if baseline else ""
+    if verdict is not None and verdict.settled:
+        note = f"{direction(verdict).mark}{NBSP}{word(verdict, data.metric)}"
+    parts = [_rate(data, share), _memory(data, cell_id), note]
+    value = row.value or 0.0
+    return Point(
+        data.label(cell_id),
+        value,
+        x_lo=row.lo,
+        x_hi=row.hi,
+        verdict=verdict,
+        lead=percent(value),
+        text=" · ".join(filter(None, parts)),
+        baseline=baseline,
+    )
+
+
+def _rate(data: ReportData, share: LimitShare) -> str:
+    return rate(share.rate.value or 0.0, data.plan.unit_family)
+
+
+def _memory(data: ReportData, cell_id: str) -> str:
+    peak = data.summary(cell_id, PEAK_RSS)
+    return show_size(peak.median, data.plan.unit_family) if peak is not None else ""
+
+
+def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]) -> Table:
+    rows_ = tuple(
+        Row.build(
+            point.label,
+            Cell(percent(point.x), point.x),
+            _bounds(share.share),
+            Cell(_rate(data, share), share.rate.value),
+            _memory(data, share.rate.cell_ids[0]) or DASH,
+            baseline=point.baseline,
+        )
+        for share, point in zip(listed, points, strict=True)
+    )
+    columns = (*left("Variant"), *numeric("Share of the limit"), *left(CI), *numeric("Rate"))
+    columns += (Column("Peak memory", "right"),)
+    caption = "Data of the figure: share of the limit"
+    return Table("answer-figure-data", caption, columns, rows_, sortable=False)
+
+
+def _bounds(row: Derived) -> str:
+    if row.lo is None or row.hi is None:
+        return DASH
+    return f"[{percent(row.lo)}, {percent(row.hi)}]"
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Draw a bar from zero to each share (`x`), its interval, and a line at 100 %."""
+    most = max(1.0, *(max(p.x, p.x_hi or 0.0) for p in figure.points))
+    laid = rows.after_marks(figure, lambda p: max(p.x, p.x_hi or 0.0) / most)
+
+    def at(share: float) -> float:
+        return laid.left + share / most * (laid.right - laid.left)
+
+    ticks = [(tick, format_percent(tick)) for tick in TICKS]
+    rows.draw_axis(ax, laid, at, ticks, colours)
+    frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)
+    for place in laid.places:
+        point = place.point
+        ends, way = (at(0.0), at(point.x)), direction(point.verdict)
+        rows.draw_bar(ax, ends, place.y, colours, way, faint=not way.decided)
+        frame.interval(ax, point.x_lo, point.x_hi, at, place.y, colours["ink"])
+    rows.draw_texts(ax, laid, colours)

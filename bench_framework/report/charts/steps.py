@@ -1,0 +1,245 @@
+"""Waterfall of the steps of a ladder, in the unit of the metric, with the reference as the last bar."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from bench_framework.compare.decide import judged_pairs
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input
+from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.structure import Contribution, Step
+from bench_framework.model.verdict import Interval
+from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
+from bench_framework.report.charts.amounts import Unit
+from bench_framework.report.context import ReportData
+from bench_framework.report.table_cells import CI, titled
+from bench_framework.text.names import capital, listed
+from bench_framework.text.numbers import signed_percent, significant
+from bench_framework.text.words import metric_words, noun
+
+FROM_ZERO: Final = 0.45
+"""The axis begins at zero if the smallest value is at most this share of the largest one."""
+ROOM: Final = 0.35
+"""Room of an axis that does not begin at zero, below the smallest value, as a share of the range."""
+REFERENCE: Final = "reference"
+"""Series of a bar that is no step."""
+STEP: Final = "step"
+
+
+def steps(data: ReportData, item: Input) -> Figure | None:
+    """Return the waterfall of an input, or `None` if its ladder has no figures.
+
+    The time of a step is the baseline's median × the ratios of the steps up to it.
+    """
+    ladders = (t for t in data.judgement.structure.contributions if t.design == "ladder")
+    ladder = next((t for t in ladders if t.input_id == item.id and t.steps), None)
+    start = data.summary(ladder.start_cell_id, data.metric) if ladder else None
+    if ladder is None or start is None or start.median <= 0:
+        return None
+    intervals = [step.contrast.shown for step in ladder.steps]
+    if any(i is None or not i.bounded for i in intervals):
+        return None
+    unit = Unit.for_metric(data, start.median)
+    factors = amounts.in_factors(i.ratio for i in intervals if i is not None)
+    label, now = data.label(ladder.start_cell_id), start.median
+    base = Point(label, now, text=unit.text(now), strong=True, baseline=True)
+    points, changes = [base], [("", "")]
+    for step, interval in zip(ladder.steps, intervals, strict=True):
+        assert interval is not None
+        point = _step(data, step, interval, now, unit, factors=factors)
+        points.append(point)
+        changes.append((signed_percent(interval.ratio), _bounds(interval)))
+        now = point.x
+    for cell in _references(data, ladder):
+        points.append(_reference(data, ladder, cell, now, unit))
+        changes.append(("", ""))
+    less = [p.x for p in points] + [p.x_lo for p in points if p.x_lo is not None]
+    table = _table(data, points, changes, unit)
+    scaled = tuple(_scaled(point, unit.factor) for point in points)
+    where = data.on_input(item, "")
+    desc = (
+        f"Median {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s of the steps; "
+        f"{amounts.grey(data)}."
+    )
+    axis = _axis_begin(min(less), max(p.x for p in points)) * unit.factor
+    return Figure(
+        "answer-figure",
+        "steps",
+        "Each change on top of the one before",
+        desc,
+        scaled,
+        table,
+        (("unit", unit.name),),
+        (("baseline", start.median * unit.factor), ("from", axis)),
+    )
+
+
+def _step(
+    data: ReportData, step: Step, interval: Interval, before: float, unit: Unit, *, factors: bool
+) -> Point:
+    """Return the bar from the end of the step before to that of this step."""
+    higher = data.higher(data.metric)
+    i = interval.inverse if higher else interval
+    now, verdict = before * i.ratio, step.contrast.verdict
+    parts = [unit.text(now), _unstable(data, step)]
+    return Point(
+        f"+ {_name(data, step)}",
+        now,
+        before,
+        before * i.lo,
+        before * i.hi,
+        verdict=verdict,
+        lead=amounts.lead(data, i.ratio, verdict, factors=factors),
+        text=" · ".join(filter(None, parts)),
+        series=STEP,
+    )
+
+
+def _name(data: ReportData, step: Step) -> str:
+    """Return the names of the changes: of an experiment with this change, or of the level."""
+    names = {e.change[0]: e.name for e in data.plan.experiments if len(e.change) == 1}
+    labels = {(a.name, v.name): v.label for a in data.plan.axes for v in a.values}
+    keys = [(c.axis, c.after) for c in step.changes]
+    return listed([names.get(key) or labels.get(key) or key[1] for key in keys])
+
+
+def _unstable(data: ReportData, step: Step) -> str:
+    """Return both changes of a step whose ratio changed during the record; else nothing."""
+    pair = _pairs(data).get((step.cell_id or "", step.ref_cell_id or ""))
+    if pair is not None and pair.phases is not None:
+        first, rest = (signed_percent(i.ratio) for i in (pair.phases.first, pair.phases.rest))
+        return f"unstable: {first}, then {rest}"
+    reason = step.contrast.reason
+    return "unstable" if reason is not None and reason.code is ReasonCode.UNSTABLE else ""
+
+
+def _pairs(data: ReportData) -> dict[tuple[str, str], Comparison]:
+    best = (c for group in data.judgement.best for c in group.comparisons)
+    return judged_pairs((*data.judgement.comparisons, *best), data.metric)
+
+
+def _references(data: ReportData, ladder: Contribution) -> Iterator[PlanCell]:
+    """Yield the further baselines, and the references of contrasts with the last step."""
+    rungs = {ladder.start_cell_id, *(step.cell_id for step in ladder.steps)}
+    last = data.plan.cell(ladder.end_cell_id or ladder.start_cell_id).variant_id
+    others = [c.reference_id for c in data.plan.contrasts if c.variant_id == last]
+    references = (*data.plan.further_baselines, *others)
+    measured = {c.variant_id: c for c in data.measured(ladder.input_id)}
+    for variant_id in dict.fromkeys(references):
+        cell = measured.get(variant_id)
+        if cell is not None and cell.id not in rungs and data.summary(cell.id, data.metric):
+            yield cell
+
+
+def _reference(
+    data: ReportData, ladder: Contribution, cell: PlanCell, last: float, unit: Unit
+) -> Point:
+    """Return the bar of a reference: the value of the last step × its ratio to the last step."""
+    beyond = {(s.cell_id, s.ref_cell_id): s.contrast for s in ladder.beyond}
+    key = (cell.id, ladder.end_cell_id or "")
+    judged = beyond.get(key) or _pairs(data).get(key)
+    summary = data.summary(cell.id, data.metric)
+    assert summary is not None
+    interval = judged.shown if judged is not None else None
+    label, now = data.label(cell.id), summary.median
+    if judged is None or interval is None or not interval.bounded:
+        return Point(label, now, text=unit.text(now), strong=True, series=REFERENCE)
+    i = interval.inverse if data.higher(data.metric) else interval
+    now = last * i.ratio
+    verb = metric_words(data.metric).verb
+    text = f"{unit.text(now)} · the last step {verb} {significant(1 / i.ratio, 3)}×"
+    bounds = (last * i.lo, last * i.hi)
+    return Point(
+        label,
+        now,
+        0.0,
+        *bounds,
+        verdict=judged.verdict,
+        text=text,
+        strong=True,
+        series=REFERENCE,
+    )
+
+
+def _scaled(point: Point, factor: float) -> Point:
+    ends = (end and end * factor for end in (point.x_lo, point.x_hi))
+    x_lo, x_hi = ends
+    return replace(point, x=point.x * factor, y=point.y * factor, x_lo=x_lo, x_hi=x_hi)
+
+
+def _axis_begin(least: float, most: float) -> float:
+    """Return where the axis begins: at zero, unless the differences would then be too small."""
+    if least <= FROM_ZERO * most:
+        return 0.0
+    return max(0.0, least - ROOM * (most - least))
+
+
+def _bounds(interval: Interval) -> str:
+    lo, hi = signed_percent(interval.lo), signed_percent(interval.hi)
+    return f"[{lo}, {hi}]"
+
+
+def _table(
+    data: ReportData, points: list[Point], changes: list[tuple[str, str]], unit: Unit
+) -> Table:
+    rows_ = tuple(
+        Row.build(
+            point.label,
+            Cell(significant(point.x * unit.factor, 3), point.x),
+            change,
+            bounds,
+            Cell(direction(point.verdict).mark if change else "", verdict=point.verdict),
+            baseline=point.baseline,
+        )
+        for point, (change, bounds) in zip(points, changes, strict=True)
+    )
+    columns = (
+        Column("Step"),
+        Column(titled(f"{capital(noun(data.metric))} after it", unit.name), "decimal"),
+        Column("Change", "decimal"),
+        Column(CI),
+        Column("Direction"),
+    )
+    caption = "Data of the figure: each step against the one before"
+    return Table("answer-figure-data", caption, columns, rows_, sortable=False)
+
+
+def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
+    """Draw a bar from the end of the step before (`y`) to the end of the step (`x`).
+
+    Baseline and references begin at the axis. If it does not begin at zero, these bars have a gap.
+    """
+    low = figure.mark("from") or 0.0
+    most = max(max(p.x, p.y, p.x_hi or p.x) for p in figure.points)
+    span = (most - low) * 1.02 or 1.0
+    laid = rows.after_marks(figure, lambda p: (max(p.x, p.y, p.x_hi or p.x) - low) / span)
+
+    def at(value: float) -> float:
+        return laid.left + (max(value, low) - low) / span * (laid.right - laid.left)
+
+    unit = Unit(figure.label("unit"), 1.0)
+    ticks = frame.nice_between(low, most, 4 if figure.narrow else 7)
+    rows.draw_axis(ax, laid, at, [(tick, unit.tick(tick)) for tick in ticks], colours)
+    base = figure.mark("baseline") or 0.0
+    dotted = rows.upright(laid, at(base))
+    frame.strokes(ax, dotted, colours["muted"], linestyle=(0, (2, 2)), zorder=1)
+    before = None
+    for place in laid.places:
+        point = place.point
+        step = point.series == STEP
+        way = direction(point.verdict)
+        begin = at(point.y) if step else laid.left
+        faint = not step and not way.decided
+        rows.draw_bar(ax, (begin, at(point.x)), place.y, colours, way, faint=faint)
+        if not step and low > 0:
+            cut = [(begin + 7, place.y - rows.BAR - 1), (begin + 12, place.y + rows.BAR + 1)]
+            frame.strokes(ax, [cut], colours["ground"], 3.0, zorder=3)
+        if before is not None and step and not figure.narrow:
+            link = [(begin, before - rows.BAR), (begin, place.y + rows.BAR)]
+            frame.strokes(ax, [link], colours["muted"], zorder=1)
+        frame.interval(ax, point.x_lo, point.x_hi, at, place.y, colours["ink"])
+        before = place.y
+    rows.draw_texts(ax, laid, colours)
