@@ -12,7 +12,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import in_times, value_by_ratio
 from bench_framework.report.table_cells import scale_of, titled
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import shortest
+from bench_framework.text.numbers import DASH, shortest
 from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE
 
@@ -140,7 +140,7 @@ def _table(data: ReportData, variants: Sequence[Variant], inputs: Sequence[Input
         cells = (
             Cell(scales[item.id].text(values[item.id]), values[item.id])
             if item.id in values
-            else Cell("—")
+            else Cell(DASH)
             for item in inputs
         )
         rows.append(Row.build(variant.label, *cells, baseline=data.is_baseline(variant.id)))
