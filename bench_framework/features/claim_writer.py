@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bench_framework.claims.factory import Facts, Names, figures
 from bench_framework.features.axes.claims import StructureClaims
+from bench_framework.features.causes.claims import cause_claims
 from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
@@ -105,5 +106,6 @@ def _write(
     yield from StructureClaims(plan, judgement, view.costs).write()
     yield from gap_claims(view, judgement.gaps, view.costs)
     yield from hypothesis_claims(view, judgement.hypotheses, view.costs)
+    yield from cause_claims(view, judgement.causes)
     yield from race_claims(view, judgement)
     yield from published_claims(plan, judgement, builds)

@@ -40,6 +40,33 @@ class Experiment:
     decision: Literal["adopted", "rejected", "open"] = "open"
 
 
+CauseCounter = Literal[
+    "minor_faults",
+    "major_faults",
+    "ctx_vol",
+    "ctx_invol",
+    "read_bytes",
+    "write_bytes",
+    "handled_bytes",
+]
+"""Counters that can be the cause of a time difference: those of the kernel, and the bytes that the worker
+reports (``handled_bytes``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """How a change acts, as its author says (docs/method.md#two-differences-at-once).
+
+    Attributes:
+        phases: parts of the time that it changes: phases of the worker, ``outside``, ``user``, ``sys`` or
+            ``waiting``. Empty: the author names none, and none is checked.
+        counters: counters that differ because of it.
+    """
+
+    phases: tuple[str, ...] = ()
+    counters: tuple[CauseCounter, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
     """An expected effect of one change on one metric.
@@ -59,6 +86,7 @@ class Hypothesis:
     reference_id: str
     expect: Literal["better", "worse"] = "better"
     metric: Metric = ""
+    mechanism: Mechanism = Mechanism()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +95,7 @@ class NamedContrast:
 
     Attributes:
         group: heading that it shares with other contrasts, or empty.
+        mechanism: how the change acts, if the contrast is offered as a cause.
     """
 
     name: str
@@ -75,6 +104,7 @@ class NamedContrast:
     input_ids: tuple[str, ...]
     metric: Metric
     group: str = ""
+    mechanism: Mechanism | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from bench_framework.model import plan
-from bench_framework.model.declarations import Experiment, Hypothesis
+from bench_framework.model.declarations import Experiment, Hypothesis, Mechanism
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import bin_name, build_of
 from bench_framework.scenario.definition import AxisView, Scenario
@@ -167,8 +167,10 @@ class Expansion:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
             text, metric = f"{key}: {before} → {value}", part.metric or ""
             reference_id = self.variants[start].id if start in self.variants else ""
+            mechanism = Mechanism(tuple(part.phases), tuple(part.counters))
+            pair = variant_id, reference_id
             self.hypotheses.append(
-                Hypothesis(part.hypothesis, text, variant_id, reference_id, part.expect, metric)
+                Hypothesis(part.hypothesis, text, *pair, part.expect, metric, mechanism)
             )
 
     def selected(self, given: Mapping[str, str]) -> plan.Variant | None:

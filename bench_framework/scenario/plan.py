@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
-from bench_framework.model.declarations import NamedCell, NamedContrast, Note
+from bench_framework.model.declarations import Mechanism, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID, MOST_SESSION_ROUNDS
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.published import Published, PublishedClaim
@@ -117,7 +117,11 @@ def _contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         assert reference is not None
         ids = expansion.input_ids(part.input)
         metric = part.metric or _headline(expansion.scenario)
-        yield NamedContrast(part.name, candidate.id, reference.id, ids, metric, part.group or "")
+        mechanism = None
+        if part.phases is not None or part.counters is not None:
+            mechanism = Mechanism(tuple(part.phases or ()), tuple(part.counters or ()))
+        pair = candidate.id, reference.id
+        yield NamedContrast(part.name, *pair, ids, metric, part.group or "", mechanism)
 
 
 def _published(expansion: Expansion) -> Published | None:

@@ -54,6 +54,10 @@ REASONS: Final = {
 }
 """Verdict on the main metric → the reason that the table states."""
 
+TWO_DIFFERENCES: Final = (
+    "Two differences at once: something else differs that may be the cause as well."
+)
+
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with one row per experiment that was not adopted."""
@@ -233,6 +237,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     )
     legend = (
         "Supported: a verdict in the expected direction. Not supported: any other verdict.",
+        *([TWO_DIFFERENCES] if any(test.second for test, _ in claims) else ()),
         "A supported hypothesis shows the effect of the change, not that the explanation is right.",
     )
     rows = tuple(_hypothesis_row(data, test, claim) for test, claim in claims)
@@ -249,7 +254,10 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
     limit = data.plan.judge.margin_of(test.metric)
     figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
     tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
-    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(test.reason))
+    second = render("second_difference", test.second) if test.second else ""
+    return Row.build(
+        *head, *figures, *tail, verdict=c.verdict, reason=second or phrase(test.reason)
+    )
 
 
 HYPOTHESES = SectionKind(

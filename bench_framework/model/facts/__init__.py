@@ -23,6 +23,7 @@ from bench_framework.model.facts.axes import (
     Interaction,
     ParetoFront,
 )
+from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.comparisons import (
     AnchorChange,
     BeforeAfter,
@@ -135,6 +136,7 @@ __all__ = [
     "SessionsApart",
     "SignChange",
     "SingleChanges",
+    "TwoDifferences",
     "UnstableRatios",
     "Use",
 ]
@@ -153,6 +155,7 @@ Fact = (
     | OneProgram
     | BeforeAfter
     | HypothesisResult
+    | TwoDifferences
     | GapClosed
     | Conditions
     | AnchorChange

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import DerivedRow
+from bench_framework.model.declarations import CauseCounter, DerivedRow
 from bench_framework.model.policies import HostPolicy
 from bench_framework.model.published import TestKind
 from bench_framework.scenario import scalars
@@ -89,6 +89,10 @@ class InputPart(Part):
                 yield (key,), value
 
 
+Phases: TypeAlias = list[Text]
+Counters: TypeAlias = list[Annotated[CauseCounter, ONE_OF]]
+
+
 class ExperimentPart(Part):
     """The baseline with one change, measured in addition to the combinations of the axes."""
 
@@ -106,6 +110,12 @@ class ExperimentPart(Part):
     """Direction in which the metric changes if the hypothesis is right."""
     metric: Text | None = None
     """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
+    phases: Phases = []
+    """Parts of the time that the change acts on: phases of the worker, `outside`, `user`, `sys` or
+    `waiting`. If another part has most of the difference, the hypothesis is not decided."""
+    counters: Counters = []
+    """Counters that differ because of the change. If another counter differs by more than a factor
+    of two, the hypothesis is not decided."""
     why: Text = ""
     """Reason for trying the change."""
     decision: Annotated[Literal["adopted", "rejected", "open"], ONE_OF] = "open"
@@ -115,7 +125,7 @@ class ExperimentPart(Part):
     def _consistent(self) -> Self:
         count = len(self.change)
         refuse(count > 1, "BC108.several-changes", "change", name=self.name, count=count)
-        for key in ("at", "expect", "metric"):
+        for key in ("at", "expect", "metric", "phases", "counters"):
             unused = key in self.model_fields_set and not self.hypothesis
             refuse(unused, "BC108.key-without-hypothesis", key, key=key)
         decided = self.at and self.decision != "open"
@@ -197,6 +207,11 @@ class ContrastPart(Part):
     """Metric to compare, one of `judge`. Default: the first of them."""
     group: ValueName | None = None
     """Heading of contrasts that the report states together, such as one change in two programs."""
+    phases: Phases | None = None
+    """Parts of the time that the change acts on, as in `experiments`. With `phases` or `counters`,
+    the contrast is offered as a cause."""
+    counters: Counters | None = None
+    """Counters that differ because of the change, as in `experiments`; `[]` if none does."""
 
     @property
     def sides(self) -> dict[str, dict[str, str]]:
