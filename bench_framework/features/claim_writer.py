@@ -11,7 +11,9 @@ from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
 from bench_framework.features.references.compute import gap_claims
+from bench_framework.features.summary.best import recommendations
 from bench_framework.features.summary.claims import summary_claims
+from bench_framework.features.summary.parts import part_claims
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim, SignChange
 from bench_framework.model.judgement import Comparison, Judgement
@@ -97,6 +99,7 @@ def _write(
     view = SummaryView(plan, judgement, builds, inputs)
     facts = Facts(plan, judgement, builds, inputs)
     yield from summary_claims(view)
+    yield from part_claims(view, recommendations(view))
     yield from sign_changes(view, judgement.comparisons, view.sizes)
     for comparison in judgement.comparisons:
         if comparison.family != "contrast":

@@ -40,6 +40,7 @@ from bench_framework.model.facts.comparisons import (
     SignChange,
 )
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.records import (
     AuthorText,
     Coverage,
@@ -85,6 +86,7 @@ __all__ = [
     "Best",
     "BestByInput",
     "BestEverywhere",
+    "BestParts",
     "ChangeEffects",
     "Claim",
     "Compared",
@@ -156,6 +158,7 @@ Fact = (
     | BeforeAfter
     | HypothesisResult
     | TwoDifferences
+    | BestParts
     | GapClosed
     | Conditions
     | AnchorChange

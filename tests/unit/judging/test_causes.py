@@ -1,24 +1,29 @@
 """Causes: the place of a time difference, and what else differs between two configurations."""
 
+import math
+import random
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import get_args
 
 import pytest
 
 from bench_framework.compare.causes import evidence_of, second_difference, two_differences
 from bench_framework.compare.samples import Sample, collect
-from bench_framework.model.declarations import CauseCounter, Mechanism
+from bench_framework.features.judge import judge
+from bench_framework.model.declarations import (
+    CauseCounter,
+    Hypothesis,
+    Mechanism,
+    NamedContrast,
+)
 from bench_framework.model.facts.causes import HANDLED, CauseEvidence
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Receipt
-from bench_framework.store import embedded
-from bench_framework.workflow.pages import judge_contents
+from tests.unit.judging.conftest import Study
 
-EXAMPLE = Path(__file__).parents[3] / "results" / "examples" / "nvme" / "report.html"
 DRIFT = (0.0, 0.4, -0.1, 0.2, 0.1)
 """Seconds that a round takes longer on both sides."""
 
@@ -217,69 +222,87 @@ def test_overlapping_phases_are_not_checked() -> None:
     assert second.share == pytest.approx(1.0)
 
 
-def test_the_python_loop_of_the_example_writes_longer_and_has_more_page_faults() -> None:
-    example = embedded.read(EXAMPLE.read_text(encoding="utf-8"))
-    samples = collect(example.contents.blocks)
-    cells = {cell.label: cell.id for cell in example.frame.plan.cells}
-    python, native = (samples[cells[name]] for name in ("python-loop", "native-loop"))
-    result = evidence(python, native)
-    assert [part.name for part in result.parts[:3]] == ["write", "outside", "generate"]
-    write, outside, generate = (result.share(part) for part in result.parts[:3])
-    assert 0.6 < write < 0.8
-    assert 0.2 < outside < 0.4
-    assert generate < 0.05
-    (faults,) = result.counters
-    assert (faults.metric, faults.value, faults.reference) == ("minor_faults", 3791.0, 349.0)
+LOOPS = {"native": 0.30, "python": 0.41, "threads": 0.20}
+"""Seconds of each arm; the loops of `LOOP`, and a native one in another form."""
 
 
-@pytest.fixture(scope="module")
-def judged() -> tuple[Plan, Judgement]:
-    """The example nvme with a wrong cause: its Python loop has other pages than the native one."""
-    example = embedded.read(EXAMPLE.read_text(encoding="utf-8"))
-    plan = example.frame.plan
-    return plan, judge_contents(plan, example.contents, example.frame.profiles)
+@pytest.fixture
+def loops(study: type[Study]) -> Study:
+    return study(arms=tuple(LOOPS))
 
 
-def test_a_hypothesis_with_two_differences_is_neither_supported_nor_rejected(
-    judged: tuple[Plan, Judgement],
-) -> None:
-    _, judgement = judged
-    statuses = {test.hypothesis.text: test.status for test in judgement.hypotheses}
-    loop = "generating and writing takes longer in a Python loop than in a native one"
-    assert statuses[loop] == "two differences at once"
-    assert statuses["generating a block while another one is written saves time"] == "supported"
-    (claim,) = [c for c in judgement.claims if c.kind == "hypothesis" and c.subject == loop]
-    assert "is neither supported nor rejected" in claim.text
-    assert "minor page faults 349 and 3\u202f791" in claim.text
-
-
-def test_a_contrast_of_the_pair_of_a_hypothesis_is_a_cause_and_others_are_not(
-    judged: tuple[Plan, Judgement],
-) -> None:
-    plan, judgement = judged
-    cells = {cell.label: cell.id for cell in plan.cells}
-    pair = cells["python-loop"], cells["native-loop"]
-    second = two_differences(judgement, *pair, "elapsed_s")
-    assert second is not None
-    assert second.name == "Python loop against native loop while they write"
-    assert [counter.metric for counter in second.counters] == ["minor_faults"]
-    assert two_differences(judgement, *pair, "wall") is None
-    assert two_differences(judgement, cells["streaming"], cells["single-buffer"], "wall") is None
-    stated = [c.cells for c in judgement.claims if c.kind == "two-differences"]
-    assert pair in stated
-    assert len({frozenset(cells) for cells in stated}) < len(stated)  # one for each metric
-
-
-def test_a_contrast_with_declared_counters_is_a_cause(judged: tuple[Plan, Judgement]) -> None:
-    plan, _ = judged
-    example = embedded.read(EXAMPLE.read_text(encoding="utf-8"))
-    name = "streaming against single buffer"
-    contrasts = tuple(
-        replace(c, mechanism=Mechanism(counters=("ctx_vol",))) if c.name == name else c
-        for c in plan.contrasts
+def loop_plan(loops: Study, mechanism: Mechanism | None) -> Plan:
+    """Return a plan that offers the Python loop as a cause, and compares the threads only."""
+    ids = {dict(v.values)["arm"]: v.id for v in loops.plan.variants}
+    inputs = tuple(item.id for item in loops.plan.inputs)
+    change = "arm: native → python"
+    cause = Hypothesis("the loop", change, ids["python"], ids["native"], "worse", "wall")
+    if mechanism is not None:
+        cause = replace(cause, mechanism=mechanism)
+    contrasts = (
+        NamedContrast("python", ids["python"], ids["native"], inputs, "wall"),
+        NamedContrast("threads", ids["threads"], ids["native"], inputs, "wall"),
     )
-    again = judge_contents(replace(plan, contrasts=contrasts), example.contents, ())
-    (cause,) = [cause for cause in again.causes if cause.name == name]
-    assert cause.offered
-    assert cause.second is not None
-    assert [counter.metric for counter in cause.second.counters] == ["ctx_invol"]
+    return replace(loops.plan, hypotheses=(cause,), contrasts=contrasts)
+
+
+def judged(loops: Study, plan: Plan) -> Judgement:
+    noise = random.Random(8)
+    arms = {cell.id: loops.arm_of(cell) for cell in loops.plan.cells}
+    blocks = loops.blocks(lambda arm, *_: LOOPS.get(arm, 0.30) * math.exp(noise.gauss(0, 0.004)))
+    receipts = {
+        "python": Receipt(phases_s=LOOP, counts=FAULTS),
+        "threads": Receipt(phases_s={"write": 0.19}, counts={"minor_faults": 9000}),
+    }
+    native = Receipt(phases_s={"write": 0.29, "loop": 0.001}, counts={"minor_faults": 349})
+    reported = [replace(b, receipts=(receipts.get(arms[b.cell_id], native),)) for b in blocks]
+    return judge(plan, reported, {}, loops.inputs(), loops.looks())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "status"),
+    [
+        (None, "two differences at once"),
+        (Mechanism(("loop",), ("minor_faults",)), "two differences at once"),
+        (Mechanism(("write",), ("minor_faults",)), "supported"),
+    ],
+)
+def test_a_hypothesis_with_two_differences_is_neither_supported_nor_rejected(
+    loops: Study, mechanism: Mechanism | None, status: str
+) -> None:
+    judgement = judged(loops, loop_plan(loops, mechanism))
+    (test,) = judgement.hypotheses
+    assert test.status == status
+    (claim,) = [c for c in judgement.claims if c.kind == "hypothesis"]
+    assert ("is neither supported nor rejected" in claim.text) is (test.second is not None)
+
+
+def test_a_contrast_of_the_pair_of_a_hypothesis_is_a_cause_and_others_are_not(loops: Study) -> None:
+    judgement = judged(loops, loop_plan(loops, None))
+    ids = {arm: loops.cell(arm).id for arm in LOOPS}
+    second = two_differences(judgement, ids["python"], ids["native"], "wall")
+    assert second is not None
+    assert [counter.metric for counter in second.counters] == ["minor_faults"]
+    assert two_differences(judgement, ids["python"], ids["native"], "cpu") is None
+    assert two_differences(judgement, ids["threads"], ids["native"], "wall") is None
+    assert [cause.offered for cause in judgement.causes] == [True, False, True]
+    # The contrast and the hypothesis compare the same pair, which is stated once.
+    stated = [c.cells for c in judgement.claims if c.kind == "two-differences"]
+    assert stated == [(ids["python"], ids["native"])]
+
+
+def test_a_contrast_with_declared_counters_is_a_cause(loops: Study) -> None:
+    plan = loop_plan(loops, None)
+    contrasts = tuple(replace(c, mechanism=Mechanism()) for c in plan.contrasts)
+    judgement = judged(loops, replace(plan, contrasts=contrasts))
+    ids = {arm: loops.cell(arm).id for arm in LOOPS}
+    second = two_differences(judgement, ids["threads"], ids["native"], "wall")
+    assert second is not None
+    assert second.name == "threads"
+
+
+def test_what_does_not_differ_has_no_cause(loops: Study) -> None:
+    plan = loop_plan(loops, None)
+    same = dict.fromkeys(LOOPS, 0.3)
+    blocks = loops.blocks(lambda arm, *_: same.get(arm, 0.30))
+    assert judge(plan, blocks, {}, loops.inputs(), loops.looks()).causes == ()

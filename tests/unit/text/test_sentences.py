@@ -24,6 +24,7 @@ from bench_framework.model.facts.evidence import (
     Quantity,
     SessionFigures,
 )
+from bench_framework.model.facts.parts import BetterValue
 from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.facts.summary import (
     Counts,
@@ -110,6 +111,8 @@ def difference(ratio: float, lo: float, hi: float) -> Evidence:
 def evidence(**fields: Any) -> Evidence:
     return Evidence(**{**BASE, **FIGURES, **BETTER, **fields})
 
+
+VALUE = BetterValue(axis="parser", value="sonic", better="simd", evidence=evidence())
 
 TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     facts.Compared: [
@@ -881,6 +884,19 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "second": TwoDifferences(name="the queue", counters=DIFFERING[:1]),
             },
         ),
+    ],
+    facts.BestParts: [
+        (
+            {},
+            {
+                "worse": (VALUE,),
+                "experiments": one_of((), (VALUE,)),
+                "measured": one_of("", "simd + jemalloc"),
+                "command": "benchctl run n -k 'parser=simd'",
+            },
+        ),
+        ({}, {"worse": (VALUE, replace(VALUE, value=""))}),
+        ({}, {"experiments": (VALUE,)}),
     ],
     facts.TwoDifferences: [
         (
