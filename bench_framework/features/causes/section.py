@@ -18,7 +18,7 @@ LEAST_SHARE: Final = 0.05
 _CAPTION: Final = (
     "Parts of the time difference of each contrast and hypothesis whose times differ, and what else differs by "
     "more than a factor of two. Of a change that the scenario offers as a cause, the last column has what it does "
-    "not name: a counter, or the part that has most of the difference. The cause is then not shown."
+    "not name: a counter, or the part that has most of the difference. The change is then not shown to be the cause."
 )
 _LEGEND: Final = (
     "Parts are the phases that the workers report and the time outside of them, otherwise processor time and "
@@ -66,7 +66,7 @@ def _as_a_cause(causes: list[Cause]) -> str:
     """Return the second difference of a pair, which a contrast and a hypothesis may compare."""
     for cause in causes:
         if cause.second is not None:
-            return render("second_difference", cause.second)
+            return f"two differences at once: {render('second_difference', cause.second)}"
     return "no second difference" if any(cause.offered for cause in causes) else ""
 
 

@@ -228,7 +228,8 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
         Column("Input"),
         Column("Effect", "decimal"),
         Column(CI, drop=2),
-        *left("Verdict", "Hypothesis is"),
+        Column("Verdict"),
+        Column("Hypothesis is", prose=True),
         Column("n", "right", drop=1),
     )
     caption = (
@@ -253,11 +254,11 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
         return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=phrase(test.reason))
     limit = data.plan.judge.margin_of(test.metric)
     figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
-    tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
-    second = render("second_difference", test.second) if test.second else ""
-    return Row.build(
-        *head, *figures, *tail, verdict=c.verdict, reason=second or phrase(test.reason)
-    )
+    status: str = test.status
+    if test.second is not None:
+        status += f": {render('second_difference', test.second)}"
+    tail = (verdict_cell(c.verdict, test.metric), status, str(c.rounds or DASH))
+    return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(test.reason))
 
 
 HYPOTHESES = SectionKind(

@@ -69,9 +69,9 @@ def best_parts(view: SummaryView, cell_id: str, scenario: str = "") -> BestParts
     experiments = tuple(value for value in better if value.axis not in axes)
     if not better:
         return None
-    wanted = tuple((axes | {value.axis: value.better for value in worse}).items())
-    measured = _measured(view, cell.input_id, wanted) if worse else ""
-    command = "" if measured or not worse else _command(view.plan, wanted, scenario)
+    combination = tuple((axes | {value.axis: value.better for value in worse}).items())
+    measured = _measured(view, cell.input_id, combination) if worse else ""
+    command = "" if measured or not worse else _command(view.plan, combination, scenario)
     return BestParts(worse=worse, experiments=experiments, measured=measured, command=command)
 
 
@@ -94,12 +94,12 @@ def single_changes(view: SummaryView, input_id: str) -> Iterator[SingleChange]:
     plan = view.plan
     cells = (c for c in plan.compared_cells(input_id) if plan.is_choice(c))
     settings = {cell.id: _settings(plan, cell) for cell in cells}
-    seen = set[frozenset[str]]()
+    compared = set[frozenset[str]]()
     for cell_id, ref_id, verdict, interval in _pairs(view):
         pair = frozenset((cell_id, ref_id))
-        if pair in seen or not pair <= settings.keys() or not verdict.settled:
+        if pair in compared or not pair <= settings.keys() or not verdict.settled:
             continue
-        seen.add(pair)
+        compared.add(pair)
         mine, other = settings[cell_id], settings[ref_id]
         differing = [a for a in {**mine, **other} if mine.get(a, "") != other.get(a, "")]
         if len(differing) != 1:
@@ -162,23 +162,25 @@ def _ratio(evidence: Evidence) -> float:
     return 1.0 if evidence.estimate is None else evidence.estimate
 
 
-def _measured(view: SummaryView, input_id: str, wanted: Values) -> str:
+def _measured(view: SummaryView, input_id: str, combination: Values) -> str:
     """Return the label of the variant with these values, if it was measured on an input."""
     for cell in view.plan.compared_cells(input_id):
         variant = view.plan.variant(cell.variant_id)
-        alike = variant.experiment is None and dict(variant.values) == dict(wanted)
+        alike = variant.experiment is None and dict(variant.values) == dict(combination)
         if alike and (cell.id, view.metric) in view.medians:
             return variant.label
     return ""
 
 
-def _command(plan: Plan, wanted: Values, scenario: str) -> str:
+def _command(plan: Plan, combination: Values, scenario: str) -> str:
     """Return the command that measures a combination, empty if the scenario excludes it."""
-    reasons = {h.reason.code for h in plan.holes if {*wanted} <= {*h.values}}
+    reasons = {h.reason.code for h in plan.holes if {*combination} <= {*h.values}}
     if reasons & _FIXED:
         return ""
     several = {axis.name for axis in plan.axes if len(axis.values) > 1}
-    conditions = " ".join(f"{axis}={_quoted(value)}" for axis, value in wanted if axis in several)
+    conditions = " ".join(
+        f"{axis}={_quoted(value)}" for axis, value in combination if axis in several
+    )
     design = " -S design=full" if reasons & _OF_DESIGN else ""
     return f"benchctl run {scenario or plan.name}{design} -k '{conditions}'"
 
