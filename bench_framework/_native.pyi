@@ -11,6 +11,7 @@ from typing_extensions import Buffer
 
 __all__ = [
     "Generator",
+    "address",
     "cached_bytes",
     "demangle",
     "direct_alignment",
@@ -20,6 +21,7 @@ __all__ = [
     "log",
     "log1p",
     "main_score",
+    "pages",
     "rank_score",
     "read_and_validate",
     "session_profiles",
@@ -59,6 +61,8 @@ def log1p(x: float) -> float: ...
 def exp(x: float) -> float: ...
 def expm1(x: float) -> float: ...
 def demangle(symbol: str) -> str | None: ...
+def address(buffer: _Buffer) -> int: ...
+def pages(buffer: _Buffer) -> str | None: ...
 def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]: ...
 def write_file(
     path: str | PathLike[str],

@@ -47,8 +47,10 @@ __all__ = [
     "Generator",
     "Validation",
     "WriteStats",
+    "address",
     "cached_bytes",
     "direct_alignment",
+    "pages",
     "read_and_validate",
     "write_file",
 ]
@@ -283,6 +285,19 @@ def direct_alignment(path: str | PathLike[str]) -> tuple[int, int]:
     Raises `OSError`: the file system does not support the flag, or does not report it.
     """
     return _native.direct_alignment(path)
+
+
+def address(buffer: AnyBuffer) -> int:
+    """Return the address of the first byte of a contiguous buffer."""
+    return _native.address(buffer)
+
+
+def pages(buffer: AnyBuffer) -> str | None:
+    """Return the pages that the memory of a contiguous buffer has: ``huge``, ``small`` or ``mixed``.
+
+    `None`: nothing of it is in memory, or the kernel does not report its pages.
+    """
+    return _native.pages(buffer)
 
 
 def _text(setting: float | str | None) -> str | None:

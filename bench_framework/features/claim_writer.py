@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bench_framework.claims.factory import FactWriter, Names, figures
 from bench_framework.features.axes.claims import StructureClaims
+from bench_framework.features.causes.claims import cause_claims
 from bench_framework.features.experiments.compute import hypothesis_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
 from bench_framework.features.references.compute import gap_claims
+from bench_framework.features.summary.best import recommendations
 from bench_framework.features.summary.claims import summary_claims
+from bench_framework.features.summary.parts import part_claims
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim, SignChange
 from bench_framework.model.judgement import Comparison, Judgement
@@ -96,6 +99,7 @@ def _write(
     view = SummaryView(plan, judgement, builds, inputs)
     facts = FactWriter(plan, judgement, builds, inputs)
     yield from summary_claims(view)
+    yield from part_claims(view, recommendations(view))
     yield from sign_changes(view, judgement.comparisons, view.sizes)
     for comparison in judgement.comparisons:
         if comparison.family != "contrast":
@@ -105,5 +109,6 @@ def _write(
     yield from StructureClaims(plan, judgement, view.costs).write()
     yield from gap_claims(view, judgement.gaps, view.costs)
     yield from hypothesis_claims(view, judgement.hypotheses, view.costs)
+    yield from cause_claims(view, judgement.causes)
     yield from race_claims(view, judgement)
     yield from published_claims(plan, judgement, builds)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal
 
 from bench_framework.compare import (
+    causes,
     cell_state,
     contrasts,
     data_quality,
@@ -85,6 +86,7 @@ def judge(
     pairs = [*comparisons, *best]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
+    differing = causes.causes(plan, samples, pairs)
     measured_cells = (cell.id for cell in plan.cells if cell.id in samples)
     sampled = tuple(
         medians.summarise(samples[cell_id], metric)
@@ -102,7 +104,8 @@ def judge(
         scaling=scaling.exponents(plan, samples, inputs, usable, timed),
         derived=derived_values.derived_rows(plan, samples, inputs, usable, [*headline, *best]),
         gaps=references.gaps(plan, headline, samples),
-        hypotheses=experiments.hypothesis_tests(plan, pairs),
+        causes=differing,
+        hypotheses=experiments.hypothesis_tests(plan, pairs, differing),
         race=race.race_of(plan, samples, looks_taken, groups, headline),
         status=_status(plan, headline, looks),
         events=(

@@ -36,6 +36,33 @@ class Axis:
     note: str = ""
 
 
+CauseCounter = Literal[
+    "minor_faults",
+    "major_faults",
+    "ctx_vol",
+    "ctx_invol",
+    "read_bytes",
+    "write_bytes",
+    "handled_bytes",
+]
+"""Counters that can be the cause of a time difference: those of the kernel, and the bytes that the worker
+reports (``handled_bytes``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """How a change acts, as its author says (docs/method.md#two-differences-at-once).
+
+    Attributes:
+        phases: parts of the time that it changes: phases of the worker, ``outside``, ``user``, ``sys`` or
+            ``waiting``. Empty: the author names none, and none is checked.
+        counters: counters that differ because of it.
+    """
+
+    phases: tuple[str, ...] = ()
+    counters: tuple[CauseCounter, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Experiment:
     """The baseline with one change, measured in addition to the combinations of the axes."""
@@ -59,6 +86,12 @@ class Experiment:
     """Direction in which the metric changes if the hypothesis is right."""
     metric: NonEmpty = only_written()
     """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
+    phases: tuple[str, ...] = only_written(())
+    """Parts of the time that the change acts on: phases of the worker, `outside`, `user`, `sys` or
+    `waiting`. If another part has most of the difference, the hypothesis is not decided."""
+    counters: tuple[CauseCounter, ...] = only_written(())
+    """Counters that differ because of the change. If another counter differs by more than a factor
+    of two, the hypothesis is not decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +113,7 @@ class Hypothesis:
     reference_id: str
     expect: Literal["better", "worse"] = "better"
     metric: Metric = ""
+    mechanism: Mechanism = Mechanism()
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +136,13 @@ class NamedContrast:
     """Axis values of the reference, or `{experiment: NAME}`."""
     input: dict[str, str] = only_written({})
     """Values of input axes. The comparison is made on every input that has them."""
+    phases: tuple[str, ...] | None = only_written(None)
+    """Parts of the time that the change acts on, as in `experiments`. With `phases` or `counters`,
+    the contrast is offered as a cause."""
+    counters: tuple[CauseCounter, ...] | None = only_written(None)
+    """Counters that differ because of the change, as in `experiments`; `[]` if none does."""
+    mechanism: Mechanism | None = field(default=None, metadata=NOT_WRITTEN)
+    """How the change acts, if the contrast is offered as a cause."""
 
     @property
     def sides(self) -> dict[str, dict[str, str]]:

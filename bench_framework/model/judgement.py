@@ -8,6 +8,7 @@ from typing import Literal
 
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.causes import Cause, TwoDifferences
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.policies import Metric
@@ -18,7 +19,7 @@ from bench_framework.model.run import Event
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Phases, SessionRatios, Thresholds, Verdict
 
-HypothesisStatus = Literal["supported", "not supported", "not tested"]
+HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
 
 
 Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
@@ -210,6 +211,8 @@ class HypothesisTest:
     ref_cell_id: str
     comparison: Comparison | None
     """The comparison of the two cells, `None` if the record does not compare them."""
+    second: TwoDifferences | None = None
+    """A second difference. With one, the hypothesis is neither supported nor rejected."""
 
     @property
     def reason(self) -> Reason | None:
@@ -303,6 +306,8 @@ class Judgement:
     """Shares of the profiled cells, in plan order."""
     gaps: tuple[Gap, ...] = ()
     structure: Structure = field(default_factory=Structure)
+    causes: tuple[Cause, ...] = ()
+    """Contrasts and hypotheses whose times differ, with the place of the difference."""
     hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
     """The race, `None` unless the plan has ``strategy: race``."""

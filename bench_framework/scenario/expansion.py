@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from bench_framework.model import plan
-from bench_framework.model.declarations import Experiment, Hypothesis
+from bench_framework.model.declarations import Experiment, Hypothesis, Mechanism
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import bin_name, build_of
 from bench_framework.scenario.definition import AxisView, Scenario
@@ -163,8 +163,11 @@ class Expansion:
         if part.hypothesis:
             before = self.scenario.spec.fixed.get(key) or dict(start).get(key, "")
             reference_id = self.variants[start].id if start in self.variants else ""
+            mechanism = Mechanism(part.phases, part.counters)
             pair = (f"{key}: {before} → {value}", variant_id, reference_id)
-            self.hypotheses.append(Hypothesis(part.hypothesis, *pair, part.expect, part.metric))
+            self.hypotheses.append(
+                Hypothesis(part.hypothesis, *pair, part.expect, part.metric, mechanism)
+            )
 
     def selected(self, given: Mapping[str, str]) -> plan.Variant | None:
         """Return the variant that a side of a contrast selects, or `None` if it does not exist."""

@@ -44,6 +44,7 @@ class _Rules:
         self.scenario = scenario
         self.baseline = scenario.baseline
         self.ladder = self._ladder_steps() if scenario.spec.design == "ladder" else set()
+        self.included = [{**self.baseline, **given} for given in scenario.spec.include]
 
     def hole(self, values: Values) -> Hole | None:
         """Return the hole with its first reason, or `None` for a measured combination."""
@@ -65,13 +66,16 @@ class _Rules:
             if len({axes[name].values.index(chosen[name]) for name in group}) > 1:
                 reason = Reason(ReasonCode.PAIRED_AXES, " and ".join(group))
                 yield reason, self.scenario.row("pairs", index)
+        included = any(given.items() <= chosen.items() for given in self.included)
         departing = {name for name, value in self.baseline.items() if chosen[name] != value}
         # Paired axes count as one.
         first = {name: group[0] for group in reversed(spec.pairs) for name in group}
-        if spec.design == "one-at-a-time" and len({first.get(n, n) for n in departing}) > 1:
+        several = len({first.get(n, n) for n in departing}) > 1
+        if spec.design == "one-at-a-time" and several and not included:
             yield Reason(ReasonCode.SEVERAL_AXES), ("design",)
         if (
             spec.design == "ladder"
+            and not included
             and tuple(chosen[name] for name in self.baseline) not in self.ladder
         ):
             yield Reason(ReasonCode.NO_STEP), ("design",)

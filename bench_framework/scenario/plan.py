@@ -6,7 +6,7 @@ from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
-from bench_framework.model.declarations import NamedCell, NamedContrast, Note
+from bench_framework.model.declarations import Mechanism, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID, MOST_SESSION_ROUNDS
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.published import Published, PublishedClaim
@@ -116,12 +116,16 @@ def _contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
         candidate, reference = map(expansion.selected, (part.candidate, part.reference))
         assert candidate is not None
         assert reference is not None
+        mechanism = None
+        if part.phases is not None or part.counters is not None:
+            mechanism = Mechanism(part.phases or (), part.counters or ())
         yield replace(
             part,
             variant_id=candidate.id,
             reference_id=reference.id,
             input_ids=expansion.input_ids(part.input),
             metric=part.metric or _headline(expansion.scenario),
+            mechanism=mechanism,
         )
 
 

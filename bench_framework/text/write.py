@@ -13,7 +13,7 @@ from bench_framework.model.facts.comparisons import Compared
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.verdict import Verdict
-from bench_framework.text import differences, figures, names, numbers, words
+from bench_framework.text import causes, differences, figures, names, numbers, words
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, every
 
@@ -85,6 +85,8 @@ FILTERS: Final = {
     "times": figures.times,
     "closed": figures.closed,
     "share": figures.share,
+    "part": causes.part_name,
+    "counter": causes.counter_text,
     "percentage": figures.percentage,
     "crossover_size": figures.crossover_size,
 }

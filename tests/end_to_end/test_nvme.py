@@ -63,6 +63,12 @@ def test_its_strategies_run_as_requested_with_their_bounds(
     assert {"python-threads", "python-loop", "threads", "single-buffer"} <= measured
     assert all(row["effective_strategy"] == row["axis_strategy"] for row in runs)
 
+    # The loops have both kinds of pages. fio does not report its own.
+    pages = {(row["variant"], row["effective_pages"]) for row in runs if row["effective_pages"]}
+    assert all(row["effective_pages"] in ("", row["axis_pages"]) for row in runs)
+    for loop in ("native-loop", "python-loop"):
+        assert {(loop, "huge"), (f"{loop} + 4 KiB pages", "small")} <= pages
+
     threads = {row["variant"]: int(row["threads"]) for row in runs if row["threads"]}
     assert threads["threads"] == 8
     assert threads["native-loop"] == 1
@@ -98,6 +104,10 @@ def test_its_strategies_run_as_requested_with_their_bounds(
         "single_buffer_share_of_limit",
         "python_threads_share_of_limit",
         "python_loop_share_of_limit",
+        "native_loop_share_of_limit",
+        "start_of_python",
+        "python_between_its_calls",
+        "native_code_between_its_calls",
         "streaming_rate_over_no_overlap_with_slow_generator",
         "streaming_share_of_limit_with_slow_generator",
         "generation_alone",

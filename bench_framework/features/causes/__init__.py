@@ -1,1 +1,1 @@
-"""Causes: the place of the time difference between two configurations, and what else differs."""
+"""Causes: the section and the claims of `compare.causes`, the place of a time difference."""

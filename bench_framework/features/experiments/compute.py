@@ -12,6 +12,7 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.causes import Cause
 from bench_framework.model.judgement import Comparison, HypothesisStatus, HypothesisTest
 from bench_framework.model.plan import BuildSpec, Plan, Role, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -22,8 +23,20 @@ if TYPE_CHECKING:
     from bench_framework.compare.contrasts import ContrastData
 
 
-def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[HypothesisTest, ...]:
+def hypothesis_tests(
+    plan: Plan, comparisons: Sequence[Comparison], causes: Sequence[Cause] = ()
+) -> tuple[HypothesisTest, ...]:
     """Test every hypothesis on every input."""
+    seconds = {
+        (
+            c.input_id,
+            c.name,
+            c.evidence.cell_id,
+            c.evidence.ref_cell_id,
+            c.evidence.metric,
+        ): c.second
+        for c in causes
+    }
     tests = []
     for hypothesis in plan.hypotheses:
         metric = hypothesis.metric or plan.judge.headline
@@ -34,8 +47,12 @@ def hypothesis_tests(plan: Plan, comparisons: Sequence[Comparison]) -> tuple[Hyp
             }
             pair = (cells.get(hypothesis.variant_id, ""), cells.get(hypothesis.reference_id, ""))
             comparison = judged.get(pair)
+            second = seconds.get((item.id, hypothesis.text, *pair, metric))
             status = _status(comparison, hypothesis)
-            tests.append(HypothesisTest(hypothesis, item.id, metric, status, *pair, comparison))
+            if second is not None:
+                status = "two differences at once"
+            test = HypothesisTest(hypothesis, item.id, metric, status, *pair, comparison, second)
+            tests.append(test)
     return tuple(tests)
 
 
@@ -73,6 +90,7 @@ def hypothesis_claims(
             fact=facts.HypothesisResult(
                 status=test.status,
                 change=test.hypothesis.change,
+                second=test.second,
                 costs=costs.of_gain(verdict, test.cell_id, test.ref_cell_id, test.metric),
             ),
         ).with_interval(interval)

@@ -16,7 +16,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left
+from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
@@ -35,6 +35,7 @@ from bench_framework.text.names import capital, noun
 from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph
+from bench_framework.text.write import render
 
 KEEP: Final = {
     Verdict.BETTER: "yes",
@@ -51,6 +52,10 @@ KEEP: Final = {
 }
 """Verdict on a change → whether to keep it."""
 ORDER: Final = ("adopted", "rejected", "open")
+
+TWO_DIFFERENCES: Final = (
+    "Two differences at once: something else differs that may be the cause as well."
+)
 
 
 def changes(data: ReportData) -> tuple[Block, ...]:
@@ -192,7 +197,8 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
         Column("Input"),
         Column("Effect", "decimal"),
         Column(CI, drop=2),
-        *left("Verdict", "Hypothesis is"),
+        Column("Verdict"),
+        Column("Hypothesis is", prose=True),
         Column("n", "right", drop=1),
     )
     caption = (
@@ -201,6 +207,7 @@ def hypotheses(data: ReportData) -> tuple[Block, ...]:
     )
     legend = (
         "Supported: a verdict in the expected direction. Not supported: any other verdict.",
+        *([TWO_DIFFERENCES] if any(test.second for test, _ in claims) else ()),
         "A supported hypothesis shows the effect of the change, not that the explanation is right.",
     )
     rows = tuple(_hypothesis_row(data, test, claim) for test, claim in claims)
@@ -216,7 +223,10 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
         return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=phrase(test.reason))
     limit = data.plan.judge.margin_of(test.metric)
     figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
-    tail = (verdict_cell(c.verdict, test.metric), test.status, str(c.rounds or DASH))
+    status: str = test.status
+    if test.second is not None:
+        status += f": {render('second_difference', test.second)}"
+    tail = (verdict_cell(c.verdict, test.metric), status, str(c.rounds or DASH))
     return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(test.reason))
 
 

@@ -24,6 +24,7 @@ from bench_framework.model.facts.axes import (
     Interaction,
     ParetoFront,
 )
+from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.comparisons import (
     AnchorChange,
     BeforeAfter,
@@ -40,6 +41,7 @@ from bench_framework.model.facts.comparisons import (
     SignChange,
 )
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.records import (
     AuthorText,
     Coverage,
@@ -85,6 +87,7 @@ __all__ = [
     "Best",
     "BestByInput",
     "BestEverywhere",
+    "BestParts",
     "ChangeEffects",
     "Claim",
     "Compared",
@@ -137,6 +140,7 @@ __all__ = [
     "SessionsApart",
     "SignChange",
     "SingleChanges",
+    "TwoDifferences",
     "UnstableRatios",
     "Use",
 ]
@@ -155,6 +159,8 @@ Fact = (
     | OneProgram
     | BeforeAfter
     | HypothesisResult
+    | TwoDifferences
+    | BestParts
     | GapClosed
     | Conditions
     | AnchorChange

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from bench_framework.model.policies import Metric
 
 PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
 """``phase``: a phase that the worker reports. ``outside``: elapsed time outside of all phases.
 ``user``, ``sys``: processor time. ``waiting``: elapsed time without processor time."""
+
+
+HANDLED: Final = "handled_bytes"
+"""Name of the bytes that the worker reports, which are no metric."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +57,16 @@ class CauseEvidence:
     """The evidence for a change as the cause of a time difference.
 
     Attributes:
-        difference: median over the common rounds of the elapsed time minus that of the reference, in
-            seconds.
-        parts: the parts of the elapsed time, that with the largest difference first. They need not add
+        metric: the time that differs.
+        difference: median over the common rounds of the metric minus that of the reference, in seconds.
+        parts: the parts of the time, that with the largest difference first. They need not add
             up to the difference, because they are medians and a program may use several cores.
         counters: what differs by more than a factor of two, the largest ratio first.
     """
 
     cell_id: str
     ref_cell_id: str
+    metric: Metric
     rounds: int
     difference: float
     parts: tuple[TimePart, ...]
@@ -68,3 +75,39 @@ class CauseEvidence:
     def share(self, part: TimePart) -> float:
         """Return the share of the time difference that a part has; 0 without a difference."""
         return part.difference / self.difference if self.difference else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoDifferences:
+    """A change that is not shown to be the cause of a time difference, because something else differs as well.
+
+    Attributes:
+        name: the contrast, or the text of the hypothesis.
+        part: the part of the time that has most of the difference, if the change does not name it.
+        share: its share of the difference.
+        counters: the counters that differ by more than a factor of two and that the change does not name.
+    """
+
+    kind: Literal["two-differences"] = "two-differences"
+    name: str
+    part: TimePart | None = None
+    share: float = 0.0
+    counters: tuple[CounterDifference, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """A contrast or a hypothesis whose sides differ in a time, with the evidence.
+
+    Attributes:
+        name: the contrast, or the text of the hypothesis.
+        offered: true if the scenario offers the change as the cause: a hypothesis, or a contrast with
+            `phases` or `counters`.
+        second: what else differs, if the change is offered as the cause.
+    """
+
+    input_id: str
+    name: str
+    offered: bool
+    evidence: CauseEvidence
+    second: TwoDifferences | None = None

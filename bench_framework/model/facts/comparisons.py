@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.policies import Metric
 from bench_framework.model.structure import Change
@@ -109,9 +110,11 @@ class HypothesisResult:
     """The test of a hypothesis, whose text is the subject of the claim."""
 
     kind: Literal["hypothesis"] = "hypothesis"
-    status: Literal["supported", "not supported", "not tested"]
+    status: Literal["supported", "not supported", "not tested", "two differences at once"]
     change: str
     """The change of an axis, as in the scenario."""
+    second: TwoDifferences | None = None
+    """The second difference, if there are two differences at once."""
     costs: tuple[Evidence, ...] = ()
 
 

@@ -16,6 +16,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of references to axes and values."""
     yield from _baselines(scenario)
     yield from _exclude(scenario)
+    for index, given in enumerate(scenario.spec.include):
+        yield from check_values(scenario, scenario.row("include", index), given)
     yield from _groups(scenario)
     yield from _experiments(scenario)
     yield from _profile(scenario)

@@ -105,6 +105,9 @@ class ScenarioFile(Part):
     design: Annotated[Literal["full", "one-at-a-time", "ladder"], ONE_OF] = "full"
     """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
     changes are added one after the other, in the order of the axes."""
+    include: parts.Baselines = []
+    """Variants that are measured in addition to the combinations of `design`, each with its values. An
+    omitted axis has the baseline's value. The design `full` has them anyway."""
     baseline: parts.Baselines = []
     """Variant that the others are compared with: one value for each axis that has several. A list
     gives several baselines: the headline uses the first, and a separate section compares every

@@ -92,7 +92,7 @@ class InputPart(Part):
 def _one_change(part: Experiment, given: Collection[str]) -> Experiment:
     count = len(part.change)
     refuse(count > 1, "BC108.several-changes", "change", name=part.name, count=count)
-    for key in ("at", "expect", "metric"):
+    for key in ("at", "expect", "metric", "phases", "counters"):
         unused = key in given and not part.hypothesis
         refuse(unused, "BC108.key-without-hypothesis", key, key=key)
     decided = part.at and part.decision != "open"

@@ -1,18 +1,29 @@
 """Causes: the place of a time difference, and what else differs between two configurations."""
 
+import math
+import random
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from bench_framework.compare.causes import evidence_of, second_difference, two_differences
 from bench_framework.compare.samples import Sample, collect
-from bench_framework.features.causes.compute import evidence_of
-from bench_framework.model.facts.causes import CauseEvidence
+from bench_framework.features.judge import judge
+from bench_framework.model.declarations import (
+    CauseCounter,
+    Hypothesis,
+    Mechanism,
+    NamedContrast,
+)
+from bench_framework.model.facts.causes import HANDLED, CauseEvidence
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.metrics import KERNEL_KEYS
+from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Receipt
-from bench_framework.store import embedded
+from tests.unit.judging.conftest import Study
 
-EXAMPLE = Path(__file__).parents[3] / "results" / "examples" / "nvme" / "report.html"
 DRIFT = (0.0, 0.4, -0.1, 0.2, 0.1)
 """Seconds that a round takes longer on both sides."""
 
@@ -26,6 +37,7 @@ def sample(
     phases: Mapping[str, float] | None = None,
     counts: Mapping[str, int] | None = None,
     size: int | None = None,
+    metrics: Mapping[str, float] | None = None,
     drift_in: str = "",
 ) -> Sample:
     """Return a sample of five rounds that drift. `drift_in` is the phase that drifts."""
@@ -34,6 +46,7 @@ def sample(
         receipt = Receipt(
             phases_s={n: v + (more if n == drift_in else 0.0) for n, v in (phases or {}).items()},
             counts=counts or {},
+            metrics={n: v + more for n, v in (metrics or {}).items()},
             bytes=size,
         )
         block = Block(number, number, 0, cell_id, warmup=False, status="ok", started_at="")
@@ -116,16 +129,180 @@ def test_nothing_is_known_without_a_common_round() -> None:
     assert evidence_of(sample("a", 1.0), other["b"]) is None
 
 
-def test_the_python_loop_of_the_example_writes_longer_and_has_more_page_faults() -> None:
-    example = embedded.read(EXAMPLE.read_text(encoding="utf-8"))
-    samples = collect(example.contents.blocks)
-    cells = {cell.label: cell.id for cell in example.frame.plan.cells}
-    python, native = (samples[cells[name]] for name in ("python-loop", "native-loop"))
-    result = evidence(python, native)
-    assert [part.name for part in result.parts[:3]] == ["write", "outside", "generate"]
-    write, outside, generate = (result.share(part) for part in result.parts[:3])
-    assert 0.6 < write < 0.8
-    assert 0.2 < outside < 0.4
-    assert generate < 0.05
-    (faults,) = result.counters
-    assert (faults.metric, faults.value, faults.reference) == ("minor_faults", 3791.0, 349.0)
+def test_the_counters_are_those_of_the_kernel_and_of_the_worker() -> None:
+    assert get_args(CauseCounter) == (*KERNEL_KEYS, HANDLED)
+
+
+def test_the_time_outside_the_work_has_the_start_of_the_program_as_a_part() -> None:
+    inside = {"write": 1.0}
+    slow = sample("a", 3.0, phases={**inside, "start": 1.5}, metrics={"elapsed_s": 1.0})
+    fast = sample("b", 1.2, phases=inside, metrics={"elapsed_s": 1.0})
+    result = evidence_of(slow, fast, "outside")
+    assert result is not None
+    assert result.difference == pytest.approx(1.8)
+    assert differences(result) == {"start": 1.5, "outside": 0.3}
+
+
+def test_the_clock_of_a_worker_has_only_its_phases_as_parts() -> None:
+    slow = sample("a", 3.0, phases={"start": 1.5, "write": 1.4}, metrics={"elapsed_s": 1.4})
+    fast = sample("b", 1.2, phases={"write": 1.0}, metrics={"elapsed_s": 1.0})
+    result = evidence_of(slow, fast, "elapsed_s")
+    assert result is not None
+    assert differences(result) == {"write": 0.4}
+    assert result.share(result.parts[0]) == pytest.approx(1.0)
+
+
+def test_processor_time_has_no_waiting_and_memory_has_no_parts() -> None:
+    slow, fast = sample("a", 3.0, user=1.5, sys=0.5), sample("b", 2.0, user=0.9, sys=0.5)
+    result = evidence_of(slow, fast, "cpu")
+    assert result is not None
+    assert differences(result) == {"user": 0.6, "sys": 0.0}
+    assert evidence_of(slow, fast, "peak_rss") is None
+
+
+LOOP = {"write": 0.39, "loop": 0.01}
+"""Phases of a loop whose writes take 0.1 s more, and the loop itself 9 ms more."""
+FAULTS = {"minor_faults": 3791}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "part", "counters"),
+    [
+        (Mechanism(), None, ["minor_faults"]),
+        (Mechanism(counters=("minor_faults",)), None, []),
+        (Mechanism(("loop",), ("minor_faults",)), "write", []),
+        (Mechanism(("loop",)), "write", ["minor_faults"]),
+        (Mechanism(("write",), ("minor_faults", "ctx_vol")), None, []),
+        (
+            Mechanism(("parse",), ("minor_faults",)),
+            "write",
+            [],
+        ),  # not measured, but another one was
+        (Mechanism(("sys",), ("minor_faults",)), None, []),  # there are phases, no processor time
+    ],
+)
+def test_what_a_change_does_not_name_is_a_second_difference(
+    mechanism: Mechanism, part: str | None, counters: list[str]
+) -> None:
+    python = sample("a", 0.41, phases=LOOP, counts=FAULTS)
+    native = sample("b", 0.30, phases={"write": 0.29, "loop": 0.001}, counts={"minor_faults": 349})
+    second = second_difference(evidence(python, native), mechanism, "the loop")
+    if part is None and not counters:
+        assert second is None
+        return
+    assert second is not None
+    assert (
+        second.part is None
+        if part is None
+        else second.part is not None and second.part.name == part
+    )
+    assert [counter.metric for counter in second.counters] == counters
+    assert second.name == "the loop"
+
+
+def test_without_a_mechanism_a_comparison_is_no_cause() -> None:
+    python, native = sample("a", 0.41, counts=FAULTS), sample("b", 0.30, counts={"minor_faults": 9})
+    assert second_difference(evidence(python, native), None, "a comparison") is None
+
+
+def test_half_of_the_difference_is_not_most_of_it() -> None:
+    slow = sample("a", 3.0, phases={"read": 1.5, "parse": 1.5})
+    fast = sample("b", 2.0, phases={"read": 1.0, "parse": 1.0})
+    assert second_difference(evidence(slow, fast), Mechanism(("parse",)), "parsing") is None
+
+
+def test_overlapping_phases_are_not_checked() -> None:
+    slow = sample("a", 3.0, user=1.0, sys=1.9, phases={"parse": 5.0})
+    fast = sample("b", 2.0, user=1.0, sys=0.9, phases={"parse": 1.0})
+    assert second_difference(evidence(slow, fast), Mechanism(("parse",)), "parsing") is None
+    second = second_difference(evidence(slow, fast), Mechanism(("user",)), "parsing")
+    assert second is not None
+    assert second.part is not None
+    assert second.part.name == "sys"
+    assert second.share == pytest.approx(1.0)
+
+
+LOOPS = {"native": 0.30, "python": 0.41, "threads": 0.20}
+"""Seconds of each arm; the loops of `LOOP`, and a native one in another form."""
+
+
+@pytest.fixture
+def loops(study: type[Study]) -> Study:
+    return study(arms=tuple(LOOPS))
+
+
+def loop_plan(loops: Study, mechanism: Mechanism | None) -> Plan:
+    """Return a plan that offers the Python loop as a cause, and compares the threads only."""
+    ids = {dict(v.values)["arm"]: v.id for v in loops.plan.variants}
+    inputs = tuple(item.id for item in loops.plan.inputs)
+    change = "arm: native → python"
+    cause = Hypothesis("the loop", change, ids["python"], ids["native"], "worse", "wall")
+    if mechanism is not None:
+        cause = replace(cause, mechanism=mechanism)
+    contrasts = (
+        NamedContrast("python", ids["python"], ids["native"], inputs, "wall"),
+        NamedContrast("threads", ids["threads"], ids["native"], inputs, "wall"),
+    )
+    return replace(loops.plan, hypotheses=(cause,), contrasts=contrasts)
+
+
+def judged(loops: Study, plan: Plan) -> Judgement:
+    noise = random.Random(8)
+    arms = {cell.id: loops.arm_of(cell) for cell in loops.plan.cells}
+    blocks = loops.blocks(lambda arm, *_: LOOPS.get(arm, 0.30) * math.exp(noise.gauss(0, 0.004)))
+    receipts = {
+        "python": Receipt(phases_s=LOOP, counts=FAULTS),
+        "threads": Receipt(phases_s={"write": 0.19}, counts={"minor_faults": 9000}),
+    }
+    native = Receipt(phases_s={"write": 0.29, "loop": 0.001}, counts={"minor_faults": 349})
+    reported = [replace(b, receipts=(receipts.get(arms[b.cell_id], native),)) for b in blocks]
+    return judge(plan, reported, {}, loops.inputs(), loops.looks())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "status"),
+    [
+        (None, "two differences at once"),
+        (Mechanism(("loop",), ("minor_faults",)), "two differences at once"),
+        (Mechanism(("write",), ("minor_faults",)), "supported"),
+    ],
+)
+def test_a_hypothesis_with_two_differences_is_neither_supported_nor_rejected(
+    loops: Study, mechanism: Mechanism | None, status: str
+) -> None:
+    judgement = judged(loops, loop_plan(loops, mechanism))
+    (test,) = judgement.hypotheses
+    assert test.status == status
+    (claim,) = [c for c in judgement.claims if c.kind == "hypothesis"]
+    assert ("is neither supported nor rejected" in claim.text) is (test.second is not None)
+
+
+def test_a_contrast_of_the_pair_of_a_hypothesis_is_a_cause_and_others_are_not(loops: Study) -> None:
+    judgement = judged(loops, loop_plan(loops, None))
+    ids = {arm: loops.cell(arm).id for arm in LOOPS}
+    second = two_differences(judgement, ids["python"], ids["native"], "wall")
+    assert second is not None
+    assert [counter.metric for counter in second.counters] == ["minor_faults"]
+    assert two_differences(judgement, ids["python"], ids["native"], "cpu") is None
+    assert two_differences(judgement, ids["threads"], ids["native"], "wall") is None
+    assert [cause.offered for cause in judgement.causes] == [True, False, True]
+    # The contrast and the hypothesis compare the same pair, which is stated once.
+    stated = [c.cells for c in judgement.claims if c.kind == "two-differences"]
+    assert stated == [(ids["python"], ids["native"])]
+
+
+def test_a_contrast_with_declared_counters_is_a_cause(loops: Study) -> None:
+    plan = loop_plan(loops, None)
+    contrasts = tuple(replace(c, mechanism=Mechanism()) for c in plan.contrasts)
+    judgement = judged(loops, replace(plan, contrasts=contrasts))
+    ids = {arm: loops.cell(arm).id for arm in LOOPS}
+    second = two_differences(judgement, ids["threads"], ids["native"], "wall")
+    assert second is not None
+    assert second.name == "threads"
+
+
+def test_what_does_not_differ_has_no_cause(loops: Study) -> None:
+    plan = loop_plan(loops, None)
+    same = dict.fromkeys(LOOPS, 0.3)
+    blocks = loops.blocks(lambda arm, *_: same.get(arm, 0.30))
+    assert judge(plan, blocks, {}, loops.inputs(), loops.looks()).causes == ()

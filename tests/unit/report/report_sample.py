@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from bench_framework.compare import contrasts, samples
+from bench_framework.compare import causes, contrasts, samples
 from bench_framework.compare.stage import Runs
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
@@ -507,6 +507,7 @@ def judgement(p: Plan) -> Judgement:
     """Return a judgement whose sentences come from the analysis, so that reports have real
     words.
     """
+    differing = causes.causes(p, samples.collect(blocks(p)), comparisons(p))
     mute = Judgement(
         looks=Looks((18, 27, 40), 14, decidable=True, family=72, level=0.05),
         states=tuple(state(cell, p) for cell in p.cells),
@@ -519,7 +520,8 @@ def judgement(p: Plan) -> Judgement:
         scaling=scaling(p),
         status="mostly conclusive",
         derived=derived(p),
-        hypotheses=experiments.hypothesis_tests(p, comparisons(p)),
+        causes=differing,
+        hypotheses=experiments.hypothesis_tests(p, comparisons(p), differing),
         gaps=gaps(p),
         events=(
             run.Event(
@@ -687,6 +689,7 @@ def bare() -> ReportData:
         gaps=(),
         structure=Structure(),
         status="failed",
+        causes=(),
         hypotheses=(),
     )
     return replace(

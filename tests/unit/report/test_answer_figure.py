@@ -13,7 +13,7 @@ import pytest
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import ReportData, figures
-from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.charts import (
     LESS,
     MORE,
@@ -25,7 +25,7 @@ from bench_framework.report.charts import (
     rows,
 )
 from bench_framework.report.charts.sweep import number_of, sweep_of
-from bench_framework.report.sections import headline
+from bench_framework.report.sections import headline, summary
 from bench_framework.report.sections.figure import answer_figure, result_input
 
 SVG = "{http://www.w3.org/2000/svg}"

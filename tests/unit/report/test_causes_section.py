@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 
-from report_sample import sample
+from report_sample import judged_again, sample
 
+from bench_framework.compare.causes import causes
+from bench_framework.compare.samples import collect
 from bench_framework.features.causes import section
 from bench_framework.model.facts.causes import CounterDifference
 from bench_framework.model.run import Block, Receipt
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Table
+from bench_framework.text.causes import counter_text
 
 
 def rows_of(data: ReportData) -> list[list[str]]:
@@ -36,22 +39,26 @@ def test_a_counter_that_differs_is_printed_with_both_values() -> None:
         faults = 3791 if labels[block.cell_id] == "tokio+system" else 349
         return replace(block, receipts=(Receipt(counts={"minor_faults": faults}),))
 
-    rows = rows_of(replace(data, blocks=tuple(map(counted, data.blocks))))
-    texts = {row[0]: row[3] for row in rows}
-    assert texts["tokio+system against rayon+system, input 10MiB"] == (
-        "minor page faults 3\u202f791 and 349"
-    )
-    assert texts["rayon+jemalloc against rayon+system, input 10MiB"] == ""
+    samples = collect(map(counted, data.blocks))
+    differing = causes(data.plan, samples, data.judgement.comparisons)
+    rows = rows_of(judged_again(data, causes=differing))
+    texts = {row[0]: row[3:] for row in rows}
+    faults = "minor page faults 3\u202f791 and 349"
+    # Both are hypotheses that name no counter.
+    assert texts["tokio+system against rayon+system, input 10MiB"] == [
+        faults,
+        f"two differences at once: {faults}",
+    ]
+    assert texts["rayon+jemalloc against rayon+system, input 10MiB"] == ["", "no second difference"]
 
 
 def test_bytes_are_printed_as_sizes() -> None:
     handled = CounterDifference(metric="handled_bytes", value=3 << 20, reference=1 << 20)
-    assert section._counter(handled) == (
+    assert counter_text(handled) == (
         "bytes that the worker reports 3.00\u202fMiB and 1.00\u202fMiB"
     )
 
 
 def test_a_record_without_contrasts_has_no_section() -> None:
     data = sample()
-    plan = replace(data.plan, contrasts=(), hypotheses=())
-    assert section.build(replace(data, plan=plan)) == ()
+    assert section.build(judged_again(data, causes=())) == ()

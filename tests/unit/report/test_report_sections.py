@@ -424,6 +424,7 @@ def test_programs_without_an_input_are_reported_without_one(data: ReportData) ->
         scaling=(),
         claims=tuple(c for c in judged.claims if c.kind == "not-measured"),
         structure=Structure(),
+        causes=(),
         hypotheses=(),
     )
     plan = replace(data.plan, inputs=(only,), cells=cells)

@@ -17,12 +17,14 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.answers import Doubling, Entry
 from bench_framework.model.facts.axes import ContributionPart, Product
+from bench_framework.model.facts.causes import CounterDifference, TimePart, TwoDifferences
 from bench_framework.model.facts.comparisons import ContrastDetail
 from bench_framework.model.facts.evidence import (
     Evidence,
     Quantity,
     SessionFigures,
 )
+from bench_framework.model.facts.parts import BetterValue
 from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.facts.summary import (
     Counts,
@@ -92,6 +94,12 @@ PRODUCT = Product(
 )
 MEMORY = Quantity(value=12 << 20, unit="bytes", family="iec")
 SAMPLES = ProfileSize(total=4213, unit="samples", runs=5)
+WRITE = TimePart(name="write", kind="phase", value=0.39, reference=0.28, difference=0.11)
+SYSTEM = TimePart(name="sys", kind="sys", value=0.39, reference=0.28, difference=0.11)
+DIFFERING = (
+    CounterDifference(metric="ctx_vol", value=17160, reference=28),
+    CounterDifference(metric="handled_bytes", value=3 << 20, reference=1 << 20),
+)
 LESS_MEMORY = Quantity(value=5 << 20, unit="bytes", family="iec")
 
 
@@ -103,6 +111,8 @@ def difference(ratio: float, lo: float, hi: float) -> Evidence:
 def evidence(**fields: Any) -> Evidence:
     return Evidence(**{**BASE, **FIGURES, **BETTER, **fields})
 
+
+VALUE = BetterValue(axis="parser", value="sonic", better="simd", evidence=evidence())
 
 TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     facts.Compared: [
@@ -874,7 +884,40 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "change": "queue: a → b",
                 "costs": COSTS[:1],
             },
-        )
+        ),
+        (
+            {**FIGURES, "subject": "the queue", "verdict": Verdict.BETTER},
+            {
+                "status": "two differences at once",
+                "change": "queue: a → b",
+                "second": TwoDifferences(name="the queue", counters=DIFFERING[:1]),
+            },
+        ),
+    ],
+    facts.BestParts: [
+        (
+            {},
+            {
+                "worse": (VALUE,),
+                "experiments": one_of((), (VALUE,)),
+                "measured": one_of("", "simd + jemalloc"),
+                "command": "benchctl run n -k 'parser=simd'",
+            },
+        ),
+        ({}, {"worse": (VALUE, replace(VALUE, value=""))}),
+        ({}, {"experiments": (VALUE,)}),
+    ],
+    facts.TwoDifferences: [
+        (
+            {"scope": one_of((), ON_INPUT), "metric": one_of("wall", "outside")},
+            {
+                "name": "the queue",
+                "part": one_of(None, WRITE),
+                "share": 0.694,
+                "counters": DIFFERING,
+            },
+        ),
+        ({}, {"name": "the queue", "part": one_of(WRITE, SYSTEM), "share": 0.52}),
     ],
     facts.GapClosed: [
         (

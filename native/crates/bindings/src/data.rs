@@ -39,6 +39,31 @@ pub(crate) fn differences_tuple(differences: Differences) -> DifferencesTuple {
     (compared, count, first, expected, actual)
 }
 
+/// Return the address of the first byte of a contiguous buffer.
+///
+/// Raises:
+///     TypeError: `buffer` is no buffer.
+///     BufferError: it is not contiguous.
+#[pyfunction]
+pub(crate) fn address(buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
+    Ok(contiguous(buffer)?.buf_ptr() as usize)
+}
+
+/// Return the pages of the memory of a contiguous buffer: huge, small or mixed; None if nothing of it is in memory, or
+/// if the kernel does not report it.
+///
+/// Raises:
+///     TypeError: `buffer` is no buffer.
+///     BufferError: it is not contiguous.
+#[pyfunction]
+pub(crate) fn pages(buffer: &Bound<'_, PyAny>) -> PyResult<Option<&'static str>> {
+    let view = contiguous(buffer)?;
+    let start = view.buf_ptr() as usize;
+    let range = start..start + view.len_bytes();
+    let found = dgen::write::resident(slice::from_ref(&range));
+    Ok(found.and_then(dgen::write::Resident::pages))
+}
+
 /// Seeded bytes of any length: a pure function of settings and offset.
 ///
 /// Raises:

@@ -34,7 +34,7 @@ mod _native {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use crate::data::Generator;
+    use crate::data::{Generator, address, pages};
     #[pymodule_export]
     use crate::files::{cached_bytes, direct_alignment, read_and_validate, write_file};
     #[pymodule_export]

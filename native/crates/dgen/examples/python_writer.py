@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from threading import get_ident
@@ -21,6 +21,7 @@ from time import monotonic, sleep
 
 from bench_framework import dgen
 
+HUGE_PAGE = 2 << 20
 SLACK_S = 200e-6  # as in pace.rs: the lateness of a sleep, which later blocks make up for
 
 
@@ -44,6 +45,7 @@ class Writer:
 
     def write_file(self) -> None:
         """Write every block, check that the calls covered the file, and give it its name."""
+        self.spans["start"].append((get_ident(), self.options["started"], monotonic()))
         with self.timed("open"):
             flags = os.O_RDWR | os.O_TMPFILE | (os.O_DIRECT if self.options["bypass_cache"] else 0)
             self.fd = os.open(self.path.parent, flags, 0o666)
@@ -64,9 +66,18 @@ class Writer:
             if durable:
                 os.fsync(os.open(self.path.parent, os.O_RDONLY))
 
-    def buffer(self) -> memoryview:
-        """Return a buffer that begins on a page, as direct writes need."""
-        return memoryview(mmap.mmap(-1, self.block, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+    def buffers(self, count: int) -> list[memoryview]:
+        """Return buffers that begin on a page, as direct writes need, in pages of the requested size."""
+        stride = -(-self.block // mmap.PAGESIZE) * mmap.PAGESIZE
+        size = -(-stride * count // HUGE_PAGE) * HUGE_PAGE
+        memory = mmap.mmap(-1, size + HUGE_PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        huge = self.options["pages"] == "huge"
+        with suppress(OSError):  # advice: the result has the actual pages
+            memory.madvise(mmap.MADV_HUGEPAGE if huge else mmap.MADV_NOHUGEPAGE)
+        # A huge page begins at a multiple of its size.
+        first = -dgen.address(memory) % HUGE_PAGE if huge else 0
+        self.memory = memoryview(memory)[first : first + size]
+        return [self.memory[i * stride :][: self.block] for i in range(count)]
 
     def fill(self, offset: int, buffer: memoryview) -> memoryview:
         """Fill a buffer with the block at an offset and return the bytes to write."""
@@ -94,13 +105,13 @@ class Writer:
 
     def write_in_loop(self) -> None:
         """Fill one buffer and write it, again and again."""
-        buffer = self.buffer()
+        (buffer,) = self.buffers(1)
         for offset in range(0, self.size, self.block):
             self.write(offset, self.fill(offset, buffer), buffer)
 
     def write_in_threads(self) -> None:
         """Fill the buffers of a pool in this thread; other threads write them."""
-        free = [self.buffer() for _ in range(self.options["buffers"])]
+        free = self.buffers(self.options["buffers"])
         writes: set[Future[memoryview]] = set()
         with ThreadPoolExecutor(self.options["threads"]) as pool:
             for offset in range(0, self.size, self.block):
@@ -110,6 +121,8 @@ class Writer:
                     free = [write.result() for write in done]
                 buffer = free.pop()
                 writes.add(pool.submit(self.write, offset, self.fill(offset, buffer), buffer))
+            with self.timed("wait"):
+                wait(writes)
         _ = [write.result() for write in writes]  # raises what a write raised
 
     def answer(self) -> dict[str, object]:
@@ -125,9 +138,17 @@ class Writer:
         )
         modes = {"strategy": strategy, "direct": direct}
         modes["durability"] = "end-fsync" if spans["fsync"] else "none"
+        if pages := dgen.pages(self.memory):
+            modes["pages"] = pages
         begun = spans["open"][0][2]
         written = max([begun, *(end for *_, end in spans["write"])])
         synced = max([written, *(end for *_, end in spans["fsync"])])
+        phases = {
+            phase: sum(end - start for _, start, end in times) for phase, times in spans.items()
+        }
+        # The rest of the time of the thread that fills.
+        inside = ("generate", "write" if strategy == "python-loop" else "wait")
+        phases["loop"] = max(0.0, written - begun - sum(phases.get(name, 0.0) for name in inside))
         used = resource.getrusage(resource.RUSAGE_SELF)
         lines = (
             Path("/proc/self/status").read_text() + Path("/proc/self/io").read_text()
@@ -139,9 +160,7 @@ class Writer:
             "answer": {"count": size, "digest": hashlib.sha256(text.encode()).hexdigest()},
             "effective": {**modes, "backend": "pwrite", "dontcache": "off", "allocator": "python"},
             "threads": len(fillers | writers),
-            "phases_s": {
-                phase: sum(end - start for _, start, end in times) for phase, times in spans.items()
-            },
+            "phases_s": phases,
             "bytes": size,
             "peak_rss_bytes": int(kernel["VmHWM"][0]) * 1024,
             "minor_faults": used.ru_minflt,

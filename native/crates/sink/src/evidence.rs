@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
+use crate::Resident;
+
 /// Time of one operation, by the time its completion was seen.
 pub type Latency = Histogram<u64>;
 
@@ -20,6 +22,16 @@ pub struct Times {
     pub write: Duration,
     /// Inside `fdatasync`, `fsync` and `msync`.
     pub sync: Duration,
+    /// In the loop of a writer, between the other activities.
+    pub rest: Duration,
+}
+
+impl Times {
+    /// Sum of all activities.
+    #[must_use]
+    pub fn sum(&self) -> Duration {
+        self.generate + self.submit + self.wait + self.write + self.sync + self.rest
+    }
 }
 
 /// Traces of the writers, counted where the thing happens.
@@ -29,6 +41,8 @@ pub struct Evidence {
     pub writers: usize,
     /// Buffers that were filled at least once.
     pub buffers: usize,
+    /// Memory of all buffers at the end; `None` without buffers, or if it cannot be read.
+    pub resident: Option<Resident>,
     /// Bytes of contents produced.
     pub filled_bytes: u64,
     /// Bytes that completions reported, padding of an unaligned end included.
@@ -90,6 +104,7 @@ impl Default for Evidence {
         Self {
             writers: 0,
             buffers: 0,
+            resident: None,
             filled_bytes: 0,
             written_bytes: 0,
             blocks: 0,
@@ -155,6 +170,7 @@ impl Evidence {
     pub(crate) fn merge(&mut self, other: Self) {
         self.writers += other.writers;
         self.buffers += other.buffers;
+        self.resident = self.resident.or(other.resident);
         self.filled_bytes += other.filled_bytes;
         self.written_bytes += other.written_bytes;
         self.blocks += other.blocks;
@@ -181,6 +197,7 @@ impl Evidence {
         self.times.wait += other.times.wait;
         self.times.write += other.times.write;
         self.times.sync += other.times.sync;
+        self.times.rest += other.times.rest;
         // Both have the same bounds, so nothing can be out of them.
         let _ = self.latency.add(&other.latency);
         self.last_fill = self.last_fill.max(other.last_fill);

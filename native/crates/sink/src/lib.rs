@@ -24,6 +24,7 @@ mod mmap;
 #[cfg(test)]
 #[path = "../../worker/tests/needs/mod.rs"]
 mod needs;
+mod pages;
 mod piece;
 mod pool;
 mod positioned;
@@ -48,6 +49,7 @@ pub use evidence::{Evidence, Latency, Times, latency};
 pub use extents::Extents;
 pub use fault::Fault;
 pub use files::{MAX_FILES, path_of, size_of};
+pub use pages::{Pages, Resident, resident, why_no_huge_pages};
 pub(crate) use piece::{Piece, Step};
 pub(crate) use pool::Pool;
 pub use ring::why_unavailable as why_no_ring;
@@ -152,6 +154,8 @@ pub struct Job {
     pub buffers: NonZeroUsize,
     /// The most blocks that one writer has in flight; at most 32 768.
     pub depth: NonZeroUsize,
+    /// Pages of the buffers.
+    pub pages: Pages,
     /// Threads that write.
     pub writers: NonZeroUsize,
     /// Distribution of the file among the writers.

@@ -162,7 +162,7 @@ impl Operations for Ring {
         };
         let submitter = uring.submitter();
         let file = submitter.register_files(&[writer.file().as_raw_fd()]);
-        let buffers = writer.pool().map(|pool| {
+        let buffers = writer.buffers.pool().map(|pool| {
             let parts: Vec<_> = (0..pool.count())
                 .map(|slot| libc::iovec {
                     iov_base: pool.buffer(slot).as_ptr().cast_mut().cast(),

@@ -13,7 +13,8 @@ use crate::files::{self, MAX_FILES, fault_in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
-    Contents, Done, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Write, affinity,
+    Contents, Done, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Resident, Write,
+    affinity, pages,
 };
 
 /// Between two calls of the progress function.
@@ -158,7 +159,7 @@ fn run_writers(
     let pool = match job.contents {
         Contents::PerBlock => None,
         Contents::Before => {
-            let mut pool = Pool::new(job.block_bytes, job.buffers)?;
+            let mut pool = Pool::new(job.block_bytes, job.buffers, job.pages)?;
             fill_pool(&mut pool, job, fill, &shared, progress, &mut evidence)?;
             Some(pool)
         }
@@ -169,7 +170,7 @@ fn run_writers(
         let buffers = match &pool {
             Some(pool) => Buffers::Shared(pool),
             None if maps => Buffers::None,
-            None => Buffers::Own(Pool::new(job.block_bytes, buffers_of_each(job))?),
+            None => Buffers::Own(Pool::new(job.block_bytes, buffers_of_each(job), job.pages)?),
         };
         let lane = parts.iter().skip(index % lanes).step_by(lanes);
         let mut evidence = Evidence::default();
@@ -185,9 +186,13 @@ fn run_writers(
             evidence,
         )
     };
-    for left in run(job.writers.get(), &work, &shared, progress)? {
+    let mut pools = Vec::new();
+    for (left, buffers) in run(job.writers.get(), &work, &shared, progress)? {
         evidence.merge(left);
+        pools.push(buffers);
     }
+    evidence.resident = memory_of(&pools);
+    drop(pools);
     evidence.direct = !targets.is_empty() && targets.iter().all(|target| target.direct);
     for target in targets {
         evidence.dsync |= target.dsync;
@@ -248,7 +253,8 @@ fn one_after_the_other<'run>(
     shared: &'run Shared,
     mut buffers: Buffers<'run>,
     mut evidence: Evidence,
-) -> Result<Evidence, Fault> {
+) -> Result<(Evidence, Buffers<'run>), Fault> {
+    let since = Instant::now();
     for share in lane {
         let cursor = &share.cursors[number % share.cursors.len()];
         let mut writer = Writer::new(job, share, cursor, fill, shared, buffers);
@@ -266,7 +272,21 @@ fn one_after_the_other<'run>(
         evidence.writers = evidence.writers.min(1);
         evidence.buffers = most;
     }
-    Ok(evidence)
+    evidence.times.rest = since.elapsed().saturating_sub(evidence.times.sum());
+    Ok((evidence, buffers))
+}
+
+/// Memory of the buffers of all writers.
+fn memory_of(pools: &[Buffers<'_>]) -> Option<Resident> {
+    let ranges: Vec<_> = pools
+        .iter()
+        .filter_map(Buffers::pool)
+        .map(Pool::addresses)
+        .collect();
+    if ranges.is_empty() {
+        return None;
+    }
+    pages::resident(&ranges)
 }
 
 /// Buffers of each writer: its share, and at least one.

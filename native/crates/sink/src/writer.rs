@@ -41,6 +41,17 @@ pub(crate) enum Buffers<'run> {
     None,
 }
 
+impl Buffers<'_> {
+    /// The buffers, unless the contents go somewhere else.
+    pub(crate) fn pool(&self) -> Option<&Pool> {
+        match self {
+            Buffers::Own(pool) => Some(pool),
+            Buffers::Shared(pool) => Some(pool),
+            Buffers::None => None,
+        }
+    }
+}
+
 /// One of the threads that write, while it writes one file.
 pub struct Writer<'run> {
     pub(crate) job: &'run Job,
@@ -114,15 +125,6 @@ impl<'run> Writer<'run> {
         }
     }
 
-    /// The buffers, unless the contents go somewhere else.
-    pub(crate) fn pool(&self) -> Option<&Pool> {
-        match &self.buffers {
-            Buffers::Own(pool) => Some(pool),
-            Buffers::Shared(pool) => Some(pool),
-            Buffers::None => None,
-        }
-    }
-
     /// Bytes of an operation that writes `block`: whole multiples of the alignment.
     pub(crate) fn padded_length(&self, block: Block) -> usize {
         let alignment = self.share.target.map_or(1, |target| target.alignment);
@@ -182,7 +184,7 @@ impl<'run> Writer<'run> {
 
     /// The contents of `block`, padded.
     pub(crate) fn bytes(&self, block: Block, slot: usize) -> &[u8] {
-        let pool = self.pool().expect("modes that ask have buffers");
+        let pool = self.buffers.pool().expect("modes that ask have buffers");
         &pool.buffer(self.index_of(block, slot))[..self.padded_length(block)]
     }
 

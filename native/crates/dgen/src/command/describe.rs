@@ -24,6 +24,7 @@ pub(crate) fn describe() -> Description {
                 ("backend", _) => (sink::MODES[index].probe)(),
                 ("direct", "require") => sink::why_not_direct(here),
                 ("dontcache", "on") => sink::why_not_dontcache(here),
+                ("pages", "huge") => sink::why_no_huge_pages(),
                 ("strategy", _) => {
                     let strategy = STRATEGIES[index];
                     match strategy.driver {

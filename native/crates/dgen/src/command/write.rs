@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use clap::{ArgAction, Args};
 use dgen::write::strategy::Driver;
-use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability, Stats, python};
+use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability, PAGES, Pages, Stats, python};
 use sink::Mode;
 use worker::answer::{self, Answer, Outcome};
 use worker::command_line::{Named, named, one_of};
@@ -30,6 +30,9 @@ pub(crate) struct Options {
     /// Default: pwrite for single-buffer and threads, else uring.
     #[arg(long, value_parser = one_of(sink::MODES, |mode| (mode.name, mode.about)))]
     backend: Option<&'static Mode>,
+    /// Pages of the buffers
+    #[arg(long, default_value = "huge", value_parser = named(PAGES))]
+    pages: Pages,
     /// Whether the page cache is passed by
     #[arg(long, default_value = "off", value_parser = named(DIRECTS))]
     direct: Direct,
@@ -90,6 +93,7 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
         buffers: sizes.buffers,
         depth: sizes.depth,
         threads: sizes.threads,
+        pages: options.pages,
         direct: options.direct,
         durability: options.durability,
         dontcache: options.dontcache,

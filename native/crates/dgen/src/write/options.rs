@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use sink::{Contents, Direct, Durability, Fault, Job, Mode, Split, Submit};
+use sink::{Contents, Direct, Durability, Fault, Job, Mode, Pages, Split, Submit};
 use worker::command_line::{Named, name_of, value_of};
 
 use super::strategy::Strategy;
@@ -27,6 +27,8 @@ pub struct Options {
     pub depth: NonZeroUsize,
     /// Threads.
     pub threads: NonZeroUsize,
+    /// Pages of the buffers.
+    pub pages: Pages,
     /// Whether to bypass the page cache.
     pub direct: Direct,
     /// When written data must be on the disk.
@@ -58,6 +60,7 @@ impl Options {
             buffers: some(4),
             depth: some(4),
             threads: some(1),
+            pages: Pages::Huge,
             direct: Direct::Off,
             durability: Durability::None,
             dontcache: false,
@@ -96,6 +99,7 @@ impl Options {
             block_bytes: self.buffer_bytes,
             buffers: self.buffers,
             depth: self.depth,
+            pages: self.pages,
             writers: self.threads,
             split: Split::Next,
             contents: Contents::PerBlock,
@@ -130,6 +134,16 @@ pub static DIRECTS: &[Named<Direct>] = &[
         "require",
         "O_DIRECT, and an error where the file system does not honour it",
     ),
+];
+
+/// Values of the axis `pages`.
+pub static PAGES: &[Named<Pages>] = &[
+    (
+        Pages::Huge,
+        "huge",
+        "buffers in transparent huge pages of 2 MiB; each thread's buffers take whole pages",
+    ),
+    (Pages::Small, "small", "buffers in pages of 4 KiB"),
 ];
 
 /// Default number of blocks between two calls of `fdatasync`.
@@ -169,6 +183,12 @@ pub fn direct_named(name: &str) -> Option<Direct> {
 #[must_use]
 pub fn name_of_direct(direct: Direct) -> &'static str {
     name_of(DIRECTS, &direct).unwrap_or("unknown")
+}
+
+/// The name of a value of the axis `pages`.
+#[must_use]
+pub fn name_of_pages(pages: Pages) -> &'static str {
+    name_of(PAGES, &pages).unwrap_or("unknown")
 }
 
 /// The value of the axis `durability` that is called `name`; `fdatasync:N` too.

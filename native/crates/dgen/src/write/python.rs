@@ -3,11 +3,12 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use sink::{Direct, Durability, Fault};
 
 use super::programs::interpreter;
-use super::{FileError, Options, name_of_direct, name_of_durability};
+use super::{FileError, Options, name_of_direct, name_of_durability, name_of_pages};
 
 const SCRIPT: &str = include_str!("../../examples/python_writer.py");
 
@@ -34,6 +35,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
         "buffer": options.buffer_bytes,
         "buffers": options.buffers,
         "threads": options.threads,
+        "pages": name_of_pages(options.pages),
         "direct": name_of_direct(options.direct),
         "bypass_cache": match options.direct {
             Direct::Off => false,
@@ -47,6 +49,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
             "dedup": settings.dedup.map(|dedup| dedup.to_string()),
             "compress": settings.compress.map(|compress| compress.to_string()),
         },
+        "started": seconds_of_monotonic_clock(),
     });
     let mut command = Command::new(python);
     // With -P, a file `queue.py` next to the data is not imported.
@@ -54,6 +57,19 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
         .args(["-P", "-c", SCRIPT, &words.to_string()])
         .arg(file);
     Ok(command)
+}
+
+/// The time by the clock of Python's `time.monotonic`.
+fn seconds_of_monotonic_clock() -> f64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the pointer is to a value that lives across the call.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let nanoseconds = u32::try_from(now.tv_nsec).unwrap_or(0);
+    Duration::new(seconds, nanoseconds).as_secs_f64()
 }
 
 fn unsupported_option(options: &Options) -> Option<String> {

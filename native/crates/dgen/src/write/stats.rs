@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use sink::{Direct, Done, Durability, Evidence, Extents, Job, Latency};
+use sink::{Direct, Done, Durability, Evidence, Extents, Job, Latency, Resident};
 
 use super::{FileContents, Options, name_of_direct, name_of_durability, strategy};
 
@@ -148,7 +148,10 @@ pub fn digest_of(text: &str) -> String {
 
 fn phases(options: &Options, done: &Done) -> BTreeMap<&'static str, f64> {
     let times = &done.evidence.times;
-    let mut phases = BTreeMap::from([("generate", times.generate.as_secs_f64())]);
+    let mut phases = BTreeMap::from([
+        ("generate", times.generate.as_secs_f64()),
+        ("loop", times.rest.as_secs_f64()),
+    ]);
     if options.strategy.writes {
         phases.extend([
             ("open", done.opening.as_secs_f64()),
@@ -166,6 +169,9 @@ fn effective(options: &Options, job: &Job, evidence: &Evidence) -> BTreeMap<Stri
     let ran = strategy::judge(options.strategy, evidence, job);
     let mut effective = BTreeMap::from([("strategy".to_owned(), ran.to_owned())]);
     let mut put = |axis: &str, value: String| effective.insert(axis.to_owned(), value);
+    if let Some(pages) = evidence.resident.and_then(Resident::pages) {
+        put("pages", pages.to_owned());
+    }
     if options.strategy.writes {
         let files = options.files.get();
         put("backend", sink::judge(options.backend, evidence).to_owned());

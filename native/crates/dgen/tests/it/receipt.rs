@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 use dgen::write;
 use worker::answer::Line;
@@ -86,7 +87,14 @@ fn available_values_run_and_the_actual_mode_is_the_requested_one() {
         .iter()
         .map(|metric| metric.name.as_str())
         .collect();
-    for axis in ["strategy", "backend", "direct", "dontcache", "durability"] {
+    for axis in [
+        "strategy",
+        "backend",
+        "pages",
+        "direct",
+        "dontcache",
+        "durability",
+    ] {
         for value in available_values(&description, axis) {
             let flag = format!("--{axis}");
             let arguments = [
@@ -115,6 +123,42 @@ fn available_values_run_and_the_actual_mode_is_the_requested_one() {
             );
         }
     }
+}
+
+#[test]
+fn buffers_of_every_strategy_have_the_requested_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let description = description(folder.path());
+    for value in available_values(&description, "pages") {
+        for more in [
+            &["--strategy", "threads", "--threads", "2"][..],
+            &["--strategy", "single-buffer"],
+            &["--strategy", "generate-only"],
+            &["--strategy", "write-only", "--backend", "pwrite"],
+        ] {
+            let write = ["write", "--size", "9MiB", "--pages", &value.name];
+            let line = run(&[&write[..], more].concat(), folder.path());
+            assert_eq!(line.effective["pages"], value.name, "{more:?}: {line:?}");
+        }
+    }
+}
+
+#[test]
+fn a_mapping_of_the_file_has_no_buffers_and_no_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = ["write", "--size", "1MiB", "--backend", "mmap"];
+    assert!(!run(&write, folder.path()).effective.contains_key("pages"));
+}
+
+#[test]
+fn phases_of_one_thread_do_not_overlap() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = ["write", "--size", "16MiB", "--backend", "pwrite"];
+    let start = Instant::now();
+    let line = run(&write, folder.path());
+    let whole = start.elapsed().as_secs_f64();
+    assert!(line.phases_s["loop"] > 0.0, "{line:?}");
+    assert!(line.phases_s.values().sum::<f64>() <= whole, "{line:?}");
 }
 
 #[test]

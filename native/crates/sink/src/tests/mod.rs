@@ -22,6 +22,7 @@ pub(crate) fn job(size: u64) -> Job {
         block_bytes: nonzero(8192),
         buffers: nonzero(4),
         depth: nonzero(3),
+        pages: Pages::Huge,
         writers: nonzero(1),
         split: Split::Next,
         contents: Contents::PerBlock,

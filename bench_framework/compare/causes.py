@@ -1,0 +1,311 @@
+"""Where the time difference between two configurations is, and which counters differ.
+
+A contrast that is offered as a cause changes one thing. If something else differs as well, the time may
+come from either (docs/method.md#two-differences-at-once).
+"""
+
+import statistics
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple, get_args
+
+from bench_framework.compare.decide import judged_pairs
+from bench_framework.compare.samples import Sample
+from bench_framework.model.declarations import CauseCounter, Mechanism
+from bench_framework.model.facts.causes import (
+    HANDLED,
+    Cause,
+    CauseEvidence,
+    CounterDifference,
+    PartKind,
+    TimePart,
+    TwoDifferences,
+)
+from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.looks import contrast_cells
+from bench_framework.model.metrics import CPU, METRICS, WALL
+from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.policies import Metric
+from bench_framework.model.run import Block
+
+FACTOR: Final = 2.0
+"""A counter differs if one side has more than this factor of the other."""
+LEAST_COUNT: Final = 100.0
+"""Smallest difference of a count that matters: a few context switches or page faults cost microseconds."""
+LEAST_BYTES: Final = float(1 << 20)
+"""Smallest difference in bytes that matters: a program that starts reads files of this size."""
+OUTSIDE: Final = "outside"
+START: Final = "start"
+"""Phase of a worker before its work, such as the start of an interpreter."""
+PROCESSOR_PARTS: Final = ("user", "sys", "waiting")
+MOST: Final = 0.5
+"""A part of the time has most of a difference if its share is larger."""
+SURPLUS: Final = 1.02
+"""Largest ratio of the sum of all phases to the elapsed time at which they are parts of it. Phases of
+several threads are summed, and overlap."""
+Series = Mapping[int, float]
+"""Round → value."""
+Pairs = list[tuple[float, float]]
+"""The values of candidate and reference by round."""
+Part = tuple[str, PartKind, Pairs]
+"""Name and kind of a part of the time, and its values."""
+
+
+class _Pair(NamedTuple):
+    """Two configurations that a contrast or a hypothesis compares. Without a mechanism, it is no cause."""
+
+    name: str
+    candidate: Cell
+    reference: Cell
+    metric: Metric
+    mechanism: Mechanism | None
+
+
+def causes(
+    plan: Plan, samples: Mapping[str, Sample], comparisons: Sequence[Comparison]
+) -> tuple[Cause, ...]:
+    """Return the contrasts and hypotheses whose times differ significantly, with the evidence."""
+    differing = []
+    for item in plan.inputs:
+        for pair in _pairs(plan, item.id):
+            ids = pair.candidate.id, pair.reference.id
+            comparison = judged_pairs(comparisons, pair.metric).get(ids)
+            if comparison is None or not comparison.verdict.decided:
+                continue
+            candidate, reference = (samples.get(cell_id, Sample(cell_id)) for cell_id in ids)
+            evidence = evidence_of(candidate, reference, pair.metric)
+            if evidence is None:
+                continue
+            second = second_difference(evidence, pair.mechanism, pair.name)
+            differing.append(
+                Cause(
+                    input_id=item.id,
+                    name=pair.name,
+                    offered=pair.mechanism is not None,
+                    evidence=evidence,
+                    second=second,
+                )
+            )
+    return tuple(differing)
+
+
+def _pairs(plan: Plan, input_id: str) -> Iterator[_Pair]:
+    """Yield the contrasts and the hypotheses. A contrast of the pair of a hypothesis is offered as a cause, too."""
+    cells = {cell.variant_id: cell for cell in plan.compared_cells(input_id)}
+    hypotheses = [
+        _Pair(
+            h.text,
+            cells[h.variant_id],
+            cells[h.reference_id],
+            h.metric or plan.judge.headline,
+            h.mechanism,
+        )
+        for h in plan.hypotheses
+        if {h.variant_id, h.reference_id} <= cells.keys()
+    ]
+    tested = {(frozenset((h.candidate, h.reference)), h.metric): h.mechanism for h in hypotheses}
+    for contrast, cell, reference in contrast_cells(plan, input_id):
+        mechanism = contrast.mechanism or tested.get(
+            (frozenset((cell, reference)), contrast.metric)
+        )
+        yield _Pair(contrast.name, cell, reference, contrast.metric, mechanism)
+    yield from hypotheses
+
+
+def second_difference(
+    evidence: CauseEvidence, mechanism: Mechanism | None, name: str
+) -> TwoDifferences | None:
+    """Return what differs in addition to what a change names, or `None` if nothing does.
+
+    A part of the time is checked only if the change names one of this kind: a phase, or processor time. Phases of
+    several threads overlap and are no parts.
+    """
+    if mechanism is None:
+        return None
+    counters = tuple(c for c in evidence.counters if c.metric not in mechanism.counters)
+    part = max(evidence.parts, key=evidence.share, default=None)
+    if part is not None:
+        processor = part.kind in PROCESSOR_PARTS
+        same_kind = [name for name in mechanism.phases if (name in PROCESSOR_PARTS) is processor]
+        if not same_kind or part.name in same_kind or evidence.share(part) <= MOST:
+            part = None
+    if part is None and not counters:
+        return None
+    share = evidence.share(part) if part is not None else 0.0
+    return TwoDifferences(name=name, part=part, share=share, counters=counters)
+
+
+def two_differences(
+    judgement: Judgement, cell_id: str, ref_cell_id: str, metric: Metric
+) -> TwoDifferences | None:
+    """Return what else differs between two configurations that are compared as a cause and its effect.
+
+    `None` also means that the scenario does not offer the pair as a cause, or that it does not differ.
+    """
+    for cause in judgement.causes:
+        evidence = cause.evidence
+        pair = evidence.cell_id, evidence.ref_cell_id, evidence.metric
+        if cause.second is not None and pair == (cell_id, ref_cell_id, metric):
+            return cause.second
+    return None
+
+
+def evidence_of(
+    candidate: Sample, reference: Sample, metric: Metric = WALL
+) -> CauseEvidence | None:
+    """Return the evidence for a cause of the time difference between two configurations.
+
+    The differences are those within rounds. If the worker of both sides reports phases that do not
+    overlap, these are the parts of the time; otherwise those of a whole run are user time, system time and, if
+    neither side used more than one core, waiting. CPU time has the parts user time and system time. The time
+    outside the work has the parts `start`, if it is a phase, and the rest.
+
+    Args:
+        candidate: samples of the configuration with the change.
+        reference: samples of the configuration without it.
+        metric: the time that differs.
+
+    Returns:
+        `None` if the metric is no time of a run, or if no round has it on both sides.
+    """
+    if not _is_time(metric):
+        return None
+    times = _common(candidate.values(metric), reference.values(metric))
+    walls = _common(candidate.values(WALL), reference.values(WALL))
+    walls = {number: pair for number, pair in walls.items() if number in times}
+    if not walls:
+        return None
+    timed = [
+        TimePart(
+            name=name,
+            kind=kind,
+            value=statistics.median(mine for mine, _ in pairs),
+            reference=statistics.median(other for _, other in pairs),
+            difference=_difference(pairs),
+        )
+        for name, kind, pairs in _parts(candidate, reference, walls, metric)
+    ]
+    counters = _counters(candidate, reference)
+    return CauseEvidence(
+        cell_id=candidate.cell_id,
+        ref_cell_id=reference.cell_id,
+        metric=metric,
+        rounds=len(walls),
+        difference=_difference([*times.values()]),
+        parts=tuple(sorted(timed, key=lambda part: -abs(part.difference))),
+        counters=tuple(sorted(counters, key=lambda counter: -counter.factor)),
+    )
+
+
+def _parts(
+    candidate: Sample, reference: Sample, walls: Mapping[int, tuple[float, float]], metric: Metric
+) -> list[Part]:
+    """Return the parts of a time. A worker's own clock has no parts outside of its phases."""
+    if metric == CPU:
+        times = _processor_times(candidate, reference, walls)
+        return [part for part in times if part[1] != "waiting"]
+    phases = _phases(candidate, reference, walls)
+    if metric == WALL:
+        return phases or [*_processor_times(candidate, reference, walls)]
+    if metric != OUTSIDE:
+        return [part for part in phases if part[1] == "phase" and part[0] != START]
+    start = next((pairs for name, _, pairs in phases if name == START), None)
+    sides = (candidate.values(metric), reference.values(metric))
+    whole = [*_common(*sides).values()]
+    if start is None or len(start) != len(whole):
+        return [(OUTSIDE, "outside", whole)]
+    rest = [(a - b, c - d) for (a, c), (b, d) in zip(whole, start, strict=True)]
+    return [(START, "phase", start), (OUTSIDE, "outside", rest)]
+
+
+def _is_time(metric: Metric) -> bool:
+    """Return whether a metric is an elapsed time or the CPU time. A worker's times end with ``_s``."""
+    kind = METRICS.get(metric)
+    return metric.endswith("_s") if kind is None else kind.elapsed or metric == CPU
+
+
+def _common(first: Series, second: Series) -> dict[int, tuple[float, float]]:
+    return {number: (first[number], second[number]) for number in sorted(first) if number in second}
+
+
+def _difference(pairs: Sequence[tuple[float, float]]) -> float:
+    return statistics.median(mine - other for mine, other in pairs)
+
+
+def _phases(candidate: Sample, reference: Sample, walls: Mapping[int, object]) -> list[Part]:
+    """Return the phases with the time outside of them; nothing if they are no parts of the time."""
+    sides = [_phases_by_round(sample, walls) for sample in (candidate, reference)]
+    rounds = [number for number in walls if all(number in side for side in sides)]
+    if not rounds:
+        return []
+    outside: list[Series] = []
+    for sample, side in zip((candidate, reference), sides, strict=True):
+        wall = sample.values(WALL)
+        sums = {number: sum(side[number].values()) for number in rounds}
+        if statistics.median(sums[n] / wall[n] for n in rounds if wall[n] > 0) > SURPLUS:
+            return []
+        outside.append({number: wall[number] - sums[number] for number in rounds})
+    names = dict.fromkeys(name for side in sides for number in rounds for name in side[number])
+    # A phase that one side does not have takes no time there.
+    parts: list[Part] = [
+        (name, "phase", [(sides[0][n].get(name, 0.0), sides[1][n].get(name, 0.0)) for n in rounds])
+        for name in names
+    ]
+    return [*parts, (OUTSIDE, "outside", [*_common(*outside).values()])]
+
+
+def _phases_by_round(sample: Sample, rounds: Collection[int]) -> dict[int, dict[str, float]]:
+    return {
+        block.round: phases
+        for block in sample.blocks
+        if block.round in rounds and block.round in sample.runs and (phases := _phases_of(block))
+    }
+
+
+def _phases_of(block: Block) -> dict[str, float]:
+    """Return the phases of a block: medians over its runs."""
+    names = dict.fromkeys(name for receipt in block.receipts for name in receipt.phases_s)
+    return {
+        name: statistics.median(r.phases_s[name] for r in block.receipts if name in r.phases_s)
+        for name in names
+    }
+
+
+def _processor_times(
+    candidate: Sample, reference: Sample, walls: Mapping[int, tuple[float, float]]
+) -> Iterator[Part]:
+    """Yield user and system time, and the rest of the elapsed time as waiting if there is one."""
+    times = {}
+    for name in ("user", "sys"):
+        times[name] = _common(candidate.values(name), reference.values(name))
+        pairs = [pair for number, pair in times[name].items() if number in walls]
+        if pairs:
+            yield name, "user" if name == "user" else "sys", pairs
+    rounds = [number for number in walls if all(number in series for series in times.values())]
+    waiting: Pairs = []
+    for number in rounds:
+        user, system = times["user"][number], times["sys"][number]
+        mine, other = (walls[number][side] - user[side] - system[side] for side in (0, 1))
+        waiting.append((mine, other))
+    if waiting and all(statistics.median(side) >= 0 for side in zip(*waiting, strict=True)):
+        yield "waiting", "waiting", waiting
+
+
+def _counters(candidate: Sample, reference: Sample) -> Iterator[CounterDifference]:
+    """Yield the counters that differ by more than `FACTOR` and by an amount that matters."""
+    for metric in get_args(CauseCounter):
+        value, other = (_count(sample, metric) for sample in (candidate, reference))
+        if value is None or other is None:
+            continue
+        in_bytes = metric == HANDLED or METRICS[metric].unit == "bytes"
+        least = LEAST_BYTES if in_bytes else LEAST_COUNT
+        if max(value, other) > FACTOR * min(value, other) and abs(value - other) >= least:
+            yield CounterDifference(metric=metric, value=value, reference=other)
+
+
+def _count(sample: Sample, metric: str) -> float | None:
+    """Return the median of a counter over the rounds; `None` if it was not counted."""
+    values = [*sample.values(metric).values()]
+    if metric == HANDLED:
+        good = (block for block in sample.blocks if block.round in sample.runs)
+        values = [float(r.bytes) for b in good for r in b.receipts if r.bytes is not None]
+    return statistics.median(values) if values else None

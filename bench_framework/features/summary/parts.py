@@ -1,0 +1,189 @@
+"""The single changes of a record, and whether the best of them were measured together.
+
+A single change is a comparison of two variants that differ in one axis, a step of a ladder, or an experiment. A
+variant should not be recommended if one of its parts is shown to be worse than another value of that axis.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts import Claim
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.parts import BestParts, BetterValue
+from bench_framework.model.plan import Cell, Plan, Values
+from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.verdict import Interval, Verdict
+
+_FIXED: Final = frozenset({ReasonCode.EXCLUDED, ReasonCode.PAIRED_AXES})
+"""Reasons why a combination cannot be measured without another scenario."""
+_OF_DESIGN: Final = frozenset({ReasonCode.NO_STEP, ReasonCode.SEVERAL_AXES})
+
+
+class SingleChange(NamedTuple):
+    """A settled comparison of two cells that differ in one axis or in one changed parameter."""
+
+    axis: str
+    value: str
+    reference: str
+    others: Mapping[str, str]
+    """Values of the other axes."""
+    evidence: Evidence
+    """The cell with `value` against the one with `reference`."""
+
+    def better_than(self, value: str) -> str:
+        """Return the value that is better than a given one, empty if it is the better one, or equal."""
+        verdict = self.evidence.verdict or Verdict.INCONCLUSIVE
+        if verdict.better and value == self.reference:
+            return self.value
+        return self.reference if verdict.worse and value == self.value else ""
+
+    @property
+    def of_better(self) -> Evidence:
+        """Evidence of the better value against the other one."""
+        e = self.evidence
+        if e.verdict is None or not e.verdict.worse or not e.estimate or not e.lo or not e.hi:
+            return e
+        sides = replace(e, subject=e.reference or "", reference=e.subject)
+        figures = replace(sides, estimate=1 / e.estimate, lo=1 / e.hi, hi=1 / e.lo)
+        return replace(figures, verdict=e.verdict.opposite)
+
+
+def best_parts(view: SummaryView, cell_id: str, scenario: str = "") -> BestParts | None:
+    """Return the parts of a variant that are shown to be worse, or `None` without such a part.
+
+    Evidence in a variant that is more like the given one counts more: a value that is better in one engine may be
+    worse in another.
+
+    Args:
+        view: the results of the record.
+        cell_id: the recommended cell.
+        scenario: name or file of the scenario, for the command. Default: its name.
+    """
+    cell = view.cells[cell_id]
+    settings = _settings(view.plan, cell)
+    better = _better_values(settings, [*single_changes(view, cell.input_id)])
+    axes = dict(view.plan.variant(cell.variant_id).values)
+    worse = tuple(value for value in better if value.axis in axes)
+    experiments = tuple(value for value in better if value.axis not in axes)
+    if not better:
+        return None
+    combination = tuple((axes | {value.axis: value.better for value in worse}).items())
+    measured = _measured(view, cell.input_id, combination) if worse else ""
+    command = "" if measured or not worse else _command(view.plan, combination, scenario)
+    return BestParts(worse=worse, experiments=experiments, measured=measured, command=command)
+
+
+def part_claims(view: SummaryView, recommendations: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield a claim for each recommended variant of which a part is shown to be worse."""
+    for claim in recommendations:
+        fact = best_parts(view, claim.cells[0])
+        if fact is not None:
+            yield Claim(
+                claim.subject,
+                metric=view.metric,
+                scope=claim.scope,
+                cells=claim.cells[:1],
+                fact=fact,
+            )
+
+
+def single_changes(view: SummaryView, input_id: str) -> Iterator[SingleChange]:
+    """Yield the settled single changes on an input, each pair of cells once."""
+    plan = view.plan
+    cells = (c for c in plan.compared_cells(input_id) if plan.is_choice(c))
+    settings = {cell.id: _settings(plan, cell) for cell in cells}
+    compared = set[frozenset[str]]()
+    for cell_id, ref_id, verdict, interval in _pairs(view):
+        pair = frozenset((cell_id, ref_id))
+        if pair in compared or not pair <= settings.keys() or not verdict.settled:
+            continue
+        compared.add(pair)
+        mine, other = settings[cell_id], settings[ref_id]
+        differing = [a for a in {**mine, **other} if mine.get(a, "") != other.get(a, "")]
+        if len(differing) != 1:
+            continue
+        (axis,) = differing
+        evidence = Evidence(
+            view.label(cell_id),
+            view.label(ref_id),
+            view.metric,
+            verdict=verdict,
+            margin=view.plan.judge.margin_of(view.metric),
+            direction="higher" if view.higher else "lower",
+        ).with_interval(interval)
+        others = {a: value for a, value in mine.items() if a != axis}
+        yield SingleChange(axis, mine.get(axis, ""), other.get(axis, ""), others, evidence)
+
+
+def _pairs(view: SummaryView) -> Iterator[tuple[str, str, Verdict, Interval | None]]:
+    best = (c for group in view.judgement.best for c in group.comparisons)
+    for c in (*view.judgement.comparisons, *best):
+        if c.metric == view.metric and c.family != "control":
+            yield c.cell_id, c.ref_cell_id, c.verdict, c.shown
+    for table in view.judgement.structure.contributions:
+        steps = (*table.steps, *table.beyond) if table.design == "ladder" else ()
+        for step in steps:
+            if step.cell_id and step.ref_cell_id:
+                contrast = step.contrast
+                yield step.cell_id, step.ref_cell_id, contrast.verdict, contrast.shown
+
+
+def _settings(plan: Plan, cell: Cell) -> dict[str, str]:
+    """Return the values of a cell, and the parameter that its experiment changes."""
+    variant = plan.variant(cell.variant_id)
+    changes = (e.change for e in plan.experiments if e.name == variant.experiment)
+    return dict(variant.values) | {key: value for change in changes for key, value in change}
+
+
+def _better_values(settings: Mapping[str, str], changes: list[SingleChange]) -> list[BetterValue]:
+    """Return for each axis the value that is better by most than that of the settings."""
+    by_pair: dict[tuple[str, str], list[SingleChange]] = {}
+    for change in changes:
+        value = settings.get(change.axis, "")
+        if value in (change.value, change.reference):
+            other = change.value if value == change.reference else change.reference
+            by_pair.setdefault((change.axis, other), []).append(change)
+    best: dict[str, BetterValue] = {}
+    for (axis, other), group in by_pair.items():
+        value = settings.get(axis, "")
+        alike = [sum(settings.get(a) == v for a, v in c.others.items()) for c in group]
+        closest = [c for c, count in zip(group, alike, strict=True) if count == max(alike)]
+        if any(c.better_than(value) != other for c in closest):
+            continue
+        evidence = min((c.of_better for c in closest), key=_ratio)
+        candidate = BetterValue(axis=axis, value=value, better=other, evidence=evidence)
+        best[axis] = min(best.get(axis, candidate), candidate, key=lambda b: _ratio(b.evidence))
+    return list(best.values())
+
+
+def _ratio(evidence: Evidence) -> float:
+    return 1.0 if evidence.estimate is None else evidence.estimate
+
+
+def _measured(view: SummaryView, input_id: str, combination: Values) -> str:
+    """Return the label of the variant with these values, if it was measured on an input."""
+    for cell in view.plan.compared_cells(input_id):
+        variant = view.plan.variant(cell.variant_id)
+        alike = variant.experiment is None and dict(variant.values) == dict(combination)
+        if alike and (cell.id, view.metric) in view.medians:
+            return variant.label
+    return ""
+
+
+def _command(plan: Plan, combination: Values, scenario: str) -> str:
+    """Return the command that measures a combination, empty if the scenario excludes it."""
+    reasons = {h.reason.code for h in plan.holes if {*combination} <= {*h.values}}
+    if reasons & _FIXED:
+        return ""
+    several = {axis.name for axis in plan.axes if len(axis.values) > 1}
+    conditions = " ".join(
+        f"{axis}={_quoted(value)}" for axis, value in combination if axis in several
+    )
+    design = " -S design=full" if reasons & _OF_DESIGN else ""
+    return f"benchctl run {scenario or plan.name}{design} -k '{conditions}'"
+
+
+def _quoted(value: str) -> str:
+    return f'"{value}"' if " " in value or "," in value else value

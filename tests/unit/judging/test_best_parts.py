@@ -1,0 +1,155 @@
+"""The single changes of a record, and the parts of a variant for which another value is better."""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from bench_framework.features.judge import judge
+from bench_framework.features.summary.parts import best_parts, single_changes
+from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.facts.parts import BestParts
+from bench_framework.model.plan import Hole, Plan
+from bench_framework.model.reasons import Reason, ReasonCode
+from tests.unit.judging.conftest import Study
+
+BASE = "tokio simd system"
+"""Values of the axes engine, parser and allocator of the baseline; an arm has these, in this order."""
+LADDER = {
+    BASE: 1.0,
+    "tokio sonic system": 1.1,
+    "tokio sonic jemalloc": 0.9,
+    "rayon sonic jemalloc": 0.7,
+}
+AXES = ("engine", "parser", "allocator")
+
+
+def view_of(
+    study: type[Study],
+    times: Mapping[str, float],
+    holes: Mapping[str, ReasonCode] | None = None,
+    experiment: str = "",
+) -> SummaryView:
+    """Return a record whose arms have three axes; `experiment` is an arm that changes a parameter instead."""
+    example = study(arms=tuple(times))
+
+    def values(arm: str) -> tuple[tuple[str, str], ...]:
+        return tuple(zip(AXES, (BASE if arm == experiment else arm).split(), strict=True))
+
+    variants = tuple(
+        replace(v, values=values(v.label), experiment=v.label if v.label == experiment else None)
+        for v in example.plan.variants
+    )
+    renamed = {old.id: new.id for old, new in zip(example.plan.variants, variants, strict=True)}
+    names = [{values(arm)[i][1]: None for arm in times} for i in range(3)]
+    axes = tuple(
+        Axis(axis, "run", tuple(AxisValue(name, name) for name in of_axis))
+        for axis, of_axis in zip(AXES, names, strict=True)
+    )
+    plan = replace(
+        example.plan,
+        variants=variants,
+        cells=tuple(replace(c, variant_id=renamed[c.variant_id]) for c in example.plan.cells),
+        axes=axes,
+        baseline_id=renamed[example.plan.baseline_id],
+        design="ladder",
+        holes=tuple(Hole(values(arm), Reason(code)) for arm, code in (holes or {}).items()),
+        experiments=(
+            (Experiment(experiment, renamed[id_of(example.plan, experiment)], (("buffer", "1M"),)),)
+            if experiment
+            else ()
+        ),
+    )
+    noise = random.Random(8)
+    blocks = example.blocks(lambda arm, *_: times.get(arm, 1.0) * math.exp(noise.gauss(0, 0.004)))
+    judgement = judge(plan, blocks, {}, example.inputs(), example.looks())
+    return SummaryView(plan, judgement, {}, example.inputs())
+
+
+def id_of(plan: Plan, label: str) -> str:
+    return next(v.id for v in plan.variants if v.label == label)
+
+
+def parts_of(view: SummaryView, label: str) -> BestParts | None:
+    cell = next(c for c in view.plan.cells if c.variant_id == id_of(view.plan, label))
+    return best_parts(view, cell.id)
+
+
+def changes_of(view: SummaryView) -> set[tuple[str, str, str]]:
+    (item,) = view.plan.inputs
+    return {(c.axis, c.value, c.reference) for c in single_changes(view, item.id)}
+
+
+def test_single_changes_are_pairs_that_differ_in_one_axis(study: type[Study]) -> None:
+    view = view_of(study, LADDER)
+    changes = {(axis, frozenset(values)) for axis, *values in changes_of(view)}
+    assert changes == {
+        ("parser", frozenset({"sonic", "simd"})),
+        ("allocator", frozenset({"jemalloc", "system"})),
+        ("engine", frozenset({"rayon", "tokio"})),
+    }
+
+
+def test_a_part_that_is_worse_and_was_never_left_out_has_a_command(study: type[Study]) -> None:
+    holes = {"rayon simd jemalloc": ReasonCode.NO_STEP}
+    parts = parts_of(view_of(study, LADDER, holes), "rayon sonic jemalloc")
+    assert parts is not None
+    ((worse,), measured, command) = parts.worse, parts.measured, parts.command
+    assert (worse.axis, worse.value, worse.better) == ("parser", "sonic", "simd")
+    assert (worse.evidence.subject, worse.evidence.reference) == (BASE, "tokio sonic system")
+    assert worse.evidence.estimate == pytest.approx(1 / 1.1, rel=0.01)
+    assert worse.evidence.verdict is not None
+    assert worse.evidence.verdict.better
+    assert measured == ""
+    assert command == (
+        "benchctl run study -S design=full -k 'engine=rayon parser=simd allocator=jemalloc'"
+    )
+
+
+def test_the_combination_of_the_best_parts_is_named_if_it_was_measured(study: type[Study]) -> None:
+    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.65})
+    parts = parts_of(view, "tokio sonic system")
+    assert parts is not None
+    better = {(value.axis, value.better) for value in parts.worse}
+    assert better == {("parser", "simd"), ("allocator", "jemalloc"), ("engine", "rayon")}
+    assert (parts.measured, parts.command) == ("rayon simd jemalloc", "")
+
+
+def test_evidence_in_a_variant_that_is_more_alike_decides(study: type[Study]) -> None:
+    # With tokio, simd is the better parser; with rayon, sonic is.
+    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.72})
+    assert parts_of(view, "rayon sonic jemalloc") is None
+    # This one is as much like the pair with tokio as like the one with rayon.
+    parts = parts_of(view, "tokio sonic jemalloc")
+    assert parts is not None
+    assert [value.axis for value in parts.worse] == ["engine"]
+
+
+def test_no_difference_in_the_same_context_outweighs_one_in_another(study: type[Study]) -> None:
+    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.7})
+    assert parts_of(view, "rayon sonic jemalloc") is None
+
+
+def test_an_excluded_combination_has_no_command(study: type[Study]) -> None:
+    holes = {"rayon simd jemalloc": ReasonCode.EXCLUDED}
+    parts = parts_of(view_of(study, LADDER, holes), "rayon sonic jemalloc")
+    assert parts is not None
+    assert (parts.measured, parts.command) == ("", "")
+
+
+def test_an_experiment_that_is_better_is_listed_and_not_combined(study: type[Study]) -> None:
+    times = {BASE: 1.0, "large buffer": 0.8, "tokio simd jemalloc": 0.7}
+    parts = parts_of(view_of(study, times, experiment="large buffer"), "tokio simd jemalloc")
+    assert parts is not None
+    assert parts.worse == ()
+    ((experiment,), command) = parts.experiments, parts.command
+    assert (experiment.axis, experiment.value, experiment.better) == ("buffer", "", "1M")
+    assert command == ""
+
+
+def test_a_variant_with_the_best_value_of_each_axis_has_no_fact(study: type[Study]) -> None:
+    times = {BASE: 1.0, "tokio simd jemalloc": 0.8}
+    assert parts_of(view_of(study, times), "tokio simd jemalloc") is None
