@@ -1,4 +1,4 @@
-"""The results to which published claims and the author's texts refer, each with a 95 % CI."""
+"""The results to which published figures and the author's texts refer, each with its interval."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.names import noun
 from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
@@ -42,6 +42,8 @@ class NamedResult:
     reason: Reason | None = None
     metric: Metric = ""
     cells: tuple[str, ...] = ()
+    phases: Phases | None = None
+    """The ratios before and after a change of the ratio during the record."""
 
 
 class Results:
@@ -80,9 +82,19 @@ class Results:
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield a derived value on each input, or on some of them."""
-        for row in self._judgement.derived:
-            if row.name == name and (input_ids is None or row.input_id in input_ids):
+        for row in self.derived_rows(name):
+            if input_ids is None or row.input_id in input_ids:
                 yield self._derived(row)
+
+    def derived_rows(self, name: str) -> Iterator[Derived]:
+        """Yield the rows of a derived value, one per input."""
+        return (row for row in self._judgement.derived if row.name == name)
+
+    def noise_floor(self, input_id: str, metric: Metric) -> float | None:
+        """Return the noise floor of an input, `None` if it is not known."""
+        floors = self._judgement.floors
+        found = (f for f in floors if (f.input_id, f.metric) == (input_id, metric))
+        return next((f.fraction for f in found), None)
 
     def _planned(self, input_ids: Sequence[str]) -> Iterator[str]:
         """Yield the inputs that a selection of the command line did not leave out."""
@@ -137,8 +149,10 @@ class Results:
         text = phrase(c.reason)
         if c.reason != ONE_PROGRAM:
             text = ratio_text(natural, c.verdict, c.thresholds.margin, metric)
+        margin = c.thresholds.margin
+        phases = c.phases.inverse if c.phases is not None and higher else c.phases
         return NamedResult(
-            input_id, text, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
+            input_id, text, natural, c.verdict, higher, margin, c.reason, metric, ids, phases
         )
 
     def _derived(self, row: Derived) -> NamedResult:

@@ -13,13 +13,29 @@ TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
 
 
 @dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The result of another scenario that tests the same claim."""
+
+    scenario: str
+    """Name of the other scenario."""
+    contrast: str
+    """Its contrast that tests the claim."""
+    result: str
+    """The figure there and its record, such as `−14 % [−24, −7], 24 November 2026`."""
+    differs: str
+    """What differs between the two scenarios, so that their figures may differ, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedClaim:
-    """A statement of a published report, and what tests it (docs/method.md#published-claims).
+    """A statement of a published report, and what tests it (docs/method.md#published-figures).
 
     Attributes:
         name: name of the contrast or of the derived value. For ``not-testable``, the reason.
         variant_id: variant of the tests ``variant`` and ``scaling``.
         metric: metric of the tests ``variant`` and ``scaling``.
+        title: what it is about, for the table of published figures.
+        disproved: figures of the same document that disprove it.
     """
 
     text: str
@@ -29,6 +45,9 @@ class PublishedClaim:
     variant_id: str = ""
     input_ids: tuple[str, ...] = ()
     metric: Metric = ""
+    title: str = ""
+    disproved: str = ""
+    elsewhere: tuple[Elsewhere, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +129,11 @@ class Figure:
         """Factor from the printed number to the base unit."""
         return _UNITS[self.unit][1]
 
+    @property
+    def is_value(self) -> bool:
+        """Return whether it is an amount or a share. A factor such as "1.57x" is a ratio."""
+        return self.kind == "value" and self.unit != "x"
+
     def better(self, *, higher: bool) -> bool | None:
         """Return whether the change is an improvement, `None` for figures without a direction."""
         if self.kind not in {"direction", "change", "limit"}:
@@ -121,6 +145,8 @@ class Figure:
 
     def ratio(self, *, higher: bool) -> tuple[float, float]:
         """Return the bounds of the published ratio, candidate ÷ reference."""
+        if self.kind == "value":
+            return self.lo, self.hi
         if not self.sense:
             return 1 + self.lo, 1 + self.hi
         smaller = self.better(higher=higher) is not higher

@@ -11,6 +11,8 @@ Align = Literal["left", "right", "decimal"]
 Mark = Literal["pass", "warn", "fail", "unknown"]
 Terminal = Literal["nothing", "sentences", "all"]
 """Blocks of a section that the terminal prints. “all” is sentences, tables and plain lines."""
+Chip = Literal["", "same", "opposite", "neutral"]
+"""The colour of a result in a frame: that of a published figure compared with the measured one."""
 Place = Literal["report", "appendix"]
 """The document that contains a section. In HTML, the appendix is folded below the report."""
 
@@ -109,6 +111,9 @@ class Cell:
     code: bool = False
     about: str = ""
     """A description below the text, in a muted style."""
+    muted: str = ""
+    """What follows the text in a muted style, such as the interval of a number."""
+    chip: Chip = ""
 
 
 @dataclass(frozen=True, slots=True)

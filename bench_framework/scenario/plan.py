@@ -137,6 +137,9 @@ def _published(expansion: Expansion) -> Published | None:
                 variant.id if variant is not None else "",
                 expansion.input_ids(claim.input),
                 claim.metric or _headline(expansion.scenario),
+                claim.title,
+                claim.disproved,
+                tuple(claim.elsewhere),
             )
         )
     return Published(part.title, part.url, part.date, tuple(claims), part.decisions)

@@ -39,6 +39,11 @@ from bench_framework.model.facts.comparisons import (
     SignChange,
 )
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.published import (
+    PublishedCounts,
+    PublishedElsewhere,
+    PublishedResult,
+)
 from bench_framework.model.facts.records import (
     AuthorText,
     Coverage,
@@ -50,8 +55,6 @@ from bench_framework.model.facts.records import (
     ProfileShare,
     ProfileSummary,
     ProfileTooSmall,
-    PublishedCounts,
-    PublishedResult,
     RaceCost,
     RaceDropped,
     RaceIdle,
@@ -120,6 +123,7 @@ __all__ = [
     "ProfileSummary",
     "ProfileTooSmall",
     "PublishedCounts",
+    "PublishedElsewhere",
     "PublishedResult",
     "RaceCost",
     "RaceDropped",
@@ -174,6 +178,7 @@ Fact = (
     | ProfileTooSmall
     | ProfileSummary
     | PublishedResult
+    | PublishedElsewhere
     | PublishedCounts
     | AuthorText
     | Best
