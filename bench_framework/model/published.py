@@ -18,10 +18,12 @@ class Elsewhere:
 
     scenario: str
     """Name of the other scenario."""
-    contrast: str
-    """Its contrast that tests the claim."""
+    comparison: str
+    """Its contrast or experiment that tests the claim."""
     result: str
-    """The figure there and its record, such as `−14 % [−24, −7], 24 November 2026`."""
+    """The figure there, such as `−14 % [−24, −7]`."""
+    date: str
+    """Date of its record."""
     differs: str
     """What differs between the two scenarios, so that their figures may differ, too."""
 

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.metrics import WALL
+from bench_framework.model.metrics import METRICS
 from bench_framework.model.published import Figure, parse_figure
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import decimal, plain
-from bench_framework.text import words
 from bench_framework.text.differences import factor
 from bench_framework.text.numbers import DASH, IntervalText, fixed, format_percent, show_change
 from bench_framework.units import MINUS, THIN_SPACE
@@ -34,7 +33,8 @@ def needs_factors(results: Iterable[PublishedResult]) -> bool:
     for fact in results:
         figure = parse_figure(fact.figure) if fact.tests else None
         if figure is not None and _is_ratio(figure):
-            ratios += figure.ratio(higher=fact.higher)
+            numbers = map(Decimal, _NUMBERS.findall(fact.figure))
+            ratios += (float(_ratio(figure, number, fact)) for number in numbers)
         ratios += (t.evidence.estimate or 1.0 for t in fact.tests if t.form == "ratio")
     return any(not LEAST <= ratio <= MOST for ratio in ratios)
 
@@ -64,10 +64,10 @@ def published_figure(fact: PublishedResult, *, times: bool) -> str:
         places = max(0, _decimals(numbers[0]) - (2 if figure.unit == "x" else 0))
         return _range([_signed(ratio, places) for ratio in ratios])
     places = _decimals(numbers[0]) if figure.unit == "x" else _FACTOR_DECIMALS
-    timed = any(t.evidence.metric == WALL for t in fact.tests)
+    timed = any(_is_time(t.evidence) for t in fact.tests)
     less = timed and ratios[0] < 1
     shown = [fixed(1 / ratio if less else ratio, places) for ratio in ratios]
-    return _times(_RANGE.join(shown), fact.tests[0].evidence if timed else None, less=less)
+    return _times(_RANGE.join(shown), timed=timed, less=less)
 
 
 def _ratio(figure: Figure, number: Decimal, fact: PublishedResult) -> Decimal:
@@ -96,11 +96,14 @@ def _range(texts: list[str]) -> str:
     return f"{first.removesuffix(f'{THIN_SPACE}%')} to {rest[0]}" if rest else first
 
 
-def _times(text: str, timed: Evidence | None, *, less: bool) -> str:
+def _times(text: str, *, timed: bool, less: bool) -> str:
     """Return a factor; one of elapsed time with the word for its direction."""
-    if timed is None:
-        return f"{text}×"
-    return f"{text}× {words.change(timed.metric or WALL, higher=False)[0 if less else 1]}"
+    return f"{text}× {'faster' if less else 'slower'}" if timed else f"{text}×"
+
+
+def _is_time(evidence: Evidence) -> bool:
+    kind = METRICS.get(evidence.metric or "")
+    return kind is not None and kind.elapsed
 
 
 def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> IntervalText | None:
@@ -121,11 +124,11 @@ def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> Interva
     if not times:
         return show_change(*figures, margin, keep=keep)
     ratio, lo, hi = figures
-    timed = test.evidence if test.evidence.metric == WALL and not lo <= 1 <= hi else None
-    less = timed is not None and hi < 1
+    timed = _is_time(test.evidence) and not lo <= 1 <= hi
+    less = timed and hi < 1
     ends = (1 / ratio, 1 / hi, 1 / lo) if less else figures
     shown = factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep)
-    return _plain(_times(str(shown.estimate), timed, less=less), str(shown.lo), str(shown.hi))
+    return _plain(_times(str(shown.estimate), timed=timed, less=less), str(shown.lo), str(shown.hi))
 
 
 def _plain(estimate: str, lo: str, hi: str) -> IntervalText:

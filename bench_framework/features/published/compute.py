@@ -81,14 +81,16 @@ def _imprecision(claim: PublishedClaim) -> float:
 
 
 def rows_of(plan: Plan, results: Results) -> list[Row]:
-    """Return the claims by the comparison that tests them, in the order of the report.
+    """Return the claims by the comparison that tests them, or by the reason why none does.
 
-    Claims that contradict each other about one comparison, such as "faster" and "equal", are separate rows.
+    Claims that state different things about one comparison, such as "faster" and "equal", are separate
+    rows.
     """
     rows: dict[object, list[PublishedClaim]] = {}
-    for number, claim in enumerate(plan.published.claims if plan.published is not None else ()):
-        alone = claim.test == "not-testable"
-        key = (number,) if alone else (*_comparison(plan, claim, results), _stance(claim))
+    for claim in plan.published.claims if plan.published is not None else ():
+        key: object = (*_comparison(plan, claim, results), _stance(claim))
+        if claim.test == "not-testable":
+            key = (claim.name, claim.title, claim.disproved)
         rows.setdefault(key, []).append(claim)
     return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 
@@ -115,6 +117,8 @@ def _comparison(plan: Plan, claim: PublishedClaim, results: Results) -> tuple[ob
 
 def _stance(claim: PublishedClaim) -> object:
     """Return what a figure states apart from its size: a direction, no difference, or a value."""
+    if claim.test == "not-testable":
+        return None
     figure = parse_figure(claim.figure)
     kind = "change" if figure.kind == "direction" else figure.kind
     return kind, figure.better(higher=False)
@@ -225,8 +229,7 @@ def _change(figure: Figure, e: NamedResult, interval: Interval, noise: float) ->
         small = sized and low < lo and hi < high
         return Outcome.NO_DIFFERENCE, Reason(ReasonCode.BOTH_WITHIN_MARGIN) if small else None
     if reason := _effect(e, interval, noise):
-        open_ = not (e.verdict or Verdict.INCONCLUSIVE).decided
-        if open_ and sized and not _overlap(interval, lo, hi):
+        if sized and not _overlap(interval, lo, hi):
             reason = Reason(ReasonCode.SIZE_EXCLUDED)
         return Outcome.IMPRECISE, reason
     more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
@@ -334,14 +337,15 @@ def published_claims(
     if plan.published is not None:
         rows = rows_of(plan, results)
         judged = [_result(row, results, judgement.scaling, confounded) for row in rows]
-        counts = Counter(fact.outcome for fact in judged)
+        counts = Counter[Outcome]()
+        for fact in judged:
+            untested = fact.outcome is Outcome.NOT_TESTED
+            counts[fact.outcome] += len(fact.quotes) if untested else 1
         ordered = tuple((o, counts[o]) for o in COUNTED if counts[o])
         yield Claim(plan.published.title, fact=facts.PublishedCounts(counts=ordered))
         for row, fact in zip(rows, judged, strict=True):
             cells = tuple(dict.fromkeys(c for t in fact.tests for c in t.evidence.cells))
             yield Claim(row.subject, cells=cells, fact=fact)
-        for row in rows:
-            yield from _elsewhere(row)
     for text in plan.learnings:
         yield _author_text("learning", text, results)
     for text in plan.next_steps:
@@ -373,15 +377,8 @@ def _result(
         reason=reason,
         on=len(same) if len(same) < len(tests) and outcome is not Outcome.REFUTED else 0,
         note=note,
+        elsewhere=tuple(dict.fromkeys(e for c in row.claims for e in c.elsewhere)),
     )
-
-
-def _elsewhere(row: Row) -> Iterator[Claim]:
-    for other in dict.fromkeys(e for claim in row.claims for e in claim.elsewhere):
-        fact = facts.PublishedElsewhere(
-            scenario=other.scenario, result=other.result, differs=other.differs
-        )
-        yield Claim(row.subject, fact=fact)
 
 
 def _author_text(kind: Literal["learning", "next-step"], text: str, results: Results) -> Claim:

@@ -1,5 +1,6 @@
 """Section "Published figures": each comparison with figures of an earlier report, and how they compare."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from bench_framework.model.facts import Claim, PublishedResult
@@ -13,9 +14,10 @@ from bench_framework.report.blocks import (
     Details,
     Row,
     Table,
+    left,
     numeric,
 )
-from bench_framework.report.claim_blocks import claim_bullets, sentence
+from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.text.numbers import DASH
@@ -38,24 +40,33 @@ def build(data: ReportData) -> tuple[Block, ...]:
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
-    results = {claim.id: claim.fact for claim in claims if isinstance(claim.fact, PublishedResult)}
+    results = {claim.id: _fact(claim) for claim in claims}
     open_ = {i for i, fact in results.items() if fact.outcome is Outcome.NOT_TESTED}
     tested = [claim for claim in claims if claim.id not in open_]
     times = needs_factors(results[claim.id] for claim in tested)
+    others = any(fact.elsewhere for fact in results.values())
     blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
     if tested:
         source = ", ".join(filter(None, (published.date, published.url)))
         caption = (
             f"Published figures{f' of {source}' if source else ''} and those of this record. A row that "
-            f"names one variant compares it with {data.baseline.label}."
+            f"names one change compares it with {data.baseline.label}."
+            f"{' A factor without a word is the first ÷ the second.' if times else ''}"
+            f"{' Below a figure: the result of another scenario.' if others else ''}"
         )
         columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
         rows = tuple(_row(claim, results[claim.id], times=times) for claim in tested)
         blocks.append(Table("published-table", caption, columns, rows, sortable=False))
-    blocks += claim_bullets(data.claims("published-elsewhere"))
+    if others:
+        blocks.append(_elsewhere(claims))
     if open_:
         blocks.append(_not_tested([claim for claim in claims if claim.id in open_]))
     return tuple(blocks)
+
+
+def _fact(claim: Claim) -> PublishedResult:
+    assert isinstance(claim.fact, PublishedResult)
+    return claim.fact
 
 
 def _row(claim: Claim, fact: PublishedResult, *, times: bool) -> Row:
@@ -84,26 +95,48 @@ def _published(fact: PublishedResult, *, times: bool) -> str:
 
 def _here(fact: PublishedResult, *, times: bool) -> Cell:
     """Return the measured figure with its interval in a muted style; several of them as one text."""
-    if len(fact.tests) != 1 or fact.tests[0].form == "exponent":
-        return Cell(render("all_here", fact, times) or DASH)
-    (test,) = fact.tests
-    measured = measured_figure(test, fact.figure, times=times)
+    others = "; ".join(render("published_elsewhere", other) for other in fact.elsewhere)
+    measured = None
+    if len(fact.tests) == 1 and not fact.tests[0].sizes:
+        (test,) = fact.tests
+        measured = measured_figure(test, fact.figure, times=times)
     if measured is None:
-        return Cell(DASH)
+        return Cell(render("all_here", fact, times) or DASH, about=others)
     exact = test.evidence.lo == test.evidence.hi
-    return Cell(measured.estimate, test.evidence.estimate, muted="" if exact else measured.bounds)
+    bounds = "" if exact else measured.bounds
+    return Cell(measured.estimate, test.evidence.estimate, muted=bounds, about=others)
+
+
+def _elsewhere(claims: Iterable[Claim]) -> Details:
+    """Return the results of other scenarios, with what differs there, folded."""
+    rows = []
+    for claim in claims:
+        fact = _fact(claim)
+        rows += [
+            Row.build(claim.subject, o.scenario, o.result, o.date, o.differs)
+            for o in fact.elsewhere
+        ]
+    columns = (
+        *left("Comparison", "Scenario"),
+        Column("Result", "right"),
+        Column("Date"),
+        Column("What differs there", prose=True),
+    )
+    caption = "Other scenarios that test the same statements, and why their results may differ."
+    table = Table("published-elsewhere", caption, columns, tuple(rows), sortable=False)
+    return Details(f"The same in other scenarios: {counted(len(rows), 'comparison')}", (table,))
 
 
 def _not_tested(claims: list[Claim]) -> Details:
     """Return the statements without a test, with the reasons, folded."""
     rows = []
     for claim in claims:
-        fact = claim.fact
-        assert isinstance(fact, PublishedResult)
+        fact = _fact(claim)
         name, why = _name(claim, fact), render("published_reason", fact)
         rows.append(Row((name, Cell(fact.figure or DASH), Cell(why, None, claim.id))))
     columns = (Column("Statement"), Column("Published"), Column("Reason", prose=True))
-    title = f"Not tested: {counted(len(rows), 'statement')}"
+    count = sum(len(_fact(claim).quotes) for claim in claims)
+    title = f"Not tested: {counted(count, 'statement')}"
     caption = "Statements without a test, and why."
     table = Table("published-not-tested", caption, columns, tuple(rows), sortable=False)
     return Details(title, (table,))

@@ -41,7 +41,6 @@ from bench_framework.model.facts.comparisons import (
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.published import (
     PublishedCounts,
-    PublishedElsewhere,
     PublishedResult,
 )
 from bench_framework.model.facts.records import (
@@ -123,7 +122,6 @@ __all__ = [
     "ProfileSummary",
     "ProfileTooSmall",
     "PublishedCounts",
-    "PublishedElsewhere",
     "PublishedResult",
     "RaceCost",
     "RaceDropped",
@@ -178,7 +176,6 @@ Fact = (
     | ProfileTooSmall
     | ProfileSummary
     | PublishedResult
-    | PublishedElsewhere
     | PublishedCounts
     | AuthorText
     | Best

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.published import Elsewhere
 from bench_framework.model.reasons import Reason
 
 
@@ -67,6 +68,8 @@ class PublishedResult:
     on: int = 0
     """Number of tests with this outcome, 0 if these are all of them."""
     note: str = ""
+    elsewhere: tuple[Elsewhere, ...] = ()
+    """Results of other scenarios about the same statements."""
 
     @property
     def higher(self) -> bool:
@@ -75,23 +78,11 @@ class PublishedResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedElsewhere:
-    """The result of another scenario about the published figures of a row, which the subject names.
-
-    Attributes:
-        result: the figure there, with its record, in the words of the author.
-        differs: what differs between the two scenarios.
-    """
-
-    kind: Literal["published-elsewhere"] = "published-elsewhere"
-    scenario: str
-    result: str
-    differs: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedCounts:
-    """The number of comparisons with published figures by outcome, for the report that is the subject."""
+    """The number of comparisons with published figures by outcome, for the report that is the subject.
+
+    Of figures that are not tested, every statement counts.
+    """
 
     kind: Literal["published-counts"] = "published-counts"
     counts: tuple[tuple[Outcome, int], ...]
