@@ -13,7 +13,7 @@ TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class OtherResult:
     """The result of another scenario that tests the same claim."""
 
     scenario: str
@@ -25,7 +25,7 @@ class Elsewhere:
     date: str
     """Date of its record."""
     differs: str
-    """What differs between the two scenarios, so that their figures may differ, too."""
+    """The difference between the two scenarios, which may explain other figures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class PublishedClaim:
     metric: Metric = ""
     title: str = ""
     disproved: str = ""
-    elsewhere: tuple[Elsewhere, ...] = ()
+    other_results: tuple[OtherResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

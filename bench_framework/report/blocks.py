@@ -112,7 +112,7 @@ class Cell:
     about: str = ""
     """A description below the text, in a muted style."""
     muted: str = ""
-    """What follows the text in a muted style, such as the interval of a number."""
+    """Text after it in a muted style, such as the interval of a number."""
     chip: Chip = ""
 
 

@@ -139,7 +139,7 @@ def _published(expansion: Expansion) -> Published | None:
                 claim.metric or _headline(expansion.scenario),
                 claim.title,
                 claim.disproved,
-                tuple(claim.elsewhere),
+                tuple(claim.other_results),
             )
         )
     return Published(part.title, part.url, part.date, tuple(claims), part.decisions)

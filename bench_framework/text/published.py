@@ -66,8 +66,8 @@ def published_figure(fact: PublishedResult, *, times: bool) -> str:
     places = _decimals(numbers[0]) if figure.unit == "x" else _FACTOR_DECIMALS
     timed = any(_is_time(t.evidence) for t in fact.tests)
     less = timed and ratios[0] < 1
-    shown = [fixed(1 / ratio if less else ratio, places) for ratio in ratios]
-    return _times(_RANGE.join(shown), timed=timed, less=less)
+    factors = [fixed(1 / ratio if less else ratio, places) for ratio in ratios]
+    return _times(_RANGE.join(factors), timed=timed, less=less)
 
 
 def _ratio(figure: Figure, number: Decimal, fact: PublishedResult) -> Decimal:
@@ -127,8 +127,10 @@ def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> Interva
     timed = _is_time(test.evidence) and not lo <= 1 <= hi
     less = timed and hi < 1
     ends = (1 / ratio, 1 / hi, 1 / lo) if less else figures
-    shown = factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep)
-    return _plain(_times(str(shown.estimate), timed=timed, less=less), str(shown.lo), str(shown.hi))
+    rounded = factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep)
+    return _plain(
+        _times(str(rounded.estimate), timed=timed, less=less), str(rounded.lo), str(rounded.hi)
+    )
 
 
 def _plain(estimate: str, lo: str, hi: str) -> IntervalText:

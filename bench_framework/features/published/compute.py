@@ -116,7 +116,7 @@ def _comparison(plan: Plan, claim: PublishedClaim, results: Results) -> tuple[ob
 
 
 def _stance(claim: PublishedClaim) -> object:
-    """Return what a figure states apart from its size: a direction, no difference, or a value."""
+    """Return what a figure states without its size: a direction, no difference, or a value."""
     if claim.test == "not-testable":
         return None
     figure = parse_figure(claim.figure)
@@ -377,7 +377,7 @@ def _result(
         reason=reason,
         on=len(same) if len(same) < len(tests) and outcome is not Outcome.REFUTED else 0,
         note=note,
-        elsewhere=tuple(dict.fromkeys(e for c in row.claims for e in c.elsewhere)),
+        other_results=tuple(dict.fromkeys(e for c in row.claims for e in c.other_results)),
     )
 
 

@@ -44,7 +44,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     open_ = {i for i, fact in results.items() if fact.outcome is Outcome.NOT_TESTED}
     tested = [claim for claim in claims if claim.id not in open_]
     times = needs_factors(results[claim.id] for claim in tested)
-    others = any(fact.elsewhere for fact in results.values())
+    others = any(fact.other_results for fact in results.values())
     blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
     if tested:
         source = ", ".join(filter(None, (published.date, published.url)))
@@ -58,7 +58,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         rows = tuple(_row(claim, results[claim.id], times=times) for claim in tested)
         blocks.append(Table("published-table", caption, columns, rows, sortable=False))
     if others:
-        blocks.append(_elsewhere(claims))
+        blocks.append(_other_results(claims))
     if open_:
         blocks.append(_not_tested([claim for claim in claims if claim.id in open_]))
     return tuple(blocks)
@@ -95,7 +95,7 @@ def _published(fact: PublishedResult, *, times: bool) -> str:
 
 def _here(fact: PublishedResult, *, times: bool) -> Cell:
     """Return the measured figure with its interval in a muted style; several of them as one text."""
-    others = "; ".join(render("published_elsewhere", other) for other in fact.elsewhere)
+    others = "; ".join(render("published_other", other) for other in fact.other_results)
     measured = None
     if len(fact.tests) == 1 and not fact.tests[0].sizes:
         (test,) = fact.tests
@@ -107,14 +107,14 @@ def _here(fact: PublishedResult, *, times: bool) -> Cell:
     return Cell(measured.estimate, test.evidence.estimate, muted=bounds, about=others)
 
 
-def _elsewhere(claims: Iterable[Claim]) -> Details:
+def _other_results(claims: Iterable[Claim]) -> Details:
     """Return the results of other scenarios, with what differs there, folded."""
     rows = []
     for claim in claims:
         fact = _fact(claim)
         rows += [
             Row.build(claim.subject, o.scenario, o.result, o.date, o.differs)
-            for o in fact.elsewhere
+            for o in fact.other_results
         ]
     columns = (
         *left("Comparison", "Scenario"),
@@ -123,7 +123,7 @@ def _elsewhere(claims: Iterable[Claim]) -> Details:
         Column("What differs there", prose=True),
     )
     caption = "Other scenarios that test the same statements, and why their results may differ."
-    table = Table("published-elsewhere", caption, columns, tuple(rows), sortable=False)
+    table = Table("published-others", caption, columns, tuple(rows), sortable=False)
     return Details(f"The same in other scenarios: {counted(len(rows), 'comparison')}", (table,))
 
 
@@ -132,8 +132,8 @@ def _not_tested(claims: list[Claim]) -> Details:
     rows = []
     for claim in claims:
         fact = _fact(claim)
-        name, why = _name(claim, fact), render("published_reason", fact)
-        rows.append(Row((name, Cell(fact.figure or DASH), Cell(why, None, claim.id))))
+        name, reason = _name(claim, fact), render("published_reason", fact)
+        rows.append(Row((name, Cell(fact.figure or DASH), Cell(reason, None, claim.id))))
     columns = (Column("Statement"), Column("Published"), Column("Reason", prose=True))
     count = sum(len(_fact(claim).quotes) for claim in claims)
     title = f"Not tested: {counted(count, 'statement')}"

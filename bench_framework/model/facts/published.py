@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.published import Elsewhere
+from bench_framework.model.published import OtherResult
 from bench_framework.model.reasons import Reason
 
 
@@ -68,12 +68,12 @@ class PublishedResult:
     on: int = 0
     """Number of tests with this outcome, 0 if these are all of them."""
     note: str = ""
-    elsewhere: tuple[Elsewhere, ...] = ()
+    other_results: tuple[OtherResult, ...] = ()
     """Results of other scenarios about the same statements."""
 
     @property
     def higher(self) -> bool:
-        """Whether larger values of the metric are better."""
+        """True if larger values of the metric are better."""
         return any(test.higher for test in self.tests)
 
 

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from bench_framework.model.declarations import DerivedRow
 from bench_framework.model.policies import HostPolicy
-from bench_framework.model.published import Elsewhere, TestKind
+from bench_framework.model.published import OtherResult, TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
@@ -236,10 +236,12 @@ class PublishedClaimPart(Part):
     metric: Text | None = None
     """Metric of `variant` or `scaling`. Default: the first of `judge`."""
     title: Text = ""
-    """What the claim is about, in a few words. Default: the name of what tests it."""
+    """Subject of the claim in a few words. Default: the name of the comparison that tests it."""
     disproved: Text = ""
     """Figures of the same report that disprove the claim. Only then is it called refuted."""
-    elsewhere: list[Annotated[Elsewhere, PlanPart()]] = []
+    other_results: list[Annotated[OtherResult, PlanPart()]] = Field(
+        default=[], alias="other-results"
+    )
     """Results of other scenarios that test the same claim."""
 
     @property

@@ -17,7 +17,7 @@ from bench_framework.model.facts.published import Outcome
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import Elsewhere, Published, PublishedClaim, parse_figure
+from bench_framework.model.published import OtherResult, Published, PublishedClaim, parse_figure
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.write import say
@@ -329,12 +329,12 @@ def test_a_pair_with_two_differences_reproduces_nothing(example: Study) -> None:
 
 
 def test_the_result_of_another_scenario_is_named(example: Study) -> None:
-    other = Elsewhere("tokio", "all changes", "+11 %", "2026-11-24", "It reads small files whole")
-    claim = about(example.plan, "faster", title="Quick", elsewhere=(other,))
+    other = OtherResult("tokio", "all changes", "+11 %", "2026-11-24", "It reads small files whole")
+    claim = about(example.plan, "faster", title="Quick", other_results=(other,))
     plan = replace(example.plan, published=Published("A report", "", "", (claim,)))
     (result,) = judged(example, plan)["published"]
     assert result.subject == "Quick"
-    assert fact_of(result).elsewhere == (other,)
+    assert fact_of(result).other_results == (other,)
     assert "+11 %" in result.text
 
 

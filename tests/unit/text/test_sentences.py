@@ -36,7 +36,7 @@ from bench_framework.model.facts.summary import (
     ResourceChange,
 )
 from bench_framework.model.profile import ProfileSize
-from bench_framework.model.published import Elsewhere
+from bench_framework.model.published import OtherResult
 from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -986,7 +986,9 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
                 "figure": "60 %",
                 "tests": (replace(published_test(0.544, 0.517, 0.582), form="value"),),
                 "note": one_of("", "it gives 50 %"),
-                "elsewhere": one_of((), (Elsewhere("tokio", "x", "+11 %", "2026-11-24", "all"),)),
+                "other_results": one_of(
+                    (), (OtherResult("tokio", "x", "+11 %", "2026-11-24", "all"),)
+                ),
             },
         ),
         (
