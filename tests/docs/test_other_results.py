@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.published import OtherResult
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -44,10 +44,9 @@ def test_a_result_of_another_scenario_agrees_with_its_example(
 ) -> None:
     """The stated estimate is within the interval of the example, which may be a later record."""
     plan = plan_of(other.scenario)
-    cells = tuple(
-        next(c.id for c in plan.cells if c.variant_id == v and c.role != "control")
-        for v in pair_of(plan, other.comparison)
-    )
+    cells = {c.variant_id: c.id for c in plan.cells if c.role is not Role.CONTROL}
+    variant, reference = pair_of(plan, other.comparison)
+    pair = (cells[variant], cells[reference])
     folder = ROOT / "results" / "examples" / other.scenario
     with (folder / "comparisons.csv").open(encoding="utf-8") as file:
         rows = {
@@ -55,7 +54,7 @@ def test_a_result_of_another_scenario_agrees_with_its_example(
             for r in csv.DictReader(file)
             if r["metric"] == "wall"
         }
-    row, inverse = rows.get(cells), rows.get(cells[::-1])
+    row, inverse = rows.get(pair), rows.get(pair[::-1])
     assert row or inverse, f"{scenario}: the example of {other.scenario} has no {other.comparison}"
     figure = FIGURE.match(other.result)
     assert figure is not None, other.result
