@@ -19,7 +19,7 @@ def plan_of(name: str) -> Plan:
     return expand(load(ROOT / "scenarios" / f"{name}.yaml"))
 
 
-def named() -> list[tuple[str, OtherResult]]:
+def other_results() -> list[tuple[str, OtherResult]]:
     """Return each result of another scenario with the name of the scenario that names it."""
     results = []
     for path in sorted((ROOT / "scenarios").glob("*.yaml")):
@@ -38,7 +38,7 @@ def pair_of(plan: Plan, comparison: str) -> tuple[str, str]:
     return experiment.variant_id, plan.baseline_id
 
 
-@pytest.mark.parametrize(("scenario", "other"), named())
+@pytest.mark.parametrize(("scenario", "other"), other_results())
 def test_a_result_of_another_scenario_agrees_with_its_example(
     scenario: str, other: OtherResult
 ) -> None:
@@ -60,12 +60,12 @@ def test_a_result_of_another_scenario_agrees_with_its_example(
     assert figure is not None, other.result
     change = float(figure[2]) / 100
     ratio = 1 - change if figure[1] == "−" else 1 + change
-    found = row or inverse or {}
-    lo, hi = float(found["lo"]), float(found["hi"])
+    bounds = row or inverse or {}
+    lo, hi = float(bounds["lo"]), float(bounds["hi"])
     assert lo <= (ratio if row else 1 / ratio) <= hi, (scenario, other.comparison)
 
 
 def test_scenarios_that_test_one_claim_name_each_other() -> None:
-    pairs = {(scenario, other.scenario) for scenario, other in named()}
+    pairs = {(scenario, other.scenario) for scenario, other in other_results()}
     assert pairs == {(b, a) for a, b in pairs}
     assert pairs
