@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -15,6 +15,7 @@ from bench_framework.model.facts.published import Outcome, PublishedTest
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
 from bench_framework.model.published import REFERENCE, Figure, PublishedClaim, parse_figure
 from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
@@ -53,8 +54,8 @@ COUNTED: Final = (
 LEAST_LEVEL: Final = 0.95 - 1e-9
 PRECISE: Final = 0.25
 """Largest half-width of an interval that reproduces a figure, as a share of the measured effect."""
-CellPair = tuple[str, str]
-"""Cell ids of candidate and reference."""
+SecondDifference = Callable[[str, str, Metric], object]
+"""Cell ids of candidate and reference, and a metric → what differs in addition to the change, or `None`."""
 Judged = tuple[Outcome, Reason | None]
 
 
@@ -83,14 +84,14 @@ def _imprecision(claim: PublishedClaim) -> float:
 def rows_of(plan: Plan, results: Results) -> list[Row]:
     """Return the claims by the comparison that tests them, or by the reason why none does.
 
-    Claims that state different things about one comparison, such as "faster" and "equal", are separate
-    rows.
+    Claims that state different things about one comparison, such as "faster" and "equal", and one that
+    the document itself disproves, are separate rows.
     """
     rows: dict[object, list[PublishedClaim]] = {}
     for claim in plan.published.claims if plan.published is not None else ():
-        key: object = (*_comparison(plan, claim, results), _stance(claim))
-        if claim.test == "not-testable":
-            key = (claim.name, claim.title, claim.disproved)
+        tested = claim.test != "not-testable"
+        what = _comparison(plan, claim, results) if tested else (claim.name, claim.title)
+        key = (*what, _stance(claim), claim.disproved)
         rows.setdefault(key, []).append(claim)
     return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 
@@ -314,10 +315,12 @@ def _overlap(interval: Interval, lo: float, hi: float) -> bool:
     return interval.lo <= hi and lo <= interval.hi
 
 
-def overruled(test: PublishedTest, confounded: Collection[CellPair]) -> PublishedTest:
+def overruled(test: PublishedTest, second: SecondDifference | None) -> PublishedTest:
     """Return a test as *not tested* if its two sides are known to differ in more than the change."""
-    cells = test.evidence.cells
-    if len(cells) != 2 or not {cells, cells[::-1]} & {*confounded}:  # noqa: PLR2004 -- a pair
+    cells, metric = test.evidence.cells, test.evidence.metric or WALL
+    if second is None or len(cells) != 2:  # noqa: PLR2004 -- a pair
+        return test
+    if not any(second(*pair, metric) for pair in (cells, cells[::-1])):
         return test
     return replace(test, outcome=Outcome.NOT_TESTED, reason=Reason(ReasonCode.TWO_DIFFERENCES))
 
@@ -326,17 +329,17 @@ def published_claims(
     plan: Plan,
     judgement: Judgement,
     builds: Mapping[str, Build],
-    confounded: Collection[CellPair] = (),
+    second: SecondDifference | None = None,
 ) -> Iterator[Claim]:
     """Yield the number of comparisons by outcome, one claim for each of them, and texts of the author.
 
-    `confounded` has the pairs of cells whose evidence shows a second difference (`features.causes`).
-    Such a pair does not isolate the change, so it tests nothing that was published about it.
+    `second` returns what else differs between two cells of a change that is offered as a cause. Such a
+    pair does not isolate the change, so it tests nothing that was published about it.
     """
     results = Results(plan, judgement, builds)
     if plan.published is not None:
         rows = rows_of(plan, results)
-        judged = [_result(row, results, judgement.scaling, confounded) for row in rows]
+        judged = [_result(row, results, judgement.scaling, second) for row in rows]
         counts = Counter[Outcome]()
         for fact in judged:
             untested = fact.outcome is Outcome.NOT_TESTED
@@ -353,9 +356,9 @@ def published_claims(
 
 
 def _result(
-    row: Row, results: Results, scaling: Sequence[Scaling], confounded: Collection[CellPair]
+    row: Row, results: Results, scaling: Sequence[Scaling], second: SecondDifference | None
 ) -> facts.PublishedResult:
-    tests = tuple(overruled(t, confounded) for t in test_row(row, results, scaling))
+    tests = tuple(overruled(t, second) for t in test_row(row, results, scaling))
     outcome = min((t.outcome for t in tests), key=WORST_FIRST.index, default=Outcome.NOT_TESTED)
     same = [t for t in tests if t.outcome is outcome]
     reasons = {t.reason for t in same}
