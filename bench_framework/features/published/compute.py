@@ -40,6 +40,8 @@ WORST_FIRST: Final = (
     Outcome.REPRODUCED,
 )
 """Figures for several inputs have the first of these that one of the inputs has."""
+OF_EFFECTS: Final = (Outcome.OPPOSITE, Outcome.SMALLER, Outcome.LARGER, Outcome.REPRODUCED)
+"""The outcomes that rest on a measured effect, or on its absence where none was published."""
 COUNTED: Final = (
     Outcome.REPRODUCED,
     Outcome.LARGER,
@@ -136,7 +138,7 @@ def _subject(plan: Plan, claims: Sequence[PublishedClaim]) -> str:
     return first.name.replace("_", " ") if first.test == "derived" else first.name
 
 
-def test_row(row: Row, results: Results, scaling: Sequence[Scaling]) -> list[PublishedTest]:
+def tests_of(row: Row, results: Results, scaling: Sequence[Scaling]) -> list[PublishedTest]:
     """Return the tests of a row: one per input, or one per two sizes for a scaling exponent."""
     claim = row.tested
     if claim.test == "not-testable":
@@ -315,10 +317,16 @@ def _overlap(interval: Interval, lo: float, hi: float) -> bool:
     return interval.lo <= hi and lo <= interval.hi
 
 
-def overruled(test: PublishedTest, second: SecondDifference | None) -> PublishedTest:
-    """Return a test as *not tested* if its two sides are known to differ in more than the change."""
+def overruled(
+    test: PublishedTest, figure: Figure, second: SecondDifference | None
+) -> PublishedTest:
+    """Return a test as *not tested* if it rests on an effect, and its sides differ in more than the change.
+
+    Without an effect there is nothing that a second difference could have caused.
+    """
+    effect = figure.kind in {"direction", "change"} or test.outcome is not Outcome.REPRODUCED
     cells, metric = test.evidence.cells, test.evidence.metric or WALL
-    if second is None or len(cells) != 2:  # noqa: PLR2004 -- a pair
+    if second is None or not effect or test.outcome not in OF_EFFECTS or len(cells) != 2:  # noqa: PLR2004 -- a pair
         return test
     if not any(second(*pair, metric) for pair in (cells, cells[::-1])):
         return test
@@ -358,7 +366,10 @@ def published_claims(
 def _result(
     row: Row, results: Results, scaling: Sequence[Scaling], second: SecondDifference | None
 ) -> facts.PublishedResult:
-    tests = tuple(overruled(t, second) for t in test_row(row, results, scaling))
+    tests = tuple(tests_of(row, results, scaling))
+    if row.tested.test not in {"not-testable", "scaling"}:
+        figure = parse_figure(row.tested.figure)
+        tests = tuple(overruled(test, figure, second) for test in tests)
     outcome = min((t.outcome for t in tests), key=WORST_FIRST.index, default=Outcome.NOT_TESTED)
     same = [t for t in tests if t.outcome is outcome]
     reasons = {t.reason for t in same}

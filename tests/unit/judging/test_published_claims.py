@@ -313,17 +313,31 @@ def test_only_figures_of_the_document_refute(example: Study) -> None:
 
 def test_a_pair_with_two_differences_reproduces_nothing(example: Study) -> None:
     plan = example.plan
-    claims = (about(plan, "faster"), about(plan, "slower", "slow"), about(plan, "equal", "alike"))
+    claims = (
+        about(plan, "faster"),
+        about(plan, "slower"),
+        about(plan, "2.0x faster", "slow"),
+        about(plan, "equal"),
+        about(plan, "at most 60 % less"),
+        about(plan, "equal", "alike"),
+        about(plan, "faster", "alike"),
+    )
     plan = replace(plan, published=Published("A report", "", "", claims))
     judgement = judgement_of(example, plan)
-    cells = [example.cell(arm).id for arm in ("a", "quick", "slow")]
-    confounded = {(cells[0], cells[1], "wall"), (cells[2], cells[0], "wall")}
+    base, *others = (example.cell(arm).id for arm in ("a", "quick", "slow", "alike"))
+    pairs = {(base, others[0]), (others[1], base), (others[2], base)}
+
+    def second(candidate: str, reference: str, metric: str) -> bool:
+        return metric == "wall" and (candidate, reference) in pairs
+
     facts = [
         claim.fact
-        for claim in compute.published_claims(plan, judgement, {}, lambda *pair: pair in confounded)
+        for claim in compute.published_claims(plan, judgement, {}, second)
         if isinstance(claim.fact, PublishedResult)
     ]
-    assert [f.outcome for f in facts] == [UNTESTED, UNTESTED, REPRODUCED]
+    # Without an effect, nothing could have been caused by the second difference.
+    effects = [UNTESTED, UNTESTED, UNTESTED, UNTESTED]
+    assert [f.outcome for f in facts] == [*effects, REPRODUCED, REPRODUCED, SAME]
     assert facts[0].reason == Reason(ReasonCode.TWO_DIFFERENCES)
     assert facts[0].tests[0].evidence.estimate == pytest.approx(0.5, rel=0.01)
 
