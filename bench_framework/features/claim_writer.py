@@ -3,8 +3,10 @@
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from bench_framework.claims.factory import FactWriter, Names, figures
+from bench_framework.compare.causes import two_differences
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.causes.claims import cause_claims
 from bench_framework.features.experiments.compute import hypothesis_claims
@@ -111,4 +113,5 @@ def _write(
     yield from hypothesis_claims(view, judgement.hypotheses, view.costs)
     yield from cause_claims(view, judgement.causes)
     yield from race_claims(view, judgement)
-    yield from published_claims(plan, judgement, builds)
+    second = partial(two_differences, judgement)
+    yield from published_claims(plan, judgement, builds, second)

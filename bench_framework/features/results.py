@@ -1,4 +1,4 @@
-"""The results to which published claims and the author's texts refer, each with a 95 % CI."""
+"""The results to which published figures and the author's texts refer, each with its interval."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,16 +12,14 @@ from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Metric
-from bench_framework.model.published import CONDITION, PublishedFigure
+from bench_framework.model.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
-from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.rounding import plain
+from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.names import noun
 from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
-from bench_framework.units import MINUS, THIN_SPACE
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)
@@ -45,15 +43,14 @@ class NamedResult:
     reason: Reason | None = None
     metric: Metric = ""
     cells: tuple[str, ...] = ()
+    phases: Phases | None = None
+    """The ratios before and after a change of the ratio during the record."""
     unit: Unit | None = None
-    published: PublishedFigure | None = None
 
     def text(self, family: str) -> str:
         """Return the figure with the units of a family, or the reason for its absence."""
         if self.interval is None:
             return phrase(self.reason)
-        if self.published is not None:
-            return _in_unit_of(self.published, self.interval)
         if self.unit is not None:
             margin = self.margin if self.metric else None
             return derived_figure(*self.interval.figures, self.unit, family, margin=margin)
@@ -110,9 +107,19 @@ class Results:
 
     def derived(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield a derived value on each input, or on some of them."""
-        for row in self._judgement.derived:
-            if row.name == name and (input_ids is None or row.input_id in input_ids):
+        for row in self.derived_rows(name):
+            if input_ids is None or row.input_id in input_ids:
                 yield self._derived(row)
+
+    def derived_rows(self, name: str) -> Iterator[Derived]:
+        """Yield the rows of a derived value, one per input."""
+        return (row for row in self._judgement.derived if row.name == name)
+
+    def noise_floor(self, input_id: str, metric: Metric) -> float | None:
+        """Return the noise floor of an input, `None` if it is not known."""
+        floors = self._judgement.floors
+        keys = {(floor.input_id, floor.metric): floor.fraction for floor in floors}
+        return keys.get((input_id, metric))
 
     def _planned(self, input_ids: Sequence[str]) -> Iterator[str]:
         """Yield the inputs that a selection of the command line did not leave out."""
@@ -164,8 +171,10 @@ class Results:
             return NamedResult(input_id, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
         natural = interval.inverse if higher else interval
+        margin = c.thresholds.margin
+        phases = c.phases.inverse if c.phases is not None and higher else c.phases
         return NamedResult(
-            input_id, natural, c.verdict, higher, c.thresholds.margin, c.reason, metric, ids
+            input_id, natural, c.verdict, higher, margin, c.reason, metric, ids, phases
         )
 
     def _derived(self, row: Derived) -> NamedResult:
@@ -198,13 +207,6 @@ class Results:
         labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
         family = self.plan.unit_family
         return "; ".join(f"{e.text(family)}{labels[e.input_id]}" for e in evidence)
-
-
-def _in_unit_of(figure: PublishedFigure, value: Interval) -> str:
-    text = plain(*(x / figure.factor for x in value.figures), most=2)
-    bounds = "" if value.lo == value.hi else f" [{text.lo}, {text.hi}]"
-    unit = {"x": "×", "": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
-    return f"{text.estimate}{unit}{bounds}".replace("-", MINUS)
 
 
 def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric) -> str:

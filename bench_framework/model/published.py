@@ -21,6 +21,22 @@ TestKind = Literal["contrast", "variant", "derived", "scaling", "not-testable"]
 
 
 @dataclass(frozen=True, slots=True)
+class OtherResult:
+    """The result of another scenario that tests the same claim."""
+
+    scenario: str
+    """Name of the other scenario."""
+    comparison: str
+    """Its contrast or experiment that tests the claim."""
+    result: str
+    """The figure there, such as `−14 % [−24, −7]`."""
+    date: str
+    """Date of its record."""
+    differs: str
+    """The difference between the two scenarios, which may explain other figures."""
+
+
+@dataclass(frozen=True, slots=True)
 class PublishedClaim:
     """A claim of a published report, and what tests it."""
 
@@ -55,6 +71,12 @@ class PublishedClaim:
     input: dict[str, str] = only_written({})
     """Values of input axes. Without them, the claim is tested on every input and must hold on each
     of them."""
+    title: str = ""
+    """Subject of the claim, for the table of published figures."""
+    disproved: str = ""
+    """Figures of the same document that disprove the claim."""
+    other_results: tuple[OtherResult, ...] = ()
+    """Results of other scenarios that test the same claim."""
 
     @property
     def selection(self) -> dict[str, str] | None:
@@ -145,6 +167,11 @@ class PublishedFigure:
         """Factor from the printed number to the base unit."""
         return _UNITS[self.unit][1]
 
+    @property
+    def is_value(self) -> bool:
+        """Return whether it is an amount or a share. A factor such as "1.57x" is a ratio."""
+        return self.kind == "value" and self.unit != "x"
+
     def better(self, *, higher: bool) -> bool | None:
         """Return whether the change is an improvement, `None` for figures without a direction."""
         if self.kind not in {"direction", "change", "limit"}:
@@ -156,6 +183,8 @@ class PublishedFigure:
 
     def ratio(self, *, higher: bool) -> tuple[float, float]:
         """Return the bounds of the published ratio, candidate ÷ reference."""
+        if self.kind == "value":
+            return self.lo, self.hi
         if not self.sense:
             return 1 + self.lo, 1 + self.hi
         smaller = self.better(higher=higher) is not higher

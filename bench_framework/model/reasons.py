@@ -105,6 +105,19 @@ class ReasonCode(StrEnum):
     UNKNOWN_SIDE = "unknown-side"
     SINGLE_BUILD = "single-build"
 
+    # A published figure.
+    TWO_DIFFERENCES = "two-differences"
+    TOO_WIDE_FOR_SIZE = "too-wide-for-size"
+    NO_DIRECTION = "no-direction"
+    SIZE_EXCLUDED = "size-excluded"
+    BELOW_MARGIN = "below-margin"
+    BELOW_NOISE = "below-noise"
+    BOTH_WITHIN_MARGIN = "both-within-margin"
+    WITHIN_MARGIN = "within-margin"
+    CONTAINS_LIMIT = "contains-limit"
+    BETTER_THAN_LIMIT = "better-than-limit"
+    EXPONENT_OPEN = "exponent-open"
+
     # The end of measuring.
     LAST_LOOK = "last-look"
     ALL_ROUNDS = "all-rounds"

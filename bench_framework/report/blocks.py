@@ -13,6 +13,8 @@ Mark = Literal["pass", "warn", "fail", "unknown"]
 Terminal = Literal["nothing", "sentences", "all", "last"]
 """Blocks of a section that the terminal prints. “all” is sentences, tables and plain lines. “last” is
 the answer, below all others: warnings, answer and decision, where they are seen without scrolling."""
+Chip = Literal["", "same", "opposite", "neutral"]
+"""The colour of a result in a frame: that of a published figure compared with the measured one."""
 Place = Literal["report", "appendix"]
 """The document that contains a section."""
 Tone = Literal["decision", "warning"]
@@ -133,6 +135,9 @@ class Cell:
     about: str = ""
     """A description below the text, in a muted style."""
     drawn: Drawn | None = None
+    muted: str = ""
+    """Text after it in a muted style, such as the interval of a number."""
+    chip: Chip = ""
 
 
 @dataclass(frozen=True, slots=True)

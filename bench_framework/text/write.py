@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.model.facts.comparisons import Compared
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
-from bench_framework.model.reasons import ONE_PROGRAM
+from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.verdict import Verdict
-from bench_framework.text import causes, differences, figures, names, numbers, words
+from bench_framework.text import causes, differences, figures, names, numbers, published, words
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, every
 
@@ -89,6 +89,8 @@ FILTERS: Final = {
     "counter": causes.counter_text,
     "percentage": figures.percentage,
     "crossover_size": figures.crossover_size,
+    "published_figure": published.published_figure,
+    "measured_figure": published.measured_figure,
 }
 """Names of the filters of the template → functions that format a number or a name."""
 TESTS: Final = {
@@ -96,6 +98,7 @@ TESTS: Final = {
     "missing": lambda value: value is None,
     "declared": lambda metric: metric is not None and metric not in METRICS,
     "explained": lambda c: c.reason is not None,
+    "unstable": lambda test: test.reason == UNSTABLE and test.evidence.phases is not None,
 }
 """Names of the tests of the template → conditions on a claim."""
 GLOBALS: Final = {
@@ -106,6 +109,7 @@ GLOBALS: Final = {
     "TENTHS": figures.TENTHS,
     "MOST_STATED": figures.MOST_STATED,
     "NEVER": math.inf,
+    "needs_factors": published.needs_factors,
 }
 
 

@@ -1,1 +1,1 @@
-"""Published claims: statements of an earlier report, what was measured, and the verdict."""
+"""Published figures: figures of an earlier report, what was measured here, and how the two compare."""

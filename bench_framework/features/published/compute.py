@@ -1,218 +1,365 @@
-"""The verdict on a published claim (docs/method.md#published-claims), with its claims."""
+"""The outcome of published figures (docs/method.md#published-figures), as claims."""
 
+import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
+from bench_framework.compare.decide import within_margin
 from bench_framework.features.results import NOT_MEASURED, TOO_FEW, NamedResult, Results
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.published import Outcome, PublishedTest
 from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
+from bench_framework.model.policies import Metric
 from bench_framework.model.published import REFERENCE, PublishedClaim, PublishedFigure, parse_figure
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE
+from bench_framework.model.reasons import (
+    CONTROL_DIFFERS,
+    ONE_PROGRAM,
+    UNSTABLE,
+    Reason,
+    ReasonCode,
+)
 from bench_framework.model.run import Build, Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import thresholds
-from bench_framework.text import words
+from bench_framework.stats.portable_math import log, log1p
 from bench_framework.text.errors import new_event
-from bench_framework.text.numbers import format_percent, show_ratio
 from bench_framework.text.reasons import phrase
 
-Status = Literal[
-    "confirmed", "direction confirmed, size refuted", "refuted", "inconclusive", "not testable here"
-]
-_WORST_FIRST: Final[tuple[Status, ...]] = (
-    "refuted",
-    "direction confirmed, size refuted",
-    "inconclusive",
-    "confirmed",
+WORST_FIRST: Final = (
+    Outcome.OPPOSITE,
+    Outcome.NO_DIFFERENCE,
+    Outcome.NOT_TESTED,
+    Outcome.IMPRECISE,
+    Outcome.SMALLER,
+    Outcome.LARGER,
+    Outcome.REPRODUCED,
 )
-"""A claim about several inputs has the first of these that one of the inputs has."""
+"""Figures for several inputs have the first of these that one of the inputs has."""
+OF_EFFECTS: Final = (Outcome.OPPOSITE, Outcome.SMALLER, Outcome.LARGER, Outcome.REPRODUCED)
+"""The outcomes that rest on a measured effect, or on its absence where none was published."""
+COUNTED: Final = (
+    Outcome.REPRODUCED,
+    Outcome.LARGER,
+    Outcome.SMALLER,
+    Outcome.OPPOSITE,
+    Outcome.NO_DIFFERENCE,
+    Outcome.IMPRECISE,
+    Outcome.REFUTED,
+    Outcome.NOT_TESTED,
+)
+"""The order of the outcomes in the line that counts them."""
 LEAST_LEVEL: Final = 0.95 - 1e-9
-EXCLUDED: Final = "the interval excludes the claimed figure"
+PRECISE: Final = 0.25
+"""Largest half-width of an interval that reproduces a figure, as a share of the measured effect."""
+SecondDifference = Callable[[str, str, Metric], object]
+"""Cell ids of candidate and reference, and a metric → what differs in addition to the change, or `None`."""
+Judged = tuple[Outcome, Reason | None]
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimResult:
-    """The verdict on a published claim, its reason, and our figure or the reason for its absence."""
+class Row:
+    """The published claims that one comparison tests, and its name."""
 
-    status: Status
-    reason: str
-    measured: str
-    evidence: tuple[NamedResult, ...] = ()
+    subject: str
+    claims: tuple[PublishedClaim, ...]
+
+    @property
+    def tested(self) -> PublishedClaim:
+        """The claim with the most precise figure: a size before a direction, a narrow range first."""
+        return min(self.claims, key=_imprecision)
 
 
-def judge(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
-    """Return the verdict on a claim."""
-    if claim.test == "not-testable":
-        return ClaimResult("not testable here", "", claim.name)
-    if claim.test == "scaling":
-        return _linear(claim, results, [s for s in scaling if s.metric == claim.metric])
+def _imprecision(claim: PublishedClaim) -> float:
+    if claim.test == "not-testable" or not claim.figure:
+        return math.inf
     figure = parse_figure(claim.figure)
-    evidence = tuple(_evidence(claim, figure, results))
-    if not evidence:
-        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
-    verdicts = [_verdict(figure, e) for e in evidence]
-    status = min((status for status, _ in verdicts), key=_WORST_FIRST.index)
-    measured = results.joined(evidence)
-    if not any(e.interval for e in evidence):
-        return ClaimResult(status, "", measured, evidence)
-    reasons = Counter(reason for verdict, reason in verdicts if verdict == status)
-    reason = "; ".join(_on_inputs(*item, len(evidence)) for item in reasons.items())
-    return ClaimResult(status, reason, f"{_tested(claim, results)}: {measured}", evidence)
+    if figure.kind == "direction" or not figure.hi:
+        return math.inf
+    return (figure.hi - figure.lo) / abs(figure.hi)
 
 
-def _on_inputs(reason: str, count: int, inputs: int) -> str:
-    """Return a reason with the number of inputs that it is for, if it is not for all."""
-    of_inputs = f"on {count} of {inputs} inputs" if count < inputs else ""
-    return ", ".join(filter(None, (reason, of_inputs)))
+def rows_of(plan: Plan, results: Results) -> list[Row]:
+    """Return the claims by the comparison that tests them, or by the reason why none does.
+
+    Claims that state different things about one comparison, such as "faster" and "equal", and one that
+    the document itself disproves, are separate rows.
+    """
+    rows: dict[object, list[PublishedClaim]] = {}
+    for claim in plan.published.claims if plan.published is not None else ():
+        tested = claim.test != "not-testable"
+        what = _comparison(plan, claim, results) if tested else (claim.name, claim.title)
+        key = (*what, _stance(claim), claim.disproved)
+        rows.setdefault(key, []).append(claim)
+    return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 
 
-def _tested(claim: PublishedClaim, results: Results) -> str:
-    if claim.variant_id:
-        return results.plan.variant(claim.variant_id).label
-    return claim.name.replace("_", " ") if claim.test == "derived" else claim.name
+def _comparison(plan: Plan, claim: PublishedClaim, results: Results) -> tuple[object, ...]:
+    """Return what tests a claim: two variants and a metric, or the name of a value."""
+    inputs = claim.input_ids
+    if claim.test == "contrast":
+        for c in plan.contrasts:
+            if c.name == claim.name:
+                shared = tuple(i for i in inputs if i in c.input_ids)
+                return (c.variant_id, c.reference_id, c.metric, shared)
+    if claim.test == "derived":
+        judged = {d.cell_ids for d in results.derived_rows(claim.name) if d.judged}
+        if len(judged) == 1 and len(inputs) == 1:
+            (cells,) = judged
+            variant, reference = (plan.cell(i).variant_id for i in cells)
+            return (variant, reference, WALL, inputs)
+        return ("derived", claim.name, inputs)
+    if claim.test == "variant" and parse_figure(claim.figure).kind != "value":
+        return (claim.variant_id, plan.baseline_id, claim.metric, inputs)
+    return (claim.test, claim.variant_id, claim.name, claim.metric, inputs)
 
 
-def _evidence(
+def _stance(claim: PublishedClaim) -> object:
+    """Return what a figure states without its size: a direction, no difference, or a value."""
+    if claim.test == "not-testable":
+        return None
+    figure = parse_figure(claim.figure)
+    kind = "change" if figure.kind == "direction" else figure.kind
+    return kind, figure.better(higher=False)
+
+
+def _subject(plan: Plan, claims: Sequence[PublishedClaim]) -> str:
+    first = claims[0]
+    if title := next((c.title for c in claims if c.title), ""):
+        return title
+    if first.test == "not-testable":
+        return ""
+    if first.variant_id:
+        return plan.variant(first.variant_id).label
+    return first.name.replace("_", " ") if first.test == "derived" else first.name
+
+
+def tests_of(row: Row, results: Results, scaling: Sequence[Scaling]) -> list[PublishedTest]:
+    """Return the tests of a row: one per input, or one per two sizes for a scaling exponent."""
+    claim = row.tested
+    if claim.test == "not-testable":
+        return []
+    if claim.test == "scaling":
+        steps = [s for s in scaling if s.metric == claim.metric]
+        return [_exponent(results.plan, s) for s in steps if s.variant_id == claim.variant_id]
+    figure = parse_figure(claim.figure)
+    return [_test(figure, e, results) for e in _measured(claim, figure, results)]
+
+
+def _measured(
     claim: PublishedClaim, figure: PublishedFigure, results: Results
-) -> list[NamedResult]:
+) -> Sequence[NamedResult]:
     of_variant = (claim.variant_id, claim.metric, claim.input_ids)
     if claim.test == "contrast":
         return [*results.contrast(claim.name, claim.input_ids)]
-    published = figure if figure.kind == "value" else None
     if claim.test == "derived":
-        stated = published if figure.unit else None
-        return [replace(e, published=stated) for e in results.derived(claim.name, claim.input_ids)]
-    if published is not None:
-        return [replace(e, published=published) for e in results.values(*of_variant)]
+        return [*results.derived(claim.name, claim.input_ids)]
+    if figure.kind == "value":
+        return [*results.values(*of_variant)]
     return [*results.against_baseline(*of_variant)]
 
 
-def _linear(claim: PublishedClaim, results: Results, scaling: Sequence[Scaling]) -> ClaimResult:
-    steps = [s for s in scaling if s.variant_id == claim.variant_id]
-    if not steps:
-        return ClaimResult("inconclusive", phrase(NOT_MEASURED), phrase(NOT_MEASURED))
-    inputs = {item.id: item.label for item in results.plan.inputs}
-    exponents = "; ".join(
-        f"exponent {show_ratio(s.exponent, s.lo, s.hi, 0.05)} from {inputs[s.from_input_id]} to "
-        f"{inputs[s.to_input_id]}"
-        for s in steps
+def _test(figure: PublishedFigure, e: NamedResult, results: Results) -> PublishedTest:
+    noise = results.noise_floor(e.input_id, e.metric or WALL)
+    several = len(results.plan.inputs) > 1
+    evidence = Evidence(
+        metric=e.metric or None,
+        verdict=e.verdict,
+        margin=e.margin,
+        noise_floor=noise,
+        cells=e.cells,
+        scope=(("input", results.plan.input(e.input_id).label),) if several else (),
+        reason=e.reason,
+        phases=e.phases,
     )
-    measured = f"{_tested(claim, results)}: {exponents}"
-    growths = dict.fromkeys(s.word for s in steps)
-    if deviating := [word for word in growths if word in {"sub-linear", "super-linear"}]:
-        return ClaimResult("refuted", " and ".join(deviating), measured)
-    if [*growths] == ["linear"]:
-        return ClaimResult("confirmed", "", measured)
-    return ClaimResult("inconclusive", "the exponents are not resolved", measured)
+    # The figures of a share need not be positive, so this is not `with_interval`.
+    if (i := e.interval) is not None:
+        evidence = replace(evidence, estimate=i.ratio, lo=i.lo, hi=i.hi, level=i.level)
+    outcome, reason = outcome_of(figure, e, noise)
+    return PublishedTest(
+        form="value" if figure.is_value else "ratio",
+        outcome=outcome,
+        reason=reason,
+        evidence=evidence,
+        higher=e.higher,
+    )
 
 
-def _verdict(figure: PublishedFigure, e: NamedResult) -> tuple[Status, str]:
-    if e.interval is None:
-        return "inconclusive", phrase(e.reason)
-    if figure.kind == "value":
-        if _overlap(e.interval, figure.lo, figure.hi):
-            return "confirmed", ""
-        if _overlap(e.interval, figure.lo / (1 + e.margin), figure.hi * (1 + e.margin)):
-            return "confirmed", f"the interval is within {format_percent(e.margin)} of the figure"
-        return "refuted", ""
+def outcome_of(figure: PublishedFigure, e: NamedResult, noise: float | None = None) -> Judged:
+    """Return the outcome of a published figure on one input, by the rules of the method page.
+
+    `noise` is the noise floor of the input, which the estimate of an effect must exceed.
+    """
+    if e.interval is None or e.reason == ONE_PROGRAM:
+        return Outcome.NOT_TESTED, e.reason
+    if figure.is_value:
+        return _value(figure, e.interval)
     verdict = e.verdict or Verdict.INCONCLUSIVE
-    if e.reason in {ONE_PROGRAM, CONTROL_DIFFERS, UNSTABLE} or e.interval.level < LEAST_LEVEL:
-        return "inconclusive", phrase(e.reason or TOO_FEW)
     if not (verdict.settled or verdict is Verdict.INCONCLUSIVE):
-        return "inconclusive", _word(e, verdict)
-    judge_figure = {"equal": _equal, "limit": _limit}.get(figure.kind, _change)
-    return judge_figure(figure, e, e.interval, verdict)
+        return Outcome.NOT_TESTED, e.reason
+    # The interval of an equivalence has the level of its test, which is two-sided 90 % for one look.
+    few = e.interval.level < LEAST_LEVEL and verdict is not Verdict.EQUIVALENT
+    if few or e.reason in {CONTROL_DIFFERS, UNSTABLE}:
+        return Outcome.IMPRECISE, e.reason or TOO_FEW
+    if figure.kind == "equal":
+        return _equal(figure, e, e.interval, noise or 0.0)
+    if figure.kind == "limit":
+        return _limit(figure, e, e.interval, noise or 0.0)
+    return _change(figure, e, e.interval, noise or 0.0)
 
 
-def _equal(
-    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
-) -> tuple[Status, str]:
+def _effect(e: NamedResult, interval: Interval, noise: float) -> Reason | None:
+    """Return why an interval shows no effect that counts, or `None` if it shows one."""
+    size = abs(log(interval.ratio))
+    if not (e.verdict or Verdict.INCONCLUSIVE).decided:
+        return e.reason or Reason(ReasonCode.NO_DIRECTION)
+    if size <= log1p(e.margin):
+        return Reason(ReasonCode.BELOW_MARGIN)
+    return Reason(ReasonCode.BELOW_NOISE) if size <= log1p(noise) else None
+
+
+def _no_difference(e: NamedResult, interval: Interval) -> bool:
+    return e.verdict is Verdict.EQUIVALENT or within_margin(interval, e.margin)
+
+
+def _change(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: float) -> Judged:
+    sized = figure.kind != "direction"
+    lo, hi = figure.ratio(higher=e.higher) if sized else (0.0, 0.0)
+    if _no_difference(e, interval):
+        low, _, high = thresholds(e.margin)
+        small = sized and low < lo and hi < high
+        return Outcome.NO_DIFFERENCE, Reason(ReasonCode.BOTH_WITHIN_MARGIN) if small else None
+    if reason := _effect(e, interval, noise):
+        if sized and not _overlap(interval, lo, hi):
+            reason = Reason(ReasonCode.SIZE_EXCLUDED)
+        return Outcome.IMPRECISE, reason
+    more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
+    if more is not (interval.ratio > 1):
+        return Outcome.OPPOSITE, None
+    if not sized:
+        return Outcome.REPRODUCED, None
+    if not _overlap(interval, lo, hi):
+        beyond = interval.lo > hi if more else interval.hi < lo
+        return (Outcome.LARGER if beyond else Outcome.SMALLER), None
+    half = log(interval.hi / interval.lo) / 2
+    if half > PRECISE * abs(log(interval.ratio)):
+        return Outcome.IMPRECISE, Reason(ReasonCode.TOO_WIDE_FOR_SIZE)
+    return Outcome.REPRODUCED, None
+
+
+def _equal(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: float) -> Judged:
     bound = figure.hi or e.margin
+    if (not figure.hi and _no_difference(e, interval)) or within_margin(interval, bound):
+        return Outcome.REPRODUCED, None
+    if _no_difference(e, interval):
+        return Outcome.NO_DIFFERENCE, Reason(ReasonCode.WITHIN_MARGIN)
+    if reason := _effect(e, interval, noise):
+        return Outcome.IMPRECISE, reason
     low, _, high = thresholds(bound)
-    if verdict is Verdict.INCONCLUSIVE:
-        return "inconclusive", phrase(e.reason) or "neither a difference nor equivalence is shown"
-    if not _overlap(interval, low, high):
-        return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
-    if verdict is Verdict.EQUIVALENT and (not figure.hi or _inside(interval, bound)):
-        return "confirmed", ""
-    if verdict.decided:
-        return "inconclusive", f"a difference is shown, which may be below {format_percent(bound)}"
-    within = f"equivalent within ±{format_percent(e.margin)}"
-    return "inconclusive", f"{within}, but not within the figure"
+    if _overlap(interval, low, high) and bound > e.margin:
+        return Outcome.IMPRECISE, Reason(ReasonCode.CONTAINS_LIMIT)
+    return Outcome.OPPOSITE, None
 
 
-def _limit(
-    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
-) -> tuple[Status, str]:
+def _limit(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: float) -> Judged:
     bound, _ = figure.ratio(higher=e.higher)
     # A change in the other direction is within the limit, too.
     ratio, limit = (interval, bound) if bound >= 1 else (interval.inverse, 1 / bound)
-    if ratio.lo > limit:
-        return "refuted", _word(e, verdict) if verdict.decided else EXCLUDED
-    if verdict is Verdict.INCONCLUSIVE:
-        return "inconclusive", _open(e)
     if ratio.hi <= limit:
-        return "confirmed", _word(e, verdict) if verdict.better else ""
-    return "inconclusive", "the interval contains the limit"
+        better = ratio.hi < 1
+        return Outcome.REPRODUCED, Reason(ReasonCode.BETTER_THAN_LIMIT) if better else None
+    if ratio.lo > limit:
+        reason = _effect(e, interval, noise)
+        return (Outcome.IMPRECISE, reason) if reason else (Outcome.OPPOSITE, None)
+    return Outcome.IMPRECISE, Reason(ReasonCode.CONTAINS_LIMIT)
 
 
-def _change(
-    figure: PublishedFigure, e: NamedResult, interval: Interval, verdict: Verdict
-) -> tuple[Status, str]:
-    if verdict.decided and verdict.better is not figure.better(higher=e.higher):
-        return "refuted", _word(e, verdict)
-    sized = figure.kind == "change"
-    fits = True
-    if sized:
-        lo, hi = figure.ratio(higher=e.higher)
-        both = _inside(Interval(lo, lo, hi, 1.0), e.margin) and _inside(interval, e.margin)
-        # A significant change in the other direction does not confirm the figure.
-        both = both and (interval.hi >= 1 if hi > 1 else interval.lo <= 1)
-        fits = both or _overlap(interval, lo, hi)
-    if verdict.decided:
-        return ("confirmed", "") if fits else ("direction confirmed, size refuted", "")
-    if verdict is Verdict.EQUIVALENT:
-        if sized and fits:
-            return "confirmed", f"both are within ±{format_percent(e.margin)}"
-        return "refuted", _word(e, verdict)
-    return ("inconclusive", _open(e)) if fits else ("refuted", EXCLUDED)
+def _value(figure: PublishedFigure, interval: Interval) -> Judged:
+    if not _overlap(interval, figure.lo, figure.hi):
+        if interval.hi < 0:
+            return Outcome.OPPOSITE, None
+        return (Outcome.LARGER if interval.lo > figure.hi else Outcome.SMALLER), None
+    if (interval.hi - interval.lo) / 2 > PRECISE * abs(interval.ratio):
+        return Outcome.IMPRECISE, Reason(ReasonCode.TOO_WIDE_FOR_SIZE)
+    return Outcome.REPRODUCED, None
 
 
-def _open(e: NamedResult) -> str:
-    """Return why a comparison is inconclusive."""
-    return phrase(e.reason) or "no significant difference"
+_GROWTH: Final[Mapping[str, Judged]] = {
+    "linear": (Outcome.REPRODUCED, None),
+    "sub-linear": (Outcome.SMALLER, None),
+    "super-linear": (Outcome.LARGER, None),
+    "not resolved": (Outcome.IMPRECISE, Reason(ReasonCode.EXPONENT_OPEN)),
+}
+
+
+def _exponent(plan: Plan, step: Scaling) -> PublishedTest:
+    outcome, reason = _GROWTH[step.word]
+    ends = (step.from_input_id, step.to_input_id)
+    evidence = Evidence(
+        metric=step.metric,
+        estimate=step.exponent,
+        lo=step.lo,
+        hi=step.hi,
+        level=step.level,
+    )
+    return PublishedTest(
+        form="exponent",
+        outcome=outcome,
+        reason=reason,
+        evidence=evidence,
+        sizes=tuple(plan.input(i).label for i in ends),
+    )
 
 
 def _overlap(interval: Interval, lo: float, hi: float) -> bool:
     return interval.lo <= hi and lo <= interval.hi
 
 
-def _inside(interval: Interval, margin: float) -> bool:
-    low, _, high = thresholds(margin)
-    return low <= interval.lo and interval.hi <= high
+def overruled(
+    test: PublishedTest, figure: PublishedFigure, second: SecondDifference | None
+) -> PublishedTest:
+    """Return a test as *not tested* if it rests on an effect, and its sides differ in more than the change.
 
-
-def _word(e: NamedResult, verdict: Verdict) -> str:
-    return words.word(verdict, e.metric or WALL)
+    Without an effect there is nothing that a second difference could have caused.
+    """
+    effect = figure.kind in {"direction", "change"} or test.outcome is not Outcome.REPRODUCED
+    cells, metric = test.evidence.cells, test.evidence.metric or WALL
+    if second is None or not effect or test.outcome not in OF_EFFECTS or len(cells) != 2:  # noqa: PLR2004 -- a pair
+        return test
+    if not any(second(*pair, metric) for pair in (cells, cells[::-1])):
+        return test
+    return replace(test, outcome=Outcome.NOT_TESTED, reason=Reason(ReasonCode.TWO_DIFFERENCES))
 
 
 def published_claims(
-    plan: Plan, judgement: Judgement, builds: Mapping[str, Build]
+    plan: Plan,
+    judgement: Judgement,
+    builds: Mapping[str, Build],
+    second: SecondDifference | None = None,
 ) -> Iterator[Claim]:
-    """Yield one claim per published claim with their counts, then one per text of the author."""
+    """Yield the number of comparisons by outcome, one claim for each of them, and texts of the author.
+
+    `second` returns what else differs between two cells of a change that is offered as a cause. Such a
+    pair does not isolate the change, so it tests nothing that was published about it.
+    """
     results = Results(plan, judgement, builds)
     if plan.published is not None:
-        judged = [(c, judge(c, results, judgement.scaling)) for c in plan.published.claims]
-        verdicts = Counter(result.status for _, result in judged)
-        counts = tuple((s, verdicts[s]) for s in get_args(Status) if verdicts[s])
-        yield Claim(plan.published.title, fact=facts.PublishedCounts(counts=counts))
-        for published, result in judged:
-            yield _claim(plan, published, result)
+        rows = rows_of(plan, results)
+        judged = [_result(row, results, judgement.scaling, second) for row in rows]
+        counts = Counter[Outcome]()
+        for fact in judged:
+            untested = fact.outcome is Outcome.NOT_TESTED
+            counts[fact.outcome] += len(fact.quotes) if untested else 1
+        ordered = tuple((o, counts[o]) for o in COUNTED if counts[o])
+        yield Claim(plan.published.title, fact=facts.PublishedCounts(counts=ordered))
+        for row, fact in zip(rows, judged, strict=True):
+            cells = tuple(dict.fromkeys(c for t in fact.tests for c in t.evidence.cells))
+            yield Claim(row.subject, cells=cells, fact=fact)
     for takeaway in plan.takeaways:
         if results.fulfils(takeaway.condition):
             yield _author_text("takeaway", takeaway.text, results)
@@ -230,21 +377,36 @@ def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> l
     ]
 
 
-def _claim(plan: Plan, published: PublishedClaim, result: ClaimResult) -> Claim:
-    fact = facts.PublishedResult(
-        status=result.status,
-        measured=result.measured,
-        figure=published.figure or "",
-        reason=result.reason,
+def _result(
+    row: Row, results: Results, scaling: Sequence[Scaling], second: SecondDifference | None
+) -> facts.PublishedResult:
+    tests = tuple(tests_of(row, results, scaling))
+    if row.tested.test not in {"not-testable", "scaling"}:
+        figure = parse_figure(row.tested.figure)
+        tests = tuple(overruled(test, figure, second) for test in tests)
+    outcome = min((t.outcome for t in tests), key=WORST_FIRST.index, default=Outcome.NOT_TESTED)
+    same = [t for t in tests if t.outcome is outcome]
+    reasons = {t.reason for t in same}
+    if len(reasons) > 1 and outcome is Outcome.REPRODUCED:
+        reasons = {None}
+    reason = next((t.reason for t in same if t.reason in reasons and t.reason), None)
+    claim, note = row.tested, ""
+    if claim.test == "not-testable":
+        note = claim.name
+    elif not tests:
+        reason = NOT_MEASURED
+    if disproved := next((c.disproved for c in row.claims if c.disproved), ""):
+        outcome, reason, note = Outcome.REFUTED, None, disproved
+    return facts.PublishedResult(
+        outcome=outcome,
+        quotes=tuple(dict.fromkeys(c.text for c in row.claims)),
+        figure=claim.figure,
+        tests=tests,
+        reason=reason,
+        on=len(same) if len(same) < len(tests) and outcome is not Outcome.REFUTED else 0,
+        note=note,
+        other_results=tuple(dict.fromkeys(e for c in row.claims for e in c.other_results)),
     )
-    cells = tuple(dict.fromkeys(c for e in result.evidence for c in e.cells))
-    claim = Claim(published.text, cells=cells, fact=fact)
-    if len(result.evidence) != 1:
-        return claim
-    (only,) = result.evidence
-    scope = (("input", plan.input(only.input_id).label),) if len(plan.inputs) > 1 else ()
-    claim = replace(claim, metric=only.metric or None, scope=scope, verdict=only.verdict)
-    return replace(claim, margin=only.margin).with_interval(only.interval)
 
 
 def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Results) -> Claim:

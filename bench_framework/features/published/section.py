@@ -1,40 +1,152 @@
-"""Section "Published claims": each claim of an earlier report, what was measured, and the verdict."""
+"""Section "Published figures": each comparison with figures of an earlier report, and how they compare."""
+
+from collections.abc import Iterable
+from typing import Final
 
 from bench_framework.model.facts import Claim, PublishedResult
-from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table
+from bench_framework.model.facts.published import Outcome
+from bench_framework.report.blocks import (
+    Block,
+    Bullets,
+    Cell,
+    Chip,
+    Column,
+    Details,
+    Row,
+    Table,
+    left,
+    numeric,
+)
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.numbers import DASH
+from bench_framework.text.published import measured_figure, needs_factors, published_figure
 from bench_framework.text.write import render
+from bench_framework.units import counted
+
+CHIPS: Final[dict[Outcome, Chip]] = {
+    Outcome.REPRODUCED: "same",
+    Outcome.LARGER: "same",
+    Outcome.SMALLER: "same",
+    Outcome.OPPOSITE: "opposite",
+    Outcome.REFUTED: "opposite",
+}
+"""The colour of an outcome. The others are neutral."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the number of claims by verdict, and a table with one row per claim."""
+    """Return the number of comparisons by outcome, a table of them, and the figures without a test."""
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
-    columns = (Column("The original said"), Column("We measured", prose=True), Column("Verdict"))
-    source = ", ".join(filter(None, (published.date, published.url)))
-    caption = (
-        f"Claims of {source}. " if source else ""
-    ) + f"Figures are relative to {data.baseline.label}, unless the row names another comparison."
-    rows = tuple(_row(claim) for claim in claims)
-    counts = Bullets(tuple(sentence(c) for c in data.claims("published-counts")))
-    return (counts, Table("published-table", caption, columns, rows, sortable=False))
+    results = {claim.id: _fact(claim) for claim in claims}
+    open_ = {i for i, fact in results.items() if fact.outcome is Outcome.NOT_TESTED}
+    tested = [claim for claim in claims if claim.id not in open_]
+    times = needs_factors(results[claim.id] for claim in tested)
+    others = any(fact.other_results for fact in results.values())
+    blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
+    if tested:
+        source = ", ".join(filter(None, (published.date, published.url)))
+        caption = (
+            f"Published figures{f' of {source}' if source else ''} and those of this record. A row that "
+            f"names one change compares it with {data.baseline.label}."
+            f"{' A factor without a word is the first ÷ the second.' if times else ''}"
+            f"{' Below a figure: the result of another scenario.' if others else ''}"
+        )
+        columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
+        rows = tuple(_row(claim, results[claim.id], times=times) for claim in tested)
+        blocks.append(Table("published-table", caption, columns, rows, sortable=False))
+    if others:
+        blocks.append(_other_results(claims))
+    if open_:
+        blocks.append(_not_tested([claim for claim in claims if claim.id in open_]))
+    return tuple(blocks)
 
 
-def _row(claim: Claim) -> Row:
-    fact = claim.fact
-    assert isinstance(fact, PublishedResult)
-    said = render("quotation", claim, fact)
-    return Row.build(said, Cell(fact.measured, None, claim.id), render("published_verdict", fact))
+def _fact(claim: Claim) -> PublishedResult:
+    assert isinstance(claim.fact, PublishedResult)
+    return claim.fact
+
+
+def _row(claim: Claim, fact: PublishedResult, *, times: bool) -> Row:
+    outcome = fact.outcome
+    result = Cell(
+        f"{render('published_mark', outcome)} {render('published_outcome', outcome)}",
+        outcome.value,
+        claim.id,
+        about=render("published_reason", fact),
+        chip=CHIPS.get(outcome, "neutral"),
+    )
+    return Row(
+        (_name(claim, fact), Cell(_published(fact, times=times)), _here(fact, times=times), result)
+    )
+
+
+def _name(claim: Claim, fact: PublishedResult) -> Cell:
+    """Return what is compared, with the quotes; without a name, the quotes."""
+    quotes = render("quotations", fact)
+    return Cell(claim.subject, about=quotes) if claim.subject else Cell(quotes)
+
+
+def _published(fact: PublishedResult, *, times: bool) -> str:
+    return published_figure(fact, times=times) if fact.tests else fact.figure or DASH
+
+
+def _here(fact: PublishedResult, *, times: bool) -> Cell:
+    """Return the measured figure with its interval in a muted style; several of them as one text."""
+    others = "; ".join(render("published_other", other) for other in fact.other_results)
+    measured = None
+    if len(fact.tests) == 1 and not fact.tests[0].sizes:
+        (test,) = fact.tests
+        measured = measured_figure(test, fact.figure, times=times)
+    if measured is None:
+        return Cell(render("all_here", fact, times) or DASH, about=others)
+    exact = test.evidence.lo == test.evidence.hi
+    bounds = "" if exact else measured.bounds
+    return Cell(measured.estimate, test.evidence.estimate, muted=bounds, about=others)
+
+
+def _other_results(claims: Iterable[Claim]) -> Details:
+    """Return the results of other scenarios, with what differs there, folded."""
+    rows = []
+    for claim in claims:
+        fact = _fact(claim)
+        rows += [
+            Row.build(claim.subject, o.scenario, o.result, o.date, o.differs)
+            for o in fact.other_results
+        ]
+    columns = (
+        *left("Comparison", "Scenario"),
+        Column("Result", "right"),
+        Column("Date"),
+        Column("What differs there", prose=True),
+    )
+    caption = "Other scenarios that test the same statements, and why their results may differ."
+    table = Table("published-others", caption, columns, tuple(rows), sortable=False)
+    return Details(f"The same in other scenarios: {counted(len(rows), 'comparison')}", (table,))
+
+
+def _not_tested(claims: list[Claim]) -> Details:
+    """Return the statements without a test, with the reasons, folded."""
+    rows = []
+    for claim in claims:
+        fact = _fact(claim)
+        name, reason = _name(claim, fact), render("published_reason", fact)
+        rows.append(Row((name, Cell(fact.figure or DASH), Cell(reason, None, claim.id))))
+    columns = (Column("Statement"), Column("Published"), Column("Reason", prose=True))
+    count = sum(len(_fact(claim).quotes) for claim in claims)
+    title = f"Not tested: {counted(count, 'statement')}"
+    caption = "Statements without a test, and why."
+    table = Table("published-not-tested", caption, columns, tuple(rows), sortable=False)
+    return Details(title, (table,))
 
 
 PUBLISHED = SectionKind(
     "S18",
     "published",
-    "Published claims",
-    "each claim of the original report, the measured figure, and whether it is confirmed",
+    "Published figures",
+    "each comparison with figures of an earlier report: published, measured here, and how they compare",
     build,
     place="report",
 )

@@ -42,6 +42,10 @@ from bench_framework.model.facts.comparisons import (
 )
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.parts import BestParts
+from bench_framework.model.facts.published import (
+    PublishedCounts,
+    PublishedResult,
+)
 from bench_framework.model.facts.records import (
     AuthorText,
     Coverage,
@@ -53,8 +57,6 @@ from bench_framework.model.facts.records import (
     ProfileShare,
     ProfileSummary,
     ProfileTooSmall,
-    PublishedCounts,
-    PublishedResult,
     RaceCost,
     RaceDropped,
     RaceIdle,

@@ -190,25 +190,6 @@ class ProfileSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedResult:
-    """A published claim, which is the subject, and what was measured."""
-
-    kind: Literal["published"] = "published"
-    status: str
-    measured: str
-    figure: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedCounts:
-    """The numbers of published claims by verdict."""
-
-    kind: Literal["published-counts"] = "published-counts"
-    counts: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorText:
     """A text of the author: parts of it, and the measured figures that it refers to."""
 

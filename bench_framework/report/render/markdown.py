@@ -83,6 +83,7 @@ def _cell(cell: Cell, *, strong: bool = False) -> str:
     # A pipe within a code span would end the cell, whatever character precedes it.
     text = code_span(cell.text) if cell.code and "|" not in cell.text else escape(cell.text)
     text = f"**{text.strip()}**" if strong and text.strip() else text
+    text = f"{text} {escape(cell.muted)}" if cell.muted else text
     return f"{text}<br>{escape(cell.about)}" if cell.about else text
 
 

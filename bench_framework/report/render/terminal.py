@@ -248,7 +248,10 @@ def _fitting(
 
 def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) -> list[list[str]]:
     """Return texts by row and column. Decimal columns are aligned at the point."""
-    table = [[page.plain(cell.text) for cell in row.cells] for row in rows]
+    table = [
+        [page.plain(" ".join(filter(None, (cell.text, cell.muted)))) for cell in row.cells]
+        for row in rows
+    ]
     for number, column in enumerate(columns):
         if column.align == "decimal":
             tails = [decimal_width(line[number]) for line in table]

@@ -311,10 +311,11 @@ def test_a_section_without_its_data_is_omitted_or_says_so(code: str) -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_terminal_shows_published_claims_with_their_verdicts(width: int) -> None:
+def test_a_terminal_shows_published_figures_with_their_outcomes(width: int) -> None:
     page = terminal.render(document_of(with_published), width=width, full=True)
-    rows = [line for line in page.splitlines() if "jemalloc slows rayon down" in line]
-    assert rows[0].endswith("refuted: faster")
+    rows = [line for line in page.splitlines() if line.endswith("✕ opposite here")]
+    assert len(rows) == 1
+    assert "slower" in rows[0]
     short = terminal.render(document_of(with_published), width=width)
     assert "An earlier report" not in short
 

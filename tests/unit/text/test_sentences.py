@@ -25,6 +25,7 @@ from bench_framework.model.facts.evidence import (
     SessionFigures,
 )
 from bench_framework.model.facts.parts import BetterValue
+from bench_framework.model.facts.published import Outcome, PublishedTest
 from bench_framework.model.facts.records import LargestShares
 from bench_framework.model.facts.summary import (
     Counts,
@@ -37,6 +38,7 @@ from bench_framework.model.facts.summary import (
     ResourceChange,
 )
 from bench_framework.model.profile import ProfileSize
+from bench_framework.model.published import OtherResult
 from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -113,6 +115,18 @@ def evidence(**fields: Any) -> Evidence:
 
 
 VALUE = BetterValue(axis="parser", value="sonic", better="simd", evidence=evidence())
+
+
+def published_test(ratio: float, lo: float, hi: float, **fields: Any) -> PublishedTest:
+    decided = Verdict.INCONCLUSIVE if lo <= 1 <= hi else Verdict.BETTER
+    more = {"verdict": decided, "margin": 0.05, **fields}
+    return PublishedTest(
+        form="ratio",
+        outcome=Outcome.IMPRECISE,
+        reason=more.get("reason"),
+        evidence=Evidence(metric="wall", estimate=ratio, lo=lo, hi=hi, **more),
+    )
+
 
 TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     facts.Compared: [
@@ -974,22 +988,101 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
     ],
     facts.PublishedResult: [
         (
-            {"subject": "the text is 2x faster"},
+            {"subject": one_of("", "B against A")},
             {
-                "status": "refuted",
-                "measured": "1.1× faster [1.0, 1.2]",
-                "figure": one_of("", "faster", "2x", "30 %"),
-                "reason": one_of("", "slower"),
+                "outcome": one_of(*Outcome),
+                "quotes": ("the text is 2x faster", "twice as fast"),
+                "figure": "2x faster",
             },
-        )
+        ),
+        (
+            {"subject": "B against A"},
+            {
+                "outcome": Outcome.IMPRECISE,
+                "quotes": ("so fast",),
+                "figure": one_of("faster", "-17 %", "9.6x faster", "60-70 % less", "equal"),
+                "tests": one_of(
+                    (published_test(0.87, 0.8, 0.95),), (published_test(0.4, 0.38, 0.41),)
+                ),
+                "reason": Reason(ReasonCode.TOO_WIDE_FOR_SIZE),
+            },
+        ),
+        (
+            {"subject": "B against A"},
+            {
+                "outcome": Outcome.IMPRECISE,
+                "quotes": ("so fast",),
+                "figure": one_of("within 0.5 %", "at most 5 % slower", "1.57x"),
+                "tests": (published_test(1.02, 0.99, 1.06),),
+                "reason": one_of(None, Reason(ReasonCode.NO_DIRECTION)),
+            },
+        ),
+        (
+            {"subject": "B against A"},
+            {
+                "outcome": Outcome.IMPRECISE,
+                "quotes": ("so fast",),
+                "figure": "-17 %",
+                "tests": (
+                    published_test(0.9, 0.8, 1.1, reason=UNSTABLE, phases=PHASES),
+                    published_test(0.9, 0.8, 0.95, scope=ON_INPUT),
+                ),
+                "reason": UNSTABLE,
+                "on": one_of(0, 1),
+            },
+        ),
+        (
+            {"subject": "a share"},
+            {
+                "outcome": one_of(Outcome.REPRODUCED, Outcome.REFUTED),
+                "quotes": ("60 %",),
+                "figure": "60 %",
+                "tests": (replace(published_test(0.544, 0.517, 0.582), form="value"),),
+                "note": one_of("", "it gives 50 %"),
+                "other_results": one_of(
+                    (), (OtherResult("tokio", "x", "+11 %", "2026-11-24", "all"),)
+                ),
+            },
+        ),
+        (
+            {"subject": "scaling"},
+            {
+                "outcome": Outcome.SMALLER,
+                "quotes": ("linear",),
+                "figure": "linear",
+                "tests": (
+                    replace(
+                        published_test(0.63, 0.61, 0.65), form="exponent", sizes=("1 MB", "5 MB")
+                    ),
+                ),
+            },
+        ),
+        (
+            {"subject": "B against A"},
+            {
+                "outcome": Outcome.NOT_TESTED,
+                "quotes": ("so fast",),
+                "figure": "faster",
+                "tests": (
+                    PublishedTest(
+                        form="ratio",
+                        outcome=Outcome.NOT_TESTED,
+                        evidence=Evidence(),
+                        reason=ONE_PROGRAM,
+                    ),
+                ),
+                "reason": ONE_PROGRAM,
+            },
+        ),
     ],
     facts.PublishedCounts: [
         (
             {"subject": "A report"},
             {
                 "counts": one_of(
-                    (("confirmed", 1),),
-                    (("confirmed", 2), ("direction confirmed, size refuted", 1)),
+                    ((Outcome.REPRODUCED, 1),),
+                    ((Outcome.REPRODUCED, 2), (Outcome.LARGER, 1), (Outcome.NOT_TESTED, 3)),
+                    ((Outcome.NOT_TESTED, 1),),
                 )
             },
         )

@@ -1,0 +1,88 @@
+"""Facts about the figures of an earlier report: what was measured here, and how the two compare."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.published import OtherResult
+from bench_framework.model.reasons import Reason
+
+
+class Outcome(StrEnum):
+    """How a published figure compares with the measured one (docs/method.md#published-figures)."""
+
+    REFUTED = "refuted"
+    """The document's own figures disprove it. Only the author of a scenario says so."""
+    OPPOSITE = "opposite"
+    NO_DIFFERENCE = "no-difference"
+    NOT_TESTED = "not-tested"
+    IMPRECISE = "too-imprecise"
+    SMALLER = "smaller"
+    LARGER = "larger"
+    REPRODUCED = "reproduced"
+
+
+TestForm = Literal["ratio", "value", "exponent"]
+"""``ratio``: candidate ÷ reference. ``value``: a quantity or a share. ``exponent``: a scaling exponent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedTest:
+    """The test of a published figure on one input, or between two sizes of an input.
+
+    Attributes:
+        evidence: the measured figure. A ratio is candidate ÷ reference, whichever direction is better.
+        reason: why it has this outcome, if the outcome does not say it.
+        higher: whether larger values of the metric are better, which a figure such as "faster" needs.
+        sizes: labels of the two inputs of an exponent.
+    """
+
+    form: TestForm
+    outcome: Outcome
+    evidence: Evidence
+    reason: Reason | None = None
+    higher: bool = False
+    sizes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedResult:
+    """Published figures that one comparison tests. The claim's subject is the comparison.
+
+    Attributes:
+        quotes: the statements, as published.
+        figure: the figure that is tested, as published; the most precise one of all quotes.
+        note: text of the author: why the figure is not tested, or which figures disprove it.
+    """
+
+    kind: Literal["published"] = "published"
+    outcome: Outcome
+    quotes: tuple[str, ...]
+    figure: str = ""
+    tests: tuple[PublishedTest, ...] = ()
+    reason: Reason | None = None
+    """Why it has this outcome: a reason of those tests that have it."""
+    on: int = 0
+    """Number of tests with this outcome, 0 if these are all of them."""
+    note: str = ""
+    other_results: tuple[OtherResult, ...] = ()
+    """Results of other scenarios about the same statements."""
+
+    @property
+    def higher(self) -> bool:
+        """True if larger values of the metric are better."""
+        return any(test.higher for test in self.tests)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedCounts:
+    """The number of comparisons with published figures by outcome, for the report that is the subject.
+
+    Of figures that are not tested, every statement counts.
+    """
+
+    kind: Literal["published-counts"] = "published-counts"
+    counts: tuple[tuple[Outcome, int], ...]

@@ -1,0 +1,137 @@
+"""Published figures and the measured ones as text, on one scale: numbers and intervals, hardly a word."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Final
+
+from bench_framework.model.metrics import METRICS
+from bench_framework.model.published import PublishedFigure, parse_figure
+from bench_framework.model.verdict import Verdict
+from bench_framework.rounding import decimal, plain
+from bench_framework.text.differences import factor
+from bench_framework.text.numbers import DASH, IntervalText, fixed, format_percent, show_change
+from bench_framework.units import MINUS, THIN_SPACE
+
+if TYPE_CHECKING:
+    from bench_framework.model.facts.evidence import Evidence
+    from bench_framework.model.facts.published import PublishedResult, PublishedTest
+
+LEAST: Final = 0.5
+"""The smallest and the largest ratio of a page whose changes are percentages; see `needs_factors`."""
+MOST: Final = 2.0
+_NUMBERS: Final = re.compile(r"\d+(?:\.\d+)?")
+_RANGE: Final = "–"
+_FACTOR_DECIMALS: Final = 2
+
+
+def needs_factors(results: Iterable[PublishedResult]) -> bool:
+    """Return whether a change is outside −50 to +100 %, so that all of them are stated as factors."""
+    ratios: list[float] = []
+    for fact in results:
+        figure = parse_figure(fact.figure) if fact.tests else None
+        if figure is not None and _is_ratio(figure):
+            numbers = map(Decimal, _NUMBERS.findall(fact.figure))
+            ratios += (float(_ratio(figure, number, fact)) for number in numbers)
+        ratios += (t.evidence.estimate or 1.0 for t in fact.tests if t.form == "ratio")
+    return any(not LEAST <= ratio <= MOST for ratio in ratios)
+
+
+def _is_ratio(figure: PublishedFigure) -> bool:
+    return figure.kind == "change" or (figure.kind == "value" and not figure.is_value)
+
+
+def published_figure(fact: PublishedResult, *, times: bool) -> str:
+    """Return the published figure, a change as a percentage or as a factor: ``−17 %``, ``1.59× slower``."""
+    if not fact.figure:
+        return DASH
+    figure = parse_figure(fact.figure)
+    numbers = _NUMBERS.findall(fact.figure)
+    if figure.kind == "equal":
+        return f"±{format_percent(figure.hi)}" if figure.hi else "no difference"
+    if figure.kind == "limit":
+        bound, _ = figure.ratio(higher=fact.higher)
+        return f"at most {_signed(decimal(bound), 0)}"
+    if figure.is_value:
+        unit = {"": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
+        return f"{_RANGE.join(numbers)}{unit}"
+    if not _is_ratio(figure):
+        return fact.figure
+    ratios = [_ratio(figure, Decimal(number), fact) for number in numbers]
+    if not times:
+        places = max(0, _decimals(numbers[0]) - (2 if figure.unit == "x" else 0))
+        return _range([_signed(ratio, places) for ratio in ratios])
+    places = _decimals(numbers[0]) if figure.unit == "x" else _FACTOR_DECIMALS
+    timed = any(_is_time(t.evidence) for t in fact.tests)
+    less = timed and ratios[0] < 1
+    factors = [fixed(1 / ratio if less else ratio, places) for ratio in ratios]
+    return _times(_RANGE.join(factors), timed=timed, less=less)
+
+
+def _ratio(figure: PublishedFigure, number: Decimal, fact: PublishedResult) -> Decimal:
+    """Return the ratio candidate ÷ reference that a printed number states."""
+    change = number if figure.unit == "x" else number / 100
+    if figure.kind == "value":
+        return change
+    more = figure.ratio(higher=fact.higher)[0] > 1
+    if figure.unit == "x":
+        return change if more else 1 / change
+    return 1 + change if more else 1 - change
+
+
+def _decimals(number: str) -> int:
+    return len(number.partition(".")[2])
+
+
+def _signed(ratio: Decimal, places: int) -> str:
+    change = (ratio - 1) * 100
+    return f"{'+' if change > 0 else ''}{fixed(change, places)}{THIN_SPACE}%"
+
+
+def _range(texts: list[str]) -> str:
+    """Return one text, or both ends of a range with the unit of the second one."""
+    first, *rest = texts
+    return f"{first.removesuffix(f'{THIN_SPACE}%')} to {rest[0]}" if rest else first
+
+
+def _times(text: str, *, timed: bool, less: bool) -> str:
+    """Return a factor; one of elapsed time with the word for its direction."""
+    return f"{text}× {'faster' if less else 'slower'}" if timed else f"{text}×"
+
+
+def _is_time(evidence: Evidence) -> bool:
+    kind = METRICS.get(evidence.metric or "")
+    return kind is not None and kind.elapsed
+
+
+def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> IntervalText | None:
+    """Return what was measured with its interval, in the unit of the published figure."""
+    figures = test.evidence.figures
+    if figures is None:
+        return None
+    if test.form == "exponent":
+        value = plain(*figures, most=2)
+        return _plain(str(value.estimate), str(value.lo), str(value.hi))
+    if test.form == "value":
+        published = parse_figure(figure)
+        value = plain(*(x / published.factor for x in figures), most=2)
+        unit = f"{THIN_SPACE}{published.unit}" if published.unit else ""
+        return _plain(f"{value.estimate}{unit}", str(value.lo), str(value.hi))
+    keep = test.evidence.verdict is not Verdict.INCONCLUSIVE
+    margin = test.evidence.margin or 0.0
+    if not times:
+        return show_change(*figures, margin, keep=keep)
+    ratio, lo, hi = figures
+    timed = _is_time(test.evidence) and not lo <= 1 <= hi
+    less = timed and hi < 1
+    ends = (1 / ratio, 1 / hi, 1 / lo) if less else figures
+    rounded = factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep)
+    return _plain(
+        _times(str(rounded.estimate), timed=timed, less=less), str(rounded.lo), str(rounded.hi)
+    )
+
+
+def _plain(estimate: str, lo: str, hi: str) -> IntervalText:
+    return IntervalText(*(text.replace("-", MINUS) for text in (estimate, lo, hi)))
