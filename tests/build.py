@@ -6,6 +6,7 @@ from typing import Any
 
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.run import Block
 
 
 def make_plan(
@@ -32,3 +33,18 @@ def make_plan(
         judge=JudgePolicy(),
     )
     return replace(plan, **changes)
+
+
+def make_block(
+    seq: int = 0,
+    number: int = 1,
+    position: int = 0,
+    cell_id: str = "c",
+    wall: float | None = None,
+    **changes: Any,
+) -> Block:
+    """Return a block of one good run; with a time `wall`, which is also its CPU time by default."""
+    block = Block(seq, number, position, cell_id, warmup=False, status="ok", started_at="")
+    if wall is not None:
+        block = replace(block, wall_s=(wall,), user_s=wall, sys_s=0.0, exit_codes=(0,))
+    return replace(block, **changes)
