@@ -21,7 +21,7 @@ from bench_framework.text import words
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause, say
-from tests.build import make_block
+from tests.build import make_block, make_comparison
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -110,7 +110,7 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
 def test_a_metric_that_is_often_missing_is_not_compared() -> None:
     block = make_block()
     whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
-    given = Comparison("c", "r", "x", "headline", Verdict.BETTER, thresholds=Thresholds(0.02, 0.01))
+    given = make_comparison("c", "r", "x", "headline", Verdict.BETTER)
     assert refuse_incomplete(given, whole, whole, 0.05) is given
     assert refuse_incomplete(given, lacking, whole, 0.2) is given
     failed = refuse_incomplete(given, lacking, whole, 0.05)
