@@ -4,8 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from bench_framework.model.judgement import Comparison, Family
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.reasons import Reason
+from bench_framework.model.run import Block
+from bench_framework.model.verdict import Thresholds, Verdict
 
 
 def make_plan(
@@ -32,3 +36,33 @@ def make_plan(
         judge=JudgePolicy(),
     )
     return replace(plan, **changes)
+
+
+def make_block(
+    seq: int = 0,
+    number: int = 1,
+    position: int = 0,
+    cell_id: str = "c",
+    wall: float | None = None,
+    **changes: Any,
+) -> Block:
+    """Return a block of one good run; with a time `wall`, which is also its CPU time by default."""
+    block = Block(seq, number, position, cell_id, warmup=False, status="ok", started_at="")
+    if wall is not None:
+        block = replace(block, wall_s=(wall,), user_s=wall, sys_s=0.0, exit_codes=(0,))
+    return replace(block, **changes)
+
+
+def make_comparison(
+    cell_id: str,
+    ref_cell_id: str,
+    metric: str,
+    family: Family,
+    verdict: Verdict,
+    reason: Reason | None = None,
+    **changes: Any,
+) -> Comparison:
+    """Return a comparison with a margin of 2 % and a minimum effect size of 1 %."""
+    sides, limits = (cell_id, ref_cell_id, metric), Thresholds(0.02, 0.01)
+    comparison = Comparison(*sides, family, verdict, reason, thresholds=limits)
+    return replace(comparison, **changes)

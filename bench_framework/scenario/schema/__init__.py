@@ -202,7 +202,7 @@ def _below(part: type[Any]) -> Iterator[type[Any]]:
 
 
 def _tidy(node: Any) -> Any:
-    """Return the schema without unreachable branches, null branches and generated titles."""
+    """Return the schema without unreachable and null branches, empty defaults and generated titles."""
     if isinstance(node, list):
         return [_tidy(item) for item in node]
     if not isinstance(node, dict):
@@ -210,7 +210,7 @@ def _tidy(node: Any) -> Any:
     node = {
         key: value for key, value in node.items() if not (key == "title" and isinstance(value, str))
     }
-    if node.get("default", ...) is None:
+    if node.get("default", ...) in (None, ""):
         del node["default"]
     branches = node.pop("oneOf", None) or node.pop("anyOf", None)
     if branches is not None:

@@ -13,10 +13,11 @@ from bench_framework.execution import progress
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import message
-from bench_framework.model.run import Block, Event, Look
+from bench_framework.model.run import Event, Look
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.run_progress import Work
+from tests.build import make_block
 from tests.unit.machine import SCENARIO
 
 MEASURE = "measure: {rounds: {min: 12, max: 20}, warmup: 1}\n"
@@ -54,18 +55,8 @@ def a_round(plan: Plan, number: int, *, warmup: bool = False) -> Iterator[progre
     yield progress.RoundStarted(here, number, warmup)
     for position, cell in enumerate(plan.cells):
         yield progress.BlockStarted()
-        yield progress.BlockFinished(
-            Block(
-                position,
-                number,
-                position,
-                cell.id,
-                warmup,
-                "ok",
-                "2026-01-01T00:00:00.000Z",
-                wall_s=(0.02,),
-            )
-        )
+        block = make_block(position, number, position, cell.id, 0.02, warmup=warmup)
+        yield progress.BlockFinished(block)
     yield progress.RoundFinished(here, number, warmup, float(number))
 
 

@@ -12,15 +12,15 @@ from rich.cells import cell_len
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import HostsDisplay, LiveDisplay
 from bench_framework.execution import progress
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
-from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.text.words import verdict_text
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
+from tests.build import make_comparison
 
 SCENARIO = """\
 version: 1
@@ -117,9 +117,7 @@ def test_a_cell_has_its_interim_verdict(
     base, cell = plan.cells[:2]
     display = LiveDisplay(Console())
     display.notify(progress.PlanReady(plan))
-    comparison = Comparison(
-        cell.id, base.id, "wall", "headline", verdict, thresholds=Thresholds(0.02, 0.01)
-    )
+    comparison = make_comparison(cell.id, base.id, "wall", "headline", verdict)
     display.notify(progress.InterimVerdicts((comparison,)))
     display._drawn = float("-inf")  # the last drawing is long ago
     display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))

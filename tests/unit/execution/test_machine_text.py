@@ -15,6 +15,7 @@ from bench_framework.execution.machine import host, sensors
 from bench_framework.execution.process import Finished
 from bench_framework.model import contention
 from bench_framework.model.run import Block, PreparedInput, Sensors
+from tests.build import make_block
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -98,9 +99,7 @@ def test_the_program_itself_is_not_other_load(own_s: float, idle_s: float, other
 
 
 def sample(values: Sensors) -> Block:
-    return Block(
-        0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(1.0,), sensors=values
-    )
+    return make_block(wall_s=(1.0,), sensors=values)
 
 
 def test_sensors_are_growths_and_levels() -> None:

@@ -32,7 +32,7 @@ from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.text.reasons import phrase
-from tests.build import make_plan
+from tests.build import make_block, make_plan
 
 Timing = Callable[[str, str, int], float]
 """Function of variant name (``control`` for the A/A control), input name and round to seconds."""
@@ -154,20 +154,11 @@ class Study:
             for position, cell in enumerate(plan.cells):
                 where = (self.arm_of(cell), plan.input(cell.input_id).label, number)
                 blocks.append(
-                    Block(
-                        seq=len(blocks),
-                        round=number,
-                        position=position,
-                        cell_id=cell.id,
-                        warmup=False,
-                        status="ok",
-                        started_at="",
-                        wall_s=(wall(*where),),
+                    make_block(
+                        *(len(blocks), number, position, cell.id, wall(*where)),
                         user_s=(cpu or wall)(*where),
-                        sys_s=0.0,
                         peak_rss_bytes=int(rss(*where)) if rss else None,
                         answer=Answer("d0", 1),
-                        exit_codes=(0,),
                     )
                 )
         return blocks
@@ -306,22 +297,8 @@ class Crossed:
             for position, cell in enumerate(plan.cells):
                 values = dict(plan.variant(cell.variant_id).values)
                 seconds = wall(values, plan.input(cell.input_id).label, number)
-                blocks.append(
-                    Block(
-                        seq=len(blocks),
-                        round=number,
-                        position=position,
-                        cell_id=cell.id,
-                        warmup=False,
-                        status="ok",
-                        started_at="",
-                        wall_s=(seconds,),
-                        user_s=seconds,
-                        sys_s=0.0,
-                        answer=Answer("d0", 1),
-                        exit_codes=(0,),
-                    )
-                )
+                place = (len(blocks), number, position, cell.id)
+                blocks.append(make_block(*place, seconds, answer=Answer("d0", 1)))
         return blocks
 
     def looks(self) -> list[Look]:

@@ -10,9 +10,9 @@ import pytest
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.plan import BuildSpec
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}
@@ -85,16 +85,8 @@ def test_a_contrast_with_all_adopted_experiments_against_none(crossed: type[Cros
 )
 def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Verdict) -> None:
     interval = Interval(0.9, 0.88, 0.92, 0.99)
-    comparison = Comparison(
-        "a",
-        "b",
-        "wall",
-        "best",
-        verdict,
-        shown=interval,
-        runs=3,
-        runs_ref=4,
-        thresholds=Thresholds(0.02, 0.01),
+    comparison = make_comparison(
+        "a", "b", "wall", "best", verdict, shown=interval, runs=3, runs_ref=4
     )
     reverse = judged_pairs([comparison], "wall")["b", "a"]
     assert reverse.verdict is reverse_verdict
@@ -106,12 +98,8 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
 
 
 def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:
-    best = Comparison(
-        "a", "b", "wall", "best", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
-    )
-    headline = Comparison(
-        "b", "a", "wall", "headline", Verdict.WORSE, thresholds=Thresholds(0.02, 0.01)
-    )
+    best = make_comparison("a", "b", "wall", "best", Verdict.INCONCLUSIVE)
+    headline = make_comparison("b", "a", "wall", "headline", Verdict.WORSE)
     judged = judged_pairs([headline, best], "wall")
     assert judged["b", "a"] is headline
     assert (judged["a", "b"].family, judged["a", "b"].verdict) == ("headline", Verdict.BETTER)

@@ -12,7 +12,8 @@ from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchSt
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.revisions import Commit
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
+from tests.build import make_comparison
 
 Answer = Callable[[SearchStep], Outcome]
 
@@ -22,15 +23,8 @@ def comparison(ratio: float, half: float = 0.01, verdict: Verdict | None = None)
     low, high = ratio * math.exp(-half), ratio * math.exp(half)
     implied = Verdict.WORSE if low > 1 else Verdict.BETTER if high < 1 else Verdict.INCONCLUSIVE
     interval = Interval(ratio, low, high, 0.99)
-    return Comparison(
-        "c",
-        "r",
-        "wall",
-        "headline",
-        verdict or implied,
-        shown=interval,
-        mde=0.031,
-        thresholds=Thresholds(0.02, 0.01),
+    return make_comparison(
+        "c", "r", "wall", "headline", verdict or implied, shown=interval, mde=0.031
     )
 
 

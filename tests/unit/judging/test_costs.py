@@ -17,6 +17,7 @@ from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render, say
+from tests.build import make_comparison
 
 MEMORY = Comparison(
     "map",
@@ -27,18 +28,10 @@ MEMORY = Comparison(
     shown=Interval(2.44, 2.31, 2.65, 0.95),
     thresholds=Thresholds(0.05, 0.01),
 )
-CPU = Comparison(
-    "map",
-    "read",
-    "cpu",
-    "headline",
-    Verdict.WORSE,
-    shown=Interval(1.25, 1.22, 1.28, 0.95),
-    thresholds=Thresholds(0.02, 0.01),
+CPU = make_comparison(
+    "map", "read", "cpu", "headline", Verdict.WORSE, shown=Interval(1.25, 1.22, 1.28, 0.95)
 )
-OPEN = Comparison(
-    "pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
-)
+OPEN = make_comparison("pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE)
 
 
 def names() -> Names:
@@ -142,9 +135,7 @@ class TestFront:
     FAST = pareto.VariantCosts("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
 
     def judged(self, verdict: Verdict) -> list[tuple[str, ...]]:
-        compared = Comparison(
-            "fast", "slow", "wall", "headline", verdict, thresholds=Thresholds(0.02, 0.01)
-        )
+        compared = make_comparison("fast", "slow", "wall", "headline", verdict)
         decided = pareto.decisions([compared])
         both = [
             pareto.VariantCosts(c.cell_id, c.measured, {}, decided) for c in (self.FAST, self.SLOW)
@@ -160,12 +151,8 @@ class TestFront:
         assert self.judged(Verdict.WORSE) == [("peak_rss",), ("wall",)]
 
     def test_the_results_come_before_the_best_groups_pairs(self) -> None:
-        best = Comparison(
-            "fast", "slow", "wall", "best", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
-        )
-        first = Comparison(
-            "fast", "slow", "wall", "headline", Verdict.BETTER, thresholds=Thresholds(0.02, 0.01)
-        )
+        best = make_comparison("fast", "slow", "wall", "best", Verdict.INCONCLUSIVE)
+        first = make_comparison("fast", "slow", "wall", "headline", Verdict.BETTER)
         for order in ([best, first], [first, best]):
             assert pareto.decisions(order)["wall", "fast", "slow"] is True
             assert pareto.decisions(order)["wall", "slow", "fast"] is False

@@ -15,12 +15,13 @@ from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.facts.evidence import Direction
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.run import Block, Observation, Receipt
+from bench_framework.model.run import Observation, Receipt
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text import words
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause, say
+from tests.build import make_block, make_comparison
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -107,9 +108,9 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
 
 
 def test_a_metric_that_is_often_missing_is_not_compared() -> None:
-    block = Block(0, 1, 0, "c", warmup=False, status="ok", started_at="")
+    block = make_block()
     whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
-    given = Comparison("c", "r", "x", "headline", Verdict.BETTER, thresholds=Thresholds(0.02, 0.01))
+    given = make_comparison("c", "r", "x", "headline", Verdict.BETTER)
     assert refuse_incomplete(given, whole, whole, 0.05) is given
     assert refuse_incomplete(given, lacking, whole, 0.2) is given
     failed = refuse_incomplete(given, lacking, whole, 0.05)
@@ -208,8 +209,6 @@ def test_every_metric_has_its_noun_and_a_line() -> None:
 
 def test_a_derived_metric_is_the_quotient_of_two_metrics_of_a_round() -> None:
     receipt = Receipt(counts={"major_faults": 10})
-    block = Block(
-        0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(0.5,), receipts=(receipt,)
-    )
+    block = make_block(wall_s=(0.5,), receipts=(receipt,))
     assert collect([block])["c"].values("major_faults_per_s") == {1: 20.0}
     assert "major_faults_per_s" not in collect([replace(block, receipts=())])["c"].series

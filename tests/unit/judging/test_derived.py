@@ -9,11 +9,12 @@ from bench_framework.compare.derived_values import derived_rows, with_contributi
 from bench_framework.compare.samples import collect
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, NamedCell
-from bench_framework.model.judgement import Comparison, Derived, Judgement
+from bench_framework.model.judgement import Derived, Judgement
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Answer, Block, Receipt
 from bench_framework.model.structure import Change, ContrastResult, Contribution, Step
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
+from tests.build import make_comparison
 from tests.unit.judging.conftest import MIB, Study
 
 FORMULAS = (
@@ -278,9 +279,7 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
     table = Contribution("i", "wall", "ladder", "a", "b", (step,), None, None, None, None, ())
     (by_name,) = with_contribution_figures([row], [table], [])
     assert (by_name.value, by_name.lo, by_name.hi, by_name.level) == (0.908, 0.835, 0.982, 0.99875)
-    headline = Comparison(
-        "b", "a", "wall", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
-    )
+    headline = make_comparison("b", "a", "wall", "headline", Verdict.INCONCLUSIVE)
     assert with_contribution_figures([row], [table], [headline]) == (row,)
     assert with_contribution_figures([replace(row, judged=False)], [table], []) == (
         replace(row, judged=False),
@@ -289,14 +288,13 @@ def test_a_ratio_that_is_a_step_has_the_figures_that_it_has_among_the_contributi
 
 def test_the_ratio_of_a_pair_without_an_upper_bound_has_no_interval() -> None:
     study = PairStudy()
-    open_ended = Comparison(
+    open_ended = make_comparison(
         *(study.cell("other", 100).id, study.cell("streaming", 100).id),
         "wall",
         "headline",
         Verdict.INCONCLUSIVE,
         shown=Interval(1.2, 0.0, math.inf, 0.99),
         rounds=6,
-        thresholds=Thresholds(0.02, 0.01),
     )
     samples = collect(study.blocks(scattered))
     usable = frozenset(c.id for c in study.plan.cells)

@@ -20,11 +20,12 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Block, Build, Look, Observation
+from bench_framework.model.run import Build, Look, Observation
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines
 from bench_framework.text.reasons import phrase
+from tests.build import make_block
 from tests.unit.judging.conftest import (
     Study,
     Timing,
@@ -203,22 +204,12 @@ class TestTheSecondPass:
         assert plan is not None
         timing = log_normal_timing(again, spread, seed=8)
         blocks = [
-            Block(
-                seq=n * len(plan.cells) + k,
-                round=n + 1,
-                position=k,
-                cell_id=cell.id,
-                warmup=False,
-                status="ok",
-                started_at="",
-                wall_s=(
-                    log_normal_timing({}, 0.3, seed=9)(example.arm_of(cell), "", n)
-                    if wall
-                    else timing(example.arm_of(cell), "", n),
+            make_block(
+                *(n * len(plan.cells) + k, n + 1, k, cell.id),
+                wall=(log_normal_timing({}, 0.3, seed=9) if wall else timing)(
+                    example.arm_of(cell), "", n
                 ),
                 user_s=timing(example.arm_of(cell), "c", n),
-                sys_s=0.0,
-                exit_codes=(0,),
             )
             for n in range(plan.measure.rounds_max)
             for k, cell in enumerate(plan.cells)

@@ -16,11 +16,12 @@ from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.text.reasons import phrase
+from tests.build import make_comparison
 from tests.unit.machine import HOST, SCENARIO
 
 PLAN = expand(load(Path("s.yaml"), text=SCENARIO))
@@ -32,15 +33,8 @@ def comparison(plan: Plan, ratio: float, verdict: Verdict) -> Comparison:
     base, other = plan.cells[0], plan.cells[1]
     interval = Interval(ratio, ratio * (1 - NARROW), ratio * (1 + NARROW), 0.95)
     adjusted = replace(interval, lo=ratio * 0.98, hi=ratio * 1.02, level=0.998)
-    return Comparison(
-        other.id,
-        base.id,
-        "wall",
-        "headline",
-        verdict,
-        shown=adjusted,
-        unadjusted=interval,
-        thresholds=Thresholds(0.02, 0.01),
+    return make_comparison(
+        other.id, base.id, "wall", "headline", verdict, shown=adjusted, unadjusted=interval
     )
 
 

@@ -10,11 +10,12 @@ import pytest
 from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
 from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
-from bench_framework.model.judgement import Comparison, Judgement
+from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, message
-from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Study
 
 SPEEDS = {"a": 1.0, "quick": 0.8, "alike": 1.0, "slow": 1.3}
@@ -75,15 +76,7 @@ def test_what_cannot_be_compared_tests_nothing(
 ) -> None:
     plan = stating(example, hypothesis(example, "quick"))
     cell, reference = example.cell("quick"), example.cell("a")
-    pair = Comparison(
-        cell.id,
-        reference.id,
-        "wall",
-        "headline",
-        verdict,
-        reason,
-        thresholds=Thresholds(0.02, 0.01),
-    )
+    pair = make_comparison(cell.id, reference.id, "wall", "headline", verdict, reason)
     (test,) = hypothesis_tests(plan, [pair])
     assert (test.status, test.reason) == (status, reason)
 

@@ -18,6 +18,7 @@ from bench_framework.rounding import rounded
 from bench_framework.text.numbers import show_size
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, pair_of_logs
 
 RULES = Rules(looks=1, size=1, level=0.05)
@@ -28,14 +29,8 @@ def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
 
 
 def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
-    return Comparison(
-        "x",
-        "y",
-        metric,
-        "memory",
-        Verdict.WORSE,
-        shown=Interval(ratio, lo, hi, 0.95),
-        thresholds=Thresholds(0.02, 0.01),
+    return make_comparison(
+        "x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95)
     )
 
 

@@ -18,6 +18,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, Timing, timing
 
 ROUNDS = 60
@@ -193,7 +194,7 @@ def test_the_winner_may_come_after_the_dropped_cell_in_the_plan(study: type[Stud
 
 
 def test_a_comparison_mirrored_twice_is_itself() -> None:
-    one = Comparison(
+    one = make_comparison(
         "x",
         "y",
         "wall",
@@ -203,7 +204,6 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
         runs=3,
         runs_ref=4,
         unadjusted=Interval(2.0, 0.0, float("inf"), 0.95),
-        thresholds=Thresholds(0.02, 0.01),
     )
     other = one.mirrored()
     assert (other.cell_id, other.verdict, other.runs) == ("y", Verdict.BETTER, 4)

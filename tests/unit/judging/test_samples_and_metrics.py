@@ -3,6 +3,7 @@
 import math
 import random
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,20 +15,12 @@ from bench_framework.model import contention
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.run import Block, Sensors
 from bench_framework.model.verdict import Thresholds, Verdict
+from tests.build import make_block
 from tests.unit.judging.conftest import Study
 
 
-def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: object) -> Block:
-    plain = Block(
-        seq=seq or number,
-        round=number,
-        position=0,
-        cell_id="c",
-        warmup=False,
-        status="ok",
-        started_at="",
-    )
-    return replace(plain, wall_s=wall, **more)  # type: ignore[arg-type]
+def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: Any) -> Block:
+    return make_block(seq or number, number, wall_s=wall, **more)
 
 
 def test_a_block_counts_once_with_the_median_of_its_runs() -> None:

@@ -11,12 +11,12 @@ from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of, schedule
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, Timing
 
 
@@ -152,7 +152,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     """
     plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
     stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
-    pair = Comparison(
+    pair = make_comparison(
         "x",
         "y",
         "wall",
@@ -162,7 +162,6 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
         mde=0.15,
         unadjusted=Interval(1.03, 0.94, hi, 0.95),
         shown=Interval(1.03, 0.9, 1.3, 0.99),
-        thresholds=Thresholds(0.02, 0.01),
     )
     assert stopping.futile(pair, stage) is given_up
 
@@ -170,7 +169,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
     plan = study().plan
     stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
-    pair = Comparison(
+    pair = make_comparison(
         "x",
         "y",
         "wall",
@@ -179,7 +178,6 @@ def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Stud
         rounds=27,
         mde=0.15,
         unadjusted=Interval(1.001, 0.99, 1.012, 0.95),
-        thresholds=Thresholds(0.02, 0.01),
     )
     assert not stopping.futile(pair, stage)
     wide = replace(pair, unadjusted=Interval(1.001, 0.96, 1.045, 0.95))

@@ -14,13 +14,13 @@ from bench_framework.compare.interim_analysis import (
     make_inconclusive_where_control_differs,
 )
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, message
 from bench_framework.model.run import Answer, Look
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
+from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, Timing, timing
 
 
@@ -118,9 +118,7 @@ def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
 
 
 def test_the_noise_floor_is_the_larger_end() -> None:
-    blank = Comparison(
-        "c", "b", "wall", "control", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
-    )
+    blank = make_comparison("c", "b", "wall", "control", Verdict.INCONCLUSIVE)
     assert reach(Interval(1, 0.99, 1.013, 0.99)) == pytest.approx(0.013)
     assert reach(Interval(1, 0.95, 1.01, 0.99)) == pytest.approx(1 / 0.95 - 1)
     assert reach(Interval(1, 0.0, math.inf, 0.99)) is None
@@ -128,7 +126,7 @@ def test_the_noise_floor_is_the_larger_end() -> None:
 
 
 def test_the_noise_floor_is_that_of_the_interval_of_the_check() -> None:
-    both = Comparison(
+    both = make_comparison(
         "c",
         "b",
         "wall",
@@ -137,7 +135,6 @@ def test_the_noise_floor_is_that_of_the_interval_of_the_check() -> None:
         shown=Interval(1, 0.9, 1.1, 0.999),
         statistic="typical",
         unadjusted=Interval(1, 0.99, 1.03, 0.95),
-        thresholds=Thresholds(0.02, 0.01),
     )
     assert floor_fraction(both) == pytest.approx(1 / 0.9 - 1)
     assert floor_fraction(replace(both, unadjusted=Interval(1, 0.99, 1.03, 1 - 2.0**-4))) is None
@@ -164,42 +161,10 @@ def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> No
 
 def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
     interval = Interval(0.5, 0.5, 0.5, 1.0)
-    exact = Comparison(
-        "x",
-        "y",
-        "binary_size",
-        "exact",
-        Verdict.BETTER,
-        shown=interval,
-        thresholds=Thresholds(0.02, 0.01),
-    )
-    timed = Comparison(
-        "x",
-        "y",
-        "wall",
-        "headline",
-        Verdict.BETTER,
-        shown=interval,
-        thresholds=Thresholds(0.02, 0.01),
-    )
-    failed = Comparison(
-        "x",
-        "y",
-        "wall",
-        "headline",
-        Verdict.FAILED,
-        message("exit 9"),
-        thresholds=Thresholds(0.02, 0.01),
-    )
-    other = Comparison(
-        "x",
-        "y",
-        "cpu",
-        "headline",
-        Verdict.BETTER,
-        shown=interval,
-        thresholds=Thresholds(0.02, 0.01),
-    )
+    exact = make_comparison("x", "y", "binary_size", "exact", Verdict.BETTER, shown=interval)
+    timed = make_comparison("x", "y", "wall", "headline", Verdict.BETTER, shown=interval)
+    failed = make_comparison("x", "y", "wall", "headline", Verdict.FAILED, message("exit 9"))
+    other = make_comparison("x", "y", "cpu", "headline", Verdict.BETTER, shown=interval)
     results = make_inconclusive_where_control_differs(
         (exact, timed, failed, other), {"wall", "binary_size"}
     )

@@ -3,13 +3,12 @@
 import pytest
 
 from bench_framework.model.run import Block, Receipt
+from tests.build import make_block
 
 
 def block(**clocks: float) -> Block:
     receipts = (Receipt(metrics=clocks),) if clocks else ()
-    return Block(
-        0, 1, 0, "c", warmup=False, status="ok", started_at="", wall_s=(1.0,), receipts=receipts
-    )
+    return make_block(wall_s=(1.0,), receipts=receipts)
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,14 @@
 
 from dataclasses import replace
 
-from bench_framework.model.judgement import Comparison, Summary
+from bench_framework.model.judgement import Summary
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan import Role
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Table
 from bench_framework.report.sections.metrics import MOST_COLUMNS, build
+from tests.build import make_comparison
 
 REQUESTS = DeclaredMetric("requests", "stdout", "1/s", direction="higher", about="served")
 
@@ -47,7 +48,7 @@ def with_counts(data: ReportData) -> ReportData:
             counted(cell.id, "requests", 100.0 + number, rounds=12),
         )
     ]
-    better = Comparison(
+    better = make_comparison(
         next(c.id for c in arms if c is not base),
         base.id,
         "requests",
@@ -55,7 +56,6 @@ def with_counts(data: ReportData) -> ReportData:
         Verdict.BETTER,
         shown=Interval(0.9, 0.88, 0.92, 0.95),
         direction="higher",
-        thresholds=Thresholds(0.02, 0.01),
     )
     judgement = data.judgement
     return replace(

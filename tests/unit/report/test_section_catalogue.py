@@ -19,15 +19,15 @@ from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.features.record_comparison.section import document as bridged
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.run import Look
 from bench_framework.model.structure import Structure
-from bench_framework.model.verdict import Interval, SessionRatios, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, SessionRatios, Verdict
 from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import Fallback, Table
 from bench_framework.report.render import terminal
+from tests.build import make_comparison
 
 FILE = Path(__file__).parents[2] / "fixtures" / "report_sections.txt"
 
@@ -177,7 +177,7 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
 
     Without `cells`, the records have no configuration in common.
     """
-    anchor = Comparison(
+    anchor = make_comparison(
         "a" * 12,
         "a" * 12,
         "wall",
@@ -186,18 +186,9 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
         shown=Interval(1.002, 0.995, 1.009, 0.95),
         rounds=20,
         statistic="typical",
-        thresholds=Thresholds(0.02, 0.01),
     )
-    changed = Comparison(
-        "b" * 12,
-        "b" * 12,
-        "wall",
-        "bridge",
-        verdict,
-        shown=bounds,
-        rounds=20,
-        statistic="typical",
-        thresholds=Thresholds(0.02, 0.01),
+    changed = make_comparison(
+        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=bounds, rounds=20, statistic="typical"
     )
     rows = (
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),

@@ -27,6 +27,7 @@ from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
 from bench_framework.report.table_cells import interval_cells
 from bench_framework.units import THIN_SPACE
+from tests.build import make_comparison
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
@@ -86,7 +87,7 @@ class TestReferences:
             c for c in data.arms(item.id) if c.variant_id == data.plan.further_baselines[0]
         )
         ratio = {Verdict.BETTER: 0.5, Verdict.WORSE: 2.0, Verdict.INCONCLUSIVE: 1.0}[verdict]
-        pair = Comparison(
+        pair = make_comparison(
             further.id,
             base.id,
             "wall",
@@ -94,7 +95,6 @@ class TestReferences:
             verdict,
             shown=Interval(ratio, ratio * 0.8, ratio * 1.25, 0.99),
             rounds=40,
-            thresholds=Thresholds(0.02, 0.01),
         )
         rest = [
             c

@@ -13,12 +13,13 @@ import pytest
 
 from bench_framework.errors import RecordError
 from bench_framework.model.facts import Claim, Compared
-from bench_framework.model.judgement import CellState, Comparison, Judgement, NoiseFloor, Summary
+from bench_framework.model.judgement import CellState, Judgement, NoiseFloor, Summary
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Block, Event
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import columns, frames, layout, lines
 from bench_framework.store.records import Record
+from tests.build import make_comparison
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -40,7 +41,7 @@ def judgement(measured: Record) -> Judgement:
             Summary(base, "peak_rss", 1, 2, 0, 2**19, None, None, 2**19, None, 2**19, 2**20, None),
         ),
         comparisons=(
-            Comparison(
+            make_comparison(
                 other,
                 base,
                 "wall",
@@ -49,16 +50,8 @@ def judgement(measured: Record) -> Judgement:
                 shown=interval,
                 unadjusted=interval,
                 p=0.001,
-                thresholds=Thresholds(0.02, 0.01),
             ),
-            Comparison(
-                control,
-                base,
-                "wall",
-                "control",
-                Verdict.INCONCLUSIVE,
-                thresholds=Thresholds(0.02, 0.01),
-            ),
+            make_comparison(control, base, "wall", "control", Verdict.INCONCLUSIVE),
         ),
         best=(),
         floors=(NoiseFloor(plan.inputs[0].id, "wall", 0.013),),

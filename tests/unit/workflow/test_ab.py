@@ -13,11 +13,12 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import INPUT, Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Event
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.units import THIN_SPACE
 from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
+from tests.build import make_comparison
 
 
 @pytest.fixture(autouse=True)
@@ -186,17 +187,7 @@ def compared(
     base, other = (c.id for c in plan.cells if c.role is not Role.CONTROL)
     family: Family = "memory" if metric == "peak_rss" else "headline"
     interval = Interval(ratio, lo, hi, 0.95)
-    return Comparison(
-        other,
-        base,
-        metric,
-        family,
-        verdict,
-        shown=interval,
-        rounds=20,
-        mde=0.1,
-        thresholds=Thresholds(0.02, 0.01),
-    )
+    return make_comparison(other, base, metric, family, verdict, shown=interval, rounds=20, mde=0.1)
 
 
 def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event, ...] = ()) -> str:

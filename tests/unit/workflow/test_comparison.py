@@ -15,7 +15,7 @@ from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
-from bench_framework.model.run import Answer, Block, Build, Host, Look
+from bench_framework.model.run import Answer, Build, Host, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import Document
 from bench_framework.report.render import terminal
@@ -26,6 +26,7 @@ from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
+from tests.build import make_block
 from tests.unit.machine import HOST
 
 SCENARIO = """\
@@ -97,25 +98,9 @@ def record(
             )
             time *= 1 + random.Random(f"{number}/{cell.id}/{turn}").expovariate(100)
             time *= control if cell.role is Role.CONTROL else 1.0
-            created.append(
-                lines.Measured(
-                    Block(
-                        seq,
-                        turn,
-                        0,
-                        cell.id,
-                        warmup=False,
-                        status="ok",
-                        started_at=at,
-                        wall_s=(time,),
-                        user_s=time,
-                        sys_s=0.0,
-                        peak_rss_bytes=1 << 20,
-                        exit_codes=(0,),
-                        answer=Answer("d", 1),
-                    )
-                )
-            )
+            figures = {"peak_rss_bytes": 1 << 20, "answer": Answer("d", 1), "started_at": at}
+            block = make_block(seq, turn, 0, cell.id, time, **figures)
+            created.append(lines.Measured(block))
             seq += 1
         created.append(lines.RoundEnd(plan.inputs[0].id, turn, False, at, 1.0))
     looks = looks_of(plan)

@@ -15,13 +15,14 @@ from bench_framework.extensions.fleet.host_results import compare_records_of_hos
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Answer, Block, Host, Look, PreparedInput
+from bench_framework.model.run import Answer, Host, Look, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record
+from tests.build import make_block
 from tests.unit.machine import HOST
 from tests.unit.machine import SCENARIO as TEXT
 
@@ -59,18 +60,8 @@ def measured(
             for place, cell in enumerate(plan.cells):
                 wall = 0.05 * (slower if cell.role is Role.CANDIDATE else 1)
                 wall *= 1 + chance.expovariate(200)
-                block = Block(
-                    *(seq, turn, place, cell.id),
-                    warmup=False,
-                    status="ok",
-                    started_at=at,
-                    wall_s=(wall,),
-                    user_s=wall,
-                    sys_s=0.0,
-                    peak_rss_bytes=1 << 20,
-                    exit_codes=(0,),
-                    answer=Answer("d", 1),
-                )
+                figures = {"peak_rss_bytes": 1 << 20, "answer": Answer("d", 1), "started_at": at}
+                block = make_block(seq, turn, place, cell.id, wall, **figures)
                 record.append(lines.Measured(block))
                 seq += 1
             record.append(lines.RoundEnd(item.id, turn, warmup=False, at=at, elapsed_s=1.0 * turn))

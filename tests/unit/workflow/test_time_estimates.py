@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from bench_framework.compare.verdict import Rules
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.setup import time_estimates
@@ -23,6 +22,7 @@ from bench_framework.workflow.setup.time_estimates import (
     SCALED,
     EarlierRecord,
 )
+from tests.build import make_comparison
 from tests.unit.workflow.measured_record import copy_record
 
 SCENARIO = """\
@@ -48,15 +48,8 @@ def record(plan: Plan, seconds: float, half: float | None = None, **binaries: st
     """Return a record of a plan; `half` is the half-width of its 95 % intervals after 40 rounds."""
     interval = Interval(1.0, math.exp(-(half or 0)), math.exp(half or 0), 0.95)
     comparisons = [
-        Comparison(
-            c.id,
-            base.id,
-            metric,
-            "headline",
-            Verdict.INCONCLUSIVE,
-            unadjusted=interval,
-            rounds=40,
-            thresholds=Thresholds(0.02, 0.01),
+        make_comparison(
+            c.id, base.id, metric, "headline", Verdict.INCONCLUSIVE, unadjusted=interval, rounds=40
         )
         for c in plan.cells
         if (base := plan.baseline_cell(c.input_id)) and base.id != c.id and half

@@ -25,6 +25,7 @@ from bench_framework.model.run import Block, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.workflow.run_options import plan_scenario
+from tests.build import make_block
 
 Times = Mapping[str, tuple[Floats, Floats]]
 """Cell id → wall and CPU time, one value per round, in seconds."""
@@ -89,21 +90,8 @@ def blocks_of(plan: Plan, times: Times, input_id: str, rounds: int) -> list[Bloc
     for number in range(rounds):
         for position, cell in enumerate(plan.cells_of(input_id)):
             wall, cpu = (float(metric[number]) for metric in times[cell.id])
-            items.append(
-                Block(
-                    seq=len(items),
-                    round=number + 1,
-                    position=position,
-                    cell_id=cell.id,
-                    warmup=False,
-                    status="ok",
-                    started_at="2026-03-02T17:04:00.000Z",
-                    wall_s=(wall,),
-                    user_s=cpu,
-                    sys_s=0.0,
-                    exit_codes=(0,),
-                )
-            )
+            place = (len(items), number + 1, position, cell.id)
+            items.append(make_block(*place, wall, user_s=cpu))
     return items
 
 

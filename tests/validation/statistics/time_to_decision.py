@@ -29,6 +29,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Block, Look
 from bench_framework.workflow.run_options import plan_scenario
+from tests.build import make_block
 
 NOISE = Path(__file__).parents[2] / "fixtures" / "noise"
 ROUNDS = 60
@@ -89,21 +90,8 @@ def blocks_of(plan: Plan, window: Rounds, upto: int, left: Mapping[str, int]) ->
                 plan.measure.seed, cell.input_id, number
             ):
                 wall, cpu = times[name_of(plan, cell.id)]
-                blocks.append(
-                    Block(
-                        seq=len(blocks),
-                        round=number,
-                        position=position,
-                        cell_id=cell.id,
-                        warmup=False,
-                        status="ok",
-                        started_at="",
-                        wall_s=(wall,),
-                        user_s=cpu,
-                        sys_s=0.0,
-                        exit_codes=(0,),
-                    )
-                )
+                place = (len(blocks), number, position, cell.id)
+                blocks.append(make_block(*place, wall, user_s=cpu))
     return blocks
 
 
