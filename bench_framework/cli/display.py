@@ -24,7 +24,6 @@ from bench_framework.cli.console import Console, on_github
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
-from bench_framework.model.looks import RoundLimit
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
@@ -291,7 +290,7 @@ class LineDisplay:
         self._console = console
         self._host = host
         self._work: Work | None = None
-        self._limit: RoundLimit | None = None
+        self._limit = 0
         self._last = 0.0
         self._grouped = False
 
@@ -317,8 +316,10 @@ class LineDisplay:
         plan = work.plan
         several = len(plan.inputs) > 1
         match update:
-            case progress.LimitKnown() if update.limit != self._limit:  # once for all sessions
-                self._limit = update.limit
+            case progress.LimitKnown() if (
+                update.limit.rounds != self._limit
+            ):  # once for all sessions
+                self._limit = update.limit.rounds
                 self._line("limit", limit_text(update, plan.measure))
             case progress.RoundFinished():
                 self._seldom("run", work.text)

@@ -135,6 +135,7 @@ def forecast_document(forecast: Forecast) -> dict[str, Any]:
             {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in forecast.builds
         ],
         "rounds": forecast.rounds,
+        "sessions": {"min": plan.measure.fewest_sessions, "max": plan.measure.sessions},
         "looks": list(forecast.looks.rounds) if forecast.rounds else None,
         "rounds_needed": forecast.looks.needed,
         "comparisons": forecast.looks.family,

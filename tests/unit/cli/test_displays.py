@@ -14,6 +14,7 @@ from bench_framework.model.looks import RoundLimit
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import message
 from bench_framework.model.run import Event, Look
+from bench_framework.store import lines
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.run_progress import Work
@@ -183,8 +184,8 @@ def test_the_length_of_sessions_is_shown_once(
     measure = replace(plan.measure, sessions=4, sessions_min=2, by_budget=True)
     display = LineDisplay(Console())
     display.notify(progress.PlanReady(replace(plan, measure=measure)))
-    for _ in range(2):
-        display.notify(progress.LimitKnown(RoundLimit(48)))
+    for limit in (RoundLimit(48), lines.Limit(48)):  # the second one is that of the journal
+        display.notify(progress.LimitKnown(limit))
     printed = capsys.readouterr().err
     assert printed.count("limit") == 1
     assert "2 to 4 sessions of 12 rounds" in printed

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import run_command_line
+from bench_framework.cli.commands.plan import page
 from bench_framework.cli.commands.run import _overrides
 from bench_framework.workflow.run_options import plan_scenario
+from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
 from tests.unit.machine import SCENARIO
 
 
@@ -43,3 +45,14 @@ def test_the_example_of_init_names_its_file(
     assert run_command_line(["init"]) == 0
     path = Path("bench/scenario.yaml")
     assert f"as it is: benchctl run {path}\n" in path.read_text(encoding="utf-8")
+
+
+def test_a_range_of_sessions_is_in_the_plan_and_its_document(scenario: Path) -> None:
+    overrides = _overrides(quick=False, rounds="12", budget="9s", until=None, sessions="2..4")
+    forecast = forecast_scenario(str(scenario), results=scenario.parent, overrides=overrides)
+    text = " ".join(page(forecast, width=200, commands=False).split())
+    assert "in 2 to 4 sessions" in text
+    assert "interim analyses after 24, 36, 48 rounds" in text
+    document = forecast_document(forecast)
+    assert document["sessions"] == {"min": 2, "max": 4}
+    assert document["looks"] == [24, 36, 48]

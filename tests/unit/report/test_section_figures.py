@@ -9,7 +9,7 @@ from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
-from bench_framework.model.judgement import Comparison, Derived
+from bench_framework.model.judgement import Derived
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
@@ -19,7 +19,7 @@ from bench_framework.model.structure import (
     EffectCell,
     Step,
 )
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
