@@ -1,6 +1,6 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from bench_framework.model.judgement import Comparison
@@ -26,7 +26,6 @@ from bench_framework.text.numbers import (
     DASH,
     TIMES_FROM,
     format_percent,
-    percent_up,
     show_change,
     show_factor,
 )
@@ -96,19 +95,8 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         tuple(rows),
         stub=data.on_input(item),
         note=note,
-        terminal=tuple(_remarks(data, item)),
+        terminal=tuple(failures(data, item)),
     )
-
-
-def _remarks(data: ReportData, item: Input) -> Iterator[str]:
-    """Yield what explains rows without a verdict, and some failures."""
-    floor = data.floor(item.id, data.metric)
-    if floor is not None and floor.fraction is not None and floor.fraction > data.margin:
-        yield (
-            f"Noise floor: {percent_up(floor.fraction)}, above the margin of "
-            f"{format_percent(data.margin)}. Smaller differences can remain undetected."
-        )
-    yield from failures(data, item)
 
 
 def drawn(comparison: Comparison | None) -> Cell:

@@ -152,13 +152,16 @@ def lead(claim: Claim) -> str:
     return render(name, claim, claim.fact) if hasattr(_macros(), name) else ""
 
 
-def brief(claim: Claim) -> str:
-    """Return the sentence of a claim in one line without intervals, for the first screen of a page."""
+def brief(claim: Claim, *, alone: bool = False) -> str:
+    """Return the sentence of a claim in one line without intervals, for the first screen of a page.
+
+    It begins with a capital letter unless words in bold precede it; `alone`: they are not printed.
+    """
     name = f"{macro_of(claim)}_brief"
     if not hasattr(_macros(), name):
         return say(claim)
     text = names.closed(render(name, claim, claim.fact))
-    return text if lead(claim) else names.capital(text)
+    return text if lead(claim) and not alone else names.capital(text)
 
 
 def macro_of(claim: Claim) -> str:

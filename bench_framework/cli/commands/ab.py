@@ -79,13 +79,17 @@ def ab(
 
 
 def _short(document: Document, lines: tuple[str, ...], *, rerun: bool) -> Document:
-    """Return the results table, one sentence per command, and the path of the report."""
-    from bench_framework.report.blocks import Bullets, Section, Sentence, Table
+    """Return the results table, one sentence per command, warnings, and the path of the report."""
+    from bench_framework.report.blocks import Box, Bullets, Section, Sentence, Table
 
-    blocks = (block for s in document.sections if s.terminal == "all" for block in s.blocks)
+    blocks = [block for s in document.sections if s.terminal != "nothing" for block in s.blocks]
     tables = (block for block in blocks if isinstance(block, Table))
+    boxes = (block for block in blocks if isinstance(block, Box) and block.tone == "warning")
     sentences = Bullets(tuple(Sentence(line) for line in lines))
-    section = Section("", "", "", (*tables, sentences), terminal="all")
+    sections = (
+        Section("", "", "", (*tables, sentences), terminal="all"),
+        Section("", "", "", tuple(boxes), terminal="last"),
+    )
     files = tuple(path for path in document.files if path.endswith(".html"))
     following = document.next if rerun else ()
-    return replace(document, run_line="", sections=(section,), files=files, next=following)
+    return replace(document, run_line="", sections=sections, files=files, next=following)

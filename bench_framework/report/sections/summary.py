@@ -22,10 +22,13 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import trust
 from bench_framework.text.names import capital, closed
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import brief
 
 MOST_BULLETS: Final = 5
 MOST_CONTRASTS: Final = 2
 MOST_RECOMMENDED: Final = 2
+MOST_SECOND: Final = 2
+"""Most pairs with two differences at once that a warning names."""
 _NOISE: Final = frozenset({"A/A check", "noise floor"})
 """Checks that change how a reader may use the answer if they do not pass."""
 NOTHING_BETTER: Final = Sentence(
@@ -58,7 +61,10 @@ def _answer(data: ReportData) -> tuple[Claim, ...]:
 def _decision(data: ReportData) -> Box | None:
     """Return which variant to use, or that no variant is shown to be better."""
     chosen = tuple(replace(sentence(c), lead="") for c in recommended(data)[:MOST_RECOMMENDED])
-    if not chosen and nothing_better(data) and data.plan.revisions is None:
+    if chosen:
+        parts = data.claims("best-parts")[:1]
+        chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
+    elif nothing_better(data) and data.plan.revisions is None:
         chosen = (NOTHING_BETTER,)
     return Box("decision", chosen) if chosen else None
 
@@ -70,10 +76,21 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
+    second = {(c.subject, c.reference): c for c in data.claims("two-differences")}
+    if second:
+        first, *rest = (Sentence(brief(c), c.id) for c in [*second.values()][:MOST_SECOND])
+        more = (
+            f" {len(second) - MOST_SECOND} more are in the appendix."
+            if len(second) > MOST_SECOND
+            else ""
+        )
+        end = Sentence(f"Such a change is not shown to be the cause.{more}")
+        yield Box("warning", (replace(first, lead="Two differences at once"), *rest, end))
     for check in trust(data):
         if check.label in _NOISE and check.mark in {"warn", "fail"}:
-            text = f"{closed(capital(f'{check.label}: {check.figure}'))}"
-            yield Box("warning", (Sentence(text),))
+            text = closed(capital(f"{check.label}: {check.figure}"))
+            more = " Smaller differences can remain undetected." if check.mark == "warn" else ""
+            yield Box("warning", (Sentence(text + more),))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:

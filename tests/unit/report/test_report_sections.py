@@ -29,7 +29,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.main_table import main_table, revision_cells, revision_table
-from bench_framework.report.sections import headline, masthead, unmeasured
+from bench_framework.report.sections import headline, masthead, summary, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
@@ -129,16 +129,20 @@ def test_only_a_short_table_describes_its_variants(
     assert not any(r.cells[0].about for r in main_table(data, item, "x").rows)
 
 
-def test_a_terminal_states_a_large_noise_floor(data: ReportData) -> None:
-    def remarks(floor: float) -> tuple[str, ...]:
+def test_a_large_noise_floor_is_a_warning_of_the_answer(data: ReportData) -> None:
+    def warnings(floor: float) -> list[str]:
         floors = tuple(replace(f, fraction=floor) for f in data.judgement.floors)
         judgement = replace(data.judgement, floors=floors)
-        return main_table(replace(data, judgement=judgement), item, "results").terminal
+        blocks = summary.build(replace(data, judgement=judgement))
+        return [
+            s.text for b in blocks if isinstance(b, Box) for s in b.sentences if b.tone == "warning"
+        ]
 
-    item = data.plan.inputs[0]
-    assert remarks(0.01) == ()
-    floor = "Noise floor: 14\u202f%, above the margin of 2\u202f%. Smaller differences can remain undetected."
-    assert remarks(0.13312) == (floor,)
+    assert warnings(0.01) == []
+    (text,) = warnings(0.13312)
+    assert text == (
+        "Noise floor: 14\u202f%, above the margin of 2\u202f%. Smaller differences can remain undetected."
+    )
 
 
 @pytest.mark.parametrize(("direction", "expected"), [("lower", 1.25), ("higher", 0.8)])
