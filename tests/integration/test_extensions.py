@@ -80,7 +80,7 @@ def test_another_package_adds_a_section(extended: tuple[Path, dict[str, str]]) -
     assert benchctl(folder, "report", "@last", env=env).returncode == 0
     (page,) = folder.glob("results/demo/*/report.md")
     text = page.read_text(encoding="utf-8")
-    assert text.index("## Results") < text.index("## Spread") < text.index("## Limitations")
+    assert text.index("## Results") < text.index("## Spread") < text.index("## How sure")
     assert benchctl(folder, "verify", env=env).returncode == 0
     # Without the extension, the page cannot be rendered again.
     assert "report.md" in benchctl(folder, "verify").stdout

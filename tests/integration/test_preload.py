@@ -149,7 +149,9 @@ def test_the_library_is_used_and_the_record_proves_it(
     (note,) = [event for event in contents.events if event.code == "BX336"]
     assert note.message.startswith("other: libother.so replaces malloc in the unchanged program")
     page = (folder / "report.html").read_text()
-    assert "LD_PRELOAD: libother.so" in page
+    assert "LD_PRELOAD: libother.so" in page + (folder / "appendix.html").read_text(
+        encoding="utf-8"
+    )
     assert "is the same program" not in page
     verified = benchctl("verify", str(folder), worker=worker)
     assert verified.returncode == 0, verified.stdout + verified.stderr

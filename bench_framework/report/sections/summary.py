@@ -31,6 +31,7 @@ MOST_SECOND: Final = 2
 """Most pairs with two differences at once that a warning names."""
 _NOISE: Final = frozenset({"A/A check", "noise floor"})
 """Checks that change how a reader may use the answer if they do not pass."""
+OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
 )
@@ -73,6 +74,8 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     if data.outputs_differ:
         yield Box("warning", (OUTPUTS_DIFFER,))
+    elif data.plan.answer.compare == "none":
+        yield Box("warning", (OUTPUTS_UNKNOWN,))
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
