@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-PAGES = ("report.html", "report.md", "appendix.md")
+PAGES = ("report.html", "appendix.html", "report.md", "appendix.md")
 CHANGED = ("runs.csv", "report.html", "claims.json")
 SMALL = (
     "-k",

@@ -34,7 +34,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout, manifest
 from bench_framework.store.records import open_record
 from bench_framework.version import __version__
-from bench_framework.workflow.pages import PAGE
+from bench_framework.workflow.pages import APPENDIX, PAGE
 
 STATE: Final = ".benchctl-site.json"
 VERSION: Final = 1
@@ -44,7 +44,9 @@ MARK: Final = b'content="benchctl'
 HEAD: Final = 4096
 FEWEST: Final = 2
 """Fewest records of a machine for a chart."""
-_COPIED: Final = re.compile(rf"{re.escape(PAGE)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)")
+_COPIED: Final = re.compile(
+    rf"{re.escape(PAGE)}|{re.escape(APPENDIX)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)"
+)
 """Files of a record that the site contains: the report, and the files to which it links."""
 _TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "report.js")
 

@@ -77,7 +77,7 @@ def trust(data: ReportData) -> tuple[Check, ...]:
         Check(
             "fail" if error else "warn" if warnings else "pass",
             "warnings",
-            f"{warnings} (see Limitations)" if warnings else "0",
+            f"{warnings} (see How sure)" if warnings else "0",
         ),
     )
 

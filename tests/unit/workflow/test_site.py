@@ -14,6 +14,7 @@ from bench_framework.extensions.history.site import STATE, write_site
 from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.store import layout, manifest
 
+PAGES = ("appendix.html", "report.html")
 NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
 
 
@@ -58,7 +59,7 @@ def test_the_site_has_an_index_a_page_per_scenario_and_the_reports(
         STATE,
         "index.html",
         "demo/index.html",
-        *(f"demo/{name}/report.html" for name in NAMES[:4]),
+        *(f"demo/{name}/{page}" for name in NAMES[:4] for page in PAGES),
     }
     page = (out / "demo" / "index.html").read_text(encoding="utf-8")
     assert page.count('<svg class="history"') == 3
@@ -87,7 +88,7 @@ def test_a_new_record_rewrites_only_its_scenario_and_the_index(
     add(results, full, NAMES[4])
     more = write_site(results, out)
     assert set(more.written) == {
-        f"demo/{NAMES[4]}/report.html",
+        *(f"demo/{NAMES[4]}/{page}" for page in PAGES),
         "demo/index.html",
         "index.html",
     }
@@ -120,7 +121,7 @@ def test_a_record_that_is_gone_leaves_the_site_and_other_files_stay(
     for name in NAMES[:2]:
         shutil.rmtree(results / "demo" / name)
     result = write_site(results, out)
-    assert set(result.removed) == {f"demo/{name}/report.html" for name in NAMES[:2]}
+    assert set(result.removed) == {f"demo/{name}/{page}" for name in NAMES[:2] for page in PAGES}
     assert not (out / "demo" / NAMES[0]).exists()
     assert [*contents(out / "demo" / NAMES[1])] == ["mine.txt"]
     assert (out / "CNAME").read_text() == "bench.example"
