@@ -118,7 +118,7 @@ class Hypothesis:
 
 @dataclass(frozen=True, slots=True)
 class NamedContrast:
-    """A comparison of two variants that the report states among its key findings."""
+    """A comparison of two variants that the report states."""
 
     name: NonEmpty
     """Name of the comparison."""

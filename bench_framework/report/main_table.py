@@ -81,7 +81,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     estimated = any(value_by_ratio(data, cell) is not None for cell in in_report(data, arms))
     by_ratio = f" {BY_RATIO}" if estimated else ""
     caption = (
-        f"{by_variant(data, item)}.{by_ratio} Coloured: the difference is larger than "
+        f"{by_variant(data, item)}.{by_ratio} Coloured: the whole interval is beyond "
         f"{format_percent(data.margin)}."
     )
     if len(data.ahead(item.id)) > 1:

@@ -192,7 +192,7 @@ def write_pages(
     embed_runs: bool | None = None,
     template: Path | None = None,
 ) -> Pages:
-    """Write ``report.html``, ``report.md``, ``appendix.md`` and ``figures/``, and seal the record.
+    """Write ``report.html``, ``appendix.html``, their Markdown and ``figures/``, and seal the record.
 
     The record stores a copy of the custom templates. With custom templates, both pages are always
     written, because `verify` renders them with the same templates.

@@ -37,7 +37,7 @@ from bench_framework.version import __version__
 from bench_framework.workflow.pages import APPENDIX, PAGE
 
 STATE: Final = ".benchctl-site.json"
-VERSION: Final = 1
+VERSION: Final = 2
 INDEX: Final = "index.html"
 MARK: Final = b'content="benchctl'
 """Text near the start of each page that benchctl wrote."""

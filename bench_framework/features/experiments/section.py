@@ -40,8 +40,8 @@ from bench_framework.text.write import render
 KEEP: Final = {
     Verdict.BETTER: "yes",
     Verdict.WORSE: "no",
-    Verdict.BETTER_SIZE_UNCERTAIN: "small gain",
-    Verdict.WORSE_SIZE_UNCERTAIN: "small loss",
+    Verdict.BETTER_SIZE_UNCERTAIN: "better, size uncertain",
+    Verdict.WORSE_SIZE_UNCERTAIN: "worse, size uncertain",
     Verdict.EQUIVALENT: "no difference",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.SINGLE_RUN: "one run only",
@@ -291,7 +291,7 @@ def _replacement_table(
     )
     legend = (
         "The verdict of a pair with a baseline is that of the results table, and the verdict of "
-        "a contrast is that of the key findings. The verdict of any other pair is from the "
+        "a contrast is that of the further comparisons. The verdict of any other pair is from the "
         "comparisons within the best group, which are adjusted separately."
     )
     return Table(name, caption, columns, tuple(rows), (legend,), sortable=False)

@@ -239,7 +239,8 @@ def _change(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: 
             reason = Reason(ReasonCode.SIZE_EXCLUDED)
         return Outcome.IMPRECISE, reason
     more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
-    if more is not (interval.ratio > 1):
+    contains_one = sized and lo <= 1 <= hi
+    if more is not (interval.ratio > 1) and not (contains_one and _overlap(interval, lo, hi)):
         return Outcome.OPPOSITE, None
     if not sized:
         return Outcome.REPRODUCED, None
@@ -327,7 +328,10 @@ def overruled(
 
     Without an effect there is nothing that a second difference could have caused.
     """
-    effect = figure.kind in {"direction", "change"} or test.outcome is not Outcome.REPRODUCED
+    states_none = figure.kind in {"equal", "limit"} or (
+        figure.kind == "value" and figure.unit != "x"
+    )
+    effect = not states_none or test.outcome is not Outcome.REPRODUCED
     cells, metric = test.evidence.cells, test.evidence.metric or WALL
     if second is None or not effect or test.outcome not in OF_EFFECTS or len(cells) != 2:  # noqa: PLR2004 -- a pair
         return test

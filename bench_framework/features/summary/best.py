@@ -48,6 +48,11 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         is_baseline=leader == baseline.id,
         leading=leading,
         among=view.choice(),
+        some_better=any(
+            pair is not None and pair.verdict.better
+            for c in view.compared(group.input_id)
+            for pair in (view.pair(c.id, baseline.id, metric),)
+        ),
     )
     claim = Claim(view.label(leader), view.label(baseline.id), metric, scope, fact=fact)
     if compared is not None:

@@ -1,4 +1,4 @@
-"""The claims of the summary, the contrasts, the key findings and the recommendation.
+"""The claims of the summary, the contrasts, the further comparisons and the recommendation.
 
 The contrasts are those that the scenario names, or else those of the best variant.
 """

@@ -4,6 +4,7 @@ A single change is a comparison of two variants that differ in one axis, a step 
 variant should not be recommended if one of its parts is shown to be worse than another value of that axis.
 """
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -33,11 +34,11 @@ class SingleChange(NamedTuple):
     """The cell with `value` against the one with `reference`."""
 
     def better_than(self, value: str) -> str:
-        """Return the value that is better than a given one, empty if it is the better one, or equal."""
-        verdict = self.evidence.verdict or Verdict.INCONCLUSIVE
-        if verdict.better and value == self.reference:
+        """Return the value that is better than a given one by more than the margin, or nothing."""
+        verdict = self.evidence.verdict
+        if verdict is Verdict.BETTER and value == self.reference:
             return self.value
-        return self.reference if verdict.worse and value == self.value else ""
+        return self.reference if verdict is Verdict.WORSE and value == self.value else ""
 
     @property
     def of_better(self) -> Evidence:
@@ -50,7 +51,7 @@ class SingleChange(NamedTuple):
         return replace(figures, verdict=e.verdict.opposite)
 
 
-def best_parts(view: SummaryView, cell_id: str, scenario: str = "") -> BestParts | None:
+def best_parts(view: SummaryView, cell_id: str) -> BestParts | None:
     """Return the parts of a variant that are shown to be worse, or `None` without such a part.
 
     Evidence in a variant that is more like the given one counts more: a value that is better in one engine may be
@@ -59,7 +60,6 @@ def best_parts(view: SummaryView, cell_id: str, scenario: str = "") -> BestParts
     Args:
         view: the results of the record.
         cell_id: the recommended cell.
-        scenario: name or file of the scenario, for the command. Default: its name.
     """
     cell = view.cells[cell_id]
     settings = _settings(view.plan, cell)
@@ -71,7 +71,7 @@ def best_parts(view: SummaryView, cell_id: str, scenario: str = "") -> BestParts
         return None
     combination = tuple((axes | {value.axis: value.better for value in worse}).items())
     measured = _measured(view, cell.input_id, combination) if worse else ""
-    command = "" if measured or not worse else _command(view.plan, combination, scenario)
+    command = "" if measured or not worse else _command(view.plan, combination)
     return BestParts(worse=worse, experiments=experiments, measured=measured, command=command)
 
 
@@ -172,17 +172,18 @@ def _measured(view: SummaryView, input_id: str, combination: Values) -> str:
     return ""
 
 
-def _command(plan: Plan, combination: Values, scenario: str) -> str:
-    """Return the command that measures a combination, empty if the scenario excludes it."""
+def _command(plan: Plan, combination: Values) -> str:
+    """Return the command that measures a combination; empty if the scenario excludes it, or if no scenario was run."""
     reasons = {h.reason.code for h in plan.holes if {*combination} <= {*h.values}}
-    if reasons & _FIXED:
+    words = shlex.split(plan.command)
+    if reasons & _FIXED or words[1:2] != ["run"] or "-k" in words:
         return ""
     several = {axis.name for axis in plan.axes if len(axis.values) > 1}
     conditions = " ".join(
         f"{axis}={_quoted(value)}" for axis, value in combination if axis in several
     )
-    design = " -S design=full" if reasons & _OF_DESIGN else ""
-    return f"benchctl run {scenario or plan.name}{design} -k '{conditions}'"
+    design = ["-S", "design=full"] if reasons & _OF_DESIGN else []
+    return shlex.join([*words, *design, "-k", conditions])
 
 
 def _quoted(value: str) -> str:

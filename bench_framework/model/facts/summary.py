@@ -27,6 +27,8 @@ class Best:
     """True for the input that the summary is about."""
     among: tuple[str, ...] = ()
     """The values to which the scenario restricts the choice."""
+    some_better: bool = False
+    """True if a variant is significantly better than the baseline, also if the first one has no verdict."""
     costs: tuple[Evidence, ...] = ()
 
     @property

@@ -36,7 +36,11 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     points = tuple(_point(data, cell, pair, unit, factors=factors) for cell, pair in pairs)
     base, head = data.plan.revisions.names
     name = noun(data.metric)
-    more = f" The table has {counted(left_out, 'more row')}." if left_out > 0 else ""
+    more = (
+        f" {counted(left_out, 'more configuration').capitalize()} in the tables."
+        if left_out > 0
+        else ""
+    )
     desc = f"Hollow: {base}; filled: {head}; lines: {CI}s; {amounts.grey(data)}.{more}"
     return Figure(
         "answer-figure",

@@ -50,7 +50,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
-    more = f" The table has {counted(rest, 'more row')}." if rest > 0 else ""
+    more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
     desc = (
         f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; band and "
         f"{amounts.grey(data)}.{more}"
@@ -61,12 +61,19 @@ def forest(data: ReportData, item: Input) -> Figure | None:
 
 
 def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:
-    """Return at most `most` configurations: the best ones, then those with the largest effects."""
+    """Return at most `most` configurations.
 
-    def rank(cell: PlanCell) -> tuple[bool, float]:
+    First are the best ones, then those that the scenario compares by name, then the largest effects.
+    """
+    plan = data.plan
+    by_name = {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
+    by_name |= {*plan.further_baselines, *(item.variant_id for item in plan.named)}
+
+    def rank(cell: PlanCell) -> tuple[bool, bool, float]:
         interval = plain_interval(data.comparison(cell.id, data.metric))
         size = abs(math.log(interval.ratio)) if interval is not None else 0.0
-        return cell.id not in data.ahead(cell.input_id), -size
+        ahead, chosen = cell.id in data.ahead(cell.input_id), cell.variant_id in by_name
+        return not ahead, not chosen, -size
 
     first = min(cells, key=lambda cell: _ratio(data, cell))
     ranked = [first, *(cell for cell in sorted(cells, key=rank) if cell is not first)]

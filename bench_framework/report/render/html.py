@@ -27,7 +27,9 @@ POINT_SPACE: Final = "\u2008"
 REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
 """Significant digits of a value. The last bits can depend on the processor."""
-_INTERVAL: Final = re.compile(r"\[[^\[\]]*\d[^\[\]]*\]")
+_NUMBER: Final = r"[+\u2212]?\d[\d.,\u202f]*(?:%|×)?"
+_INTERVAL: Final = re.compile(rf"\[{_NUMBER}, {_NUMBER}\]")
+"""An interval in a sentence, ``[−4.1, +0.4]``; nothing that a label could contain as markup."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
 WHOLE: Final = 1e15

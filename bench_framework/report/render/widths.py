@@ -12,8 +12,8 @@ _LINE_BREAKS: Final = re.compile(r"[\r\n\u2028\u2029]+")
 _ACTIVE: Final = re.compile(f"[{ACTIVE}\ufffe\uffff]")
 """Active characters, and what XML cannot contain."""
 
-COMMAND: Final = re.compile(r"`(benchctl [^`|\r\n]*[^`|\s])`")
-"""A command that a sentence quotes. A bar would end the cell of a Markdown table."""
+COMMAND: Final = re.compile(r"`((?:benchctl |--)[^`|\r\n]*[^`|\s])`")
+"""A command or an option that a sentence quotes. A bar would end the cell of a Markdown table."""
 
 
 def visible(text: str) -> str:

@@ -63,7 +63,8 @@ def _decision(data: ReportData) -> Box | None:
     """Return which variant to use, or that no variant is shown to be better."""
     chosen = tuple(replace(sentence(c), lead="") for c in recommended(data)[:MOST_RECOMMENDED])
     if chosen:
-        parts = data.claims("best-parts")[:1]
+        cells = {c.cells[:1] for c in recommended(data)[:MOST_RECOMMENDED]}
+        parts = [c for c in data.claims("best-parts") if c.cells[:1] in cells]
         chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
     elif nothing_better(data) and data.plan.revisions is None:
         chosen = (NOTHING_BETTER,)
@@ -79,7 +80,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
-    second = {(c.subject, c.reference): c for c in data.claims("two-differences")}
+    second = {(c.subject, c.reference, c.scope): c for c in data.claims("two-differences")}
     if second:
         first, *rest = (Sentence(brief(c), c.id) for c in [*second.values()][:MOST_SECOND])
         more = (
@@ -87,12 +88,16 @@ def _warnings(data: ReportData) -> Iterator[Box]:
             if len(second) > MOST_SECOND
             else ""
         )
-        end = Sentence(f"Such a change is not shown to be the cause.{more}")
+        end = Sentence(f"These may explain the difference.{more}")
         yield Box("warning", (replace(first, lead="Two differences at once"), *rest, end))
     for check in trust(data):
         if check.label in _NOISE and check.mark in {"warn", "fail"}:
             text = closed(capital(f"{check.label}: {check.figure}"))
-            more = " Smaller differences can remain undetected." if check.mark == "warn" else ""
+            more = (
+                " Smaller differences can remain undetected."
+                if check.label == "noise floor"
+                else ""
+            )
             yield Box("warning", (Sentence(text + more),))
 
 

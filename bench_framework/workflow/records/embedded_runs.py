@@ -87,20 +87,24 @@ def is_published(folder: Path) -> bool:
     return is_page and not is_record(folder)
 
 
-def publish(page: Path, folder: Path) -> pages.Pages:
-    """Write the published report of a page to a folder, which can be its own.
+def publish(page: Path, folder: Path | None) -> pages.Pages:
+    """Write the published report of a page to a folder, which can be its own; `None`: only render it.
 
     Raises:
         UsageError: BX101, the page cannot be read; BX104, the folder contains something else.
         RecordError: BX414, the page contains no runs; BX411 or BX412, they cannot be read.
         MachineError: BX235, writing failed.
     """
-    with layout.writing(folder):
-        used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-    if used and not is_published(folder):
-        raise UsageError("BX104.foreign-folder", folder=folder)
+    if folder is not None:
+        with layout.writing(folder):
+            used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
+        if used and not is_published(folder):
+            raise UsageError("BX104.foreign-folder", folder=folder)
     content = embedded.read(read_page(page))
     judgement = judge_embedded(content)
+    document = pages.located(build_document(_data(content, judgement)), folder or page.parent)
+    if folder is None:
+        return pages.Pages(page.parent, (), document)
     files: dict[str, str | bytes] = {
         name: gzip.compress(text.encode(), mtime=0) if name == RUNS_PACKED else text
         for name, text in published_files(content, judgement).items()
@@ -109,7 +113,6 @@ def publish(page: Path, folder: Path) -> pages.Pages:
         layout.replace_folder(folder / name, {})
     layout.write_all(folder, files)
     written = tuple(folder / name for name in files if name.endswith((".html", ".md", ".gz")))
-    document = pages.located(build_document(_data(content, judgement)), folder)
     return pages.Pages(folder, written, document)
 
 

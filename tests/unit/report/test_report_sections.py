@@ -262,7 +262,7 @@ def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: Repor
     # The author adopted a change that the runs show to be slower. The row reports the runs.
     assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
     assert [texts(r)[-2:] for r in rows] == [
-        ["=", "small loss"],
+        ["=", "worse, size uncertain"],
         ["+21.0\u202f%", "yes"],
         ["=", "inconclusive"],
     ]
@@ -282,7 +282,7 @@ def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation
     experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
     document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
     assert [texts(r)[-1] for r in tables(section(document, "S11"))[0].rows] == [
-        "small loss",
+        "worse, size uncertain",
         "yes",
         "inconclusive, but recommended",
     ]

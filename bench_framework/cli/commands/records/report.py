@@ -39,9 +39,12 @@ def report(
     from bench_framework.workflow.records import embedded_runs
 
     console: Console = context.obj
+    requested = parse_formats(formats)
     if embedded_runs.is_published(Path(record)):
-        pages = embedded_runs.publish(Path(record) / PAGE, publish or Path(record))
-        if "term" in parse_formats(formats):
+        write = publish is not None or requested != ("term",)
+        place = (publish or Path(record)) if write else None
+        pages = embedded_runs.publish(Path(record) / PAGE, place)
+        if "term" in requested:
             console.emit_pages(pages)
         for path in () if console.json else pages.files:
             console.say(f"wrote {path}")
@@ -50,7 +53,7 @@ def report(
     pages = report_record(
         console.results,
         record,
-        formats=parse_formats(formats),
+        formats=requested,
         embed_runs=embed_runs if publish is None else True,
         template=template,
     )
