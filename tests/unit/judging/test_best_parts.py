@@ -105,7 +105,7 @@ def test_a_part_that_is_worse_and_was_never_left_out_has_a_command(study: type[S
     assert worse.evidence.verdict.better
     assert measured == ""
     assert command == (
-        "benchctl run study -S design=full -k 'engine=rayon parser=simd allocator=jemalloc'"
+        "benchctl run s.yaml -S design=full -k 'engine=rayon parser=simd allocator=jemalloc'"
     )
 
 

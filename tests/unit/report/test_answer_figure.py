@@ -242,7 +242,7 @@ class TestDumbbell:
     def test_at_most_fourteen_rows_are_drawn(self) -> None:
         figure = figure_of(records.revisions({n: 1 + n / 50 for n in range(3, 20)}))
         assert len(figure.points) == 14
-        assert figure.desc.endswith("The table has 3 more rows.")
+        assert figure.desc.endswith("3 more configurations in the tables.")
         assert figure.points[0].label == "19MiB"
 
 
@@ -279,7 +279,7 @@ class TestIntervals:
         least = min(abs(math.log(p.x)) for p in figure.points if not p.baseline)
         assert len(left_out) == 4
         assert all(abs(math.log(every[name])) < least for name in left_out)
-        assert figure.desc.endswith("The table has 4 more rows.")
+        assert figure.desc.endswith("4 more variants in the tables.")
 
     def test_the_axis_has_at_least_half_of_the_width(self, all_figures: dict[str, Figure]) -> None:
         figure = all_figures["many variants"]
