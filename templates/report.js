@@ -53,12 +53,13 @@
   const plain = (cell) => cell.textContent.replace(/\s+/g, " ").trim().replace(/([\\|*_`<[\]])/g, "\\$1");
   const markdown = (table) => {
     const line = (cells) => "| " + cells.join(" | ") + " |";
-    const heads = [...table.tHead.rows[0].cells];
+    const written = (row) => [...row.cells].filter((cell) => !cell.classList.contains("drawn"));
+    const heads = written(table.tHead.rows[0]);
     const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
     return [
       line(heads.map(plain)),
       line(heads.map((cell) => cell.classList.contains("num") ? "--:" : ":--")),
-      ...rows.map((row) => line([...row.cells].map(plain))),
+      ...rows.map((row) => line(written(row).map(plain))),
     ].join("\n") + "\n";
   };
   const copy = async (text, button) => {
@@ -71,6 +72,7 @@
   const views = new Map();
   for (const table of document.querySelectorAll("table[data-sortable]")) {
     [...table.tHead.rows[0].cells].forEach((head, index) => {
+      if (head.classList.contains("drawn")) return;
       const button = make("button", head.textContent);
       button.type = "button";
       button.addEventListener("click", () => {
