@@ -69,10 +69,7 @@ def test_all_variants_run_in_the_requested_mode_with_equal_output(
     assert all(label in page + appendix for label in LABELS[name])
     assert plan["experiments"]
     for experiment in plan["experiments"]:
-        name_of = re.escape(experiment["name"])
-        adopted = rf"^### {name_of}\n(?:\n|- .*\n)*- \*\*Result\*\*: vs baseline: .*[▼▽≡?△▲]"
-        rejected = rf"^\| {name_of}<br>.*[▼▽≡?△▲]"
-        pattern = adopted if experiment["decision"] == "adopted" else rejected
+        pattern = rf"^\| {re.escape(experiment['name'])}<br>.*[▼▽≡?△▲]"
         assert re.search(pattern, page, re.MULTILINE), experiment
     # References are listed in one table with the baseline.
     assert ("\n## Comparison with each reference\n" in appendix) == bool(plan["further_baselines"])
