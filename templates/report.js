@@ -1,14 +1,13 @@
 (() => {
   "use strict";
   const root = document.documentElement;
-  // The address has the choices of the reader.
   const START = "#view:";
   let view = new URLSearchParams();
   const keep = (key, chosen) => {
     if (chosen) view.set(key, chosen); else view.delete(key);
     try {
       history.replaceState(null, "", String(view) ? START + view : location.pathname + location.search);
-    } catch { /* a frame without an address */ }
+    } catch { /* no address */ }
   };
   const make = (tag, text, cls) => {
     const element = document.createElement(tag);
@@ -53,12 +52,12 @@
   const plain = (cell) => cell.textContent.replace(/\s+/g, " ").trim().replace(/([\\|*_`<[\]])/g, "\\$1");
   const markdown = (table) => {
     const line = (cells) => "| " + cells.join(" | ") + " |";
-    const written = (row) => [...row.cells].filter((cell) => !cell.classList.contains("drawn"));
+    const written = (row) => [...row.cells].filter((cell) => !cell.matches(".drawn"));
     const heads = written(table.tHead.rows[0]);
     const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden);
     return [
       line(heads.map(plain)),
-      line(heads.map((cell) => cell.classList.contains("num") ? "--:" : ":--")),
+      line(heads.map((cell) => cell.matches(".num") ? "--:" : ":--")),
       ...rows.map((row) => line(written(row).map(plain))),
     ].join("\n") + "\n";
   };
@@ -72,7 +71,7 @@
   const views = new Map();
   for (const table of document.querySelectorAll("table[data-sortable]")) {
     [...table.tHead.rows[0].cells].forEach((head, index) => {
-      if (head.classList.contains("drawn")) return;
+      if (head.matches(".drawn")) return;
       const button = make("button", head.textContent);
       button.type = "button";
       button.addEventListener("click", () => {
@@ -108,7 +107,7 @@
     views.set(table.id, (words) => { if (long) { filter.value = words; sift(); } });
   }
 
-  // The appendix is folded, except on paper and for links into it.
+  // Paper and links unfold the appendix.
   const unfold = (element) => {
     for (let part = element; part; part = part.parentElement) if (part.tagName === "DETAILS") part.open = true;
   };
