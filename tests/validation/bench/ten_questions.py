@@ -201,7 +201,8 @@ def main() -> None:
         name: program for name, program in tools.items() if not program or shutil.which(program)
     }
     ask_all(given.times, tools, given.answers)
-    table = pd.read_json(given.answers, lines=True, convert_dates=False)
+    lines = given.answers.read_text(encoding="utf-8").splitlines()
+    table = pd.DataFrame(map(json.loads, lines)).astype({"differs": object})
     print(f"{table.hour.nunique()} hours, load {table.load.min():.1f} to {table.load.max():.1f}")
     print_answers(table)
     print_intervals(table)
