@@ -7,6 +7,7 @@ from functools import partial
 
 from bench_framework.claims.factory import FactWriter, Names, figures
 from bench_framework.compare.causes import two_differences
+from bench_framework.features.author_texts import author_claims
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.causes.claims import cause_claims
 from bench_framework.features.experiments.compute import hypothesis_claims
@@ -115,3 +116,4 @@ def _write(
     yield from race_claims(view, judgement)
     second = partial(two_differences, judgement)
     yield from published_claims(plan, judgement, builds, second)
+    yield from author_claims(plan, judgement, builds)

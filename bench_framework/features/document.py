@@ -150,7 +150,6 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         question=data.plan.question,
         status=data.judgement.status,
         masthead=head.lines(data),
-        trust=head.trust(data),
         run_line=head.run_line(data),
         sections=tuple(section for _, section in built if section is not None),
         claims=data.judgement.claims,

@@ -21,10 +21,10 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.stage import runs_of, stage_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
+from bench_framework.features.author_texts import left_out
 from bench_framework.features.effects import compute as effects
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.features.published.compute import left_out
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling

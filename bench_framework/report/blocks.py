@@ -330,8 +330,6 @@ class Document:
     question: str
     status: str
     masthead: tuple[MastheadLine, ...]
-    trust: tuple[Check, ...]
-    """The main checks of the data, in a few words each."""
     run_line: str
     """Scenario, duration, configurations, rounds and noise floor: the first line in a terminal."""
     sections: tuple[Section, ...]

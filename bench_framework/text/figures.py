@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.rounding import plain, rounded, up_to_two_digits
 from bench_framework.text import numbers
-from bench_framework.text.differences import Amount, one_scale
+from bench_framework.text.differences import Amount
 from bench_framework.text.numbers import (
-    TIMES_FROM,
     format_duration,
     format_percent,
     show_size,
@@ -21,7 +20,7 @@ from bench_framework.text.numbers import (
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.facts.answers import Doubling, Entry
+    from bench_framework.model.facts.answers import Doubling
     from bench_framework.model.facts.evidence import Evidence, Quantity
     from bench_framework.model.facts.records import DerivedFact
     from bench_framework.model.verdict import Share
@@ -97,11 +96,6 @@ def percentage(value: float, lo: float | None = None, hi: float | None = None) -
         return format_percent(value, decimals=2)
     figure = plain(value * 100, lo * 100, hi * 100, most=2)
     return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
-
-
-def has_factor(entries: Sequence[Entry]) -> bool:
-    """Return whether a list of changes has a ratio that is stated as "n×"."""
-    return one_scale(entry.evidence for entry in entries) < TIMES_FROM
 
 
 def doubling(step: Doubling, unit: str = "", *, bounds: bool = True) -> str:

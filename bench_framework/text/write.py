@@ -79,7 +79,6 @@ FILTERS: Final = {
     "rates": figures.rates,
     "rate": numbers.rate,
     "whole_percent": figures.whole_percent,
-    "has_factor": figures.has_factor,
     "doubling": figures.doubling,
     "times_the": figures.times_the,
     "times": figures.times,

@@ -72,7 +72,6 @@ def document(compared: HostComparison) -> Document:
         question=compared.question,
         status=status,
         masthead=(MastheadLine("Host", ", ".join(host.name for host in compared.hosts), top=True),),
-        trust=(),
         run_line=line if compared.comparisons else f"{compared.scenario}  {hosts}",
         sections=sections,
         claims=(),

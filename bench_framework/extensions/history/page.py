@@ -70,7 +70,6 @@ def document(history: History, *, plot: bool = False) -> Document:
         question="",
         status="exploratory",
         masthead=(MastheadLine("Machine", facts),),
-        trust=(),
         run_line=(
             f"{history.scenario}  {METRICS[history.metric].noun}  "
             f"{counted(history.records, 'record')} from {first} to {last}, by {order}  "

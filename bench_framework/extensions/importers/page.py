@@ -95,7 +95,6 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         question=data.plan.question,
         status=data.judgement.status,
         masthead=_masthead(data, imported),
-        trust=checks[:4],
         run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
         f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(s for s in sections if not only or s.code in only),

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.compare.decide import within_margin
 from bench_framework.features.results import NOT_MEASURED, TOO_FEW, NamedResult, Results
@@ -16,7 +16,7 @@ from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.published import REFERENCE, PublishedClaim, PublishedFigure, parse_figure
+from bench_framework.model.published import PublishedClaim, PublishedFigure, parse_figure
 from bench_framework.model.reasons import (
     CONTROL_DIFFERS,
     ONE_PROGRAM,
@@ -24,12 +24,10 @@ from bench_framework.model.reasons import (
     Reason,
     ReasonCode,
 )
-from bench_framework.model.run import Build, Event
+from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import thresholds
 from bench_framework.stats.portable_math import log, log1p
-from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase
 
 WORST_FIRST: Final = (
     Outcome.OPPOSITE,
@@ -346,7 +344,7 @@ def published_claims(
     builds: Mapping[str, Build],
     second: SecondDifference | None = None,
 ) -> Iterator[Claim]:
-    """Yield the number of comparisons by outcome, one claim for each of them, and texts of the author.
+    """Yield the number of comparisons by outcome, and one claim for each of them.
 
     `second` returns what else differs between two cells of a change that is offered as a cause. Such a
     pair does not isolate the change, so it tests nothing that was published about it.
@@ -364,21 +362,6 @@ def published_claims(
         for row, fact in zip(rows, judged, strict=True):
             cells = tuple(dict.fromkeys(c for t in fact.tests for c in t.evidence.cells))
             yield Claim(row.subject, cells=cells, fact=fact)
-    for takeaway in plan.takeaways:
-        if results.fulfils(takeaway.condition):
-            yield _author_text("takeaway", takeaway.text, results)
-    for text in plan.next_steps:
-        yield _author_text("next-step", text, results)
-
-
-def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> list[Event]:
-    """Return an event for each takeaway whose condition is not fulfilled."""
-    results = Results(plan, judgement, builds)
-    return [
-        new_event("BX349", "note", condition=takeaway.condition, text=takeaway.text)
-        for takeaway in plan.takeaways
-        if not results.fulfils(takeaway.condition)
-    ]
 
 
 def _result(
@@ -411,22 +394,3 @@ def _result(
         note=note,
         other_results=tuple(dict.fromkeys(e for c in row.claims for e in c.other_results)),
     )
-
-
-def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Results) -> Claim:
-    parts: list[str] = []
-    cells: dict[str, None] = {}
-    end = 0
-    for match in REFERENCE.finditer(text):
-        name, metric = match["name"].strip(), match["metric"] or ""
-        if match["kind"] == "experiment":
-            evidence = [*results.experiment(name, metric)]
-        else:
-            lookup = results.contrast if match["kind"] == "contrast" else results.derived
-            evidence = [*lookup(name)]
-        figure = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
-        parts += [text[end : match.start()], figure]
-        cells |= dict.fromkeys(c for e in evidence for c in e.cells)
-        end = match.end()
-    fact = facts.AuthorText(kind=kind, parts=(*parts, text[end:]))
-    return Claim(text, cells=tuple(cells), fact=fact)

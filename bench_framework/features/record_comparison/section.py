@@ -70,7 +70,6 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
             MastheadLine("Earlier", bridge.before_id),
             MastheadLine("Later", bridge.after_id),
         ),
-        trust=(),
         run_line=(
             f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"
         ),

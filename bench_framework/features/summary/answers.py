@@ -4,19 +4,18 @@ Each function returns the facts of the first paragraph, or nothing if the record
 results that this kind of question asks for. `ANSWERS` is ordered from special to general.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Final, Literal
 
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.answers import Doubling, Entry
-from bench_framework.model.judgement import Comparison, Derived
+from bench_framework.model.facts.answers import Doubling
+from bench_framework.model.judgement import Derived
 from bench_framework.model.looks import contrast_cells
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Share, Verdict
-from bench_framework.text.names import listed
 
 UNRESOLVED: Final = "not resolved"
 """Word of an exponent whose interval contains a limit between linear and not linear."""
@@ -74,7 +73,7 @@ def against_a_limit(view: SummaryView, item: Input) -> list[Claim]:
     if leader in members:
         # Of tied variants, the answer names the first row of the table.
         leader = next(cell for cell in members if cell in shares)
-    first = shares.pop(leader)
+    first = shares[leader]
     ties = [c for c in members if c != leader] if leader in members else []
     fact = facts.LimitReached(
         members=view.labels((leader, *ties)),
@@ -83,11 +82,7 @@ def against_a_limit(view: SummaryView, item: Input) -> list[Claim]:
         limit=first.limit.value or 0.0,
         family=view.plan.unit_family,
     )
-    answer = [Claim(view.label(leader), fact=fact)]
-    if shares:
-        others = tuple((view.label(cell), share_of(s.share)) for cell, s in shares.items())
-        answer.append(Claim("", fact=facts.LimitShares(shares=others)))
-    return answer
+    return [Claim(view.label(leader), fact=fact)]
 
 
 def share_of(row: Derived) -> Share:
@@ -96,7 +91,7 @@ def share_of(row: Derived) -> Share:
 
 
 def contribution(view: SummaryView, item: Input) -> list[Claim]:
-    """Return the total effect of the steps of a ladder, and the effect of each step."""
+    """Return the total effect of the steps of a ladder."""
     for table in view.judgement.structure.contributions:
         if table.input_id == item.id and table.design == "ladder" and table.end_cell_id:
             break
@@ -105,16 +100,7 @@ def contribution(view: SummaryView, item: Input) -> list[Claim]:
     total = view.pair(table.end_cell_id, table.start_cell_id)
     if total is None:
         return []
-    names = {e.change[0]: e.name for e in view.plan.experiments if e.change}
-    steps = [
-        (listed([names.get((c.axis, c.after), c.after) for c in step.changes]), pair)
-        for step in table.steps
-        if (pair := view.pair(step.cell_id or "", step.ref_cell_id or "")) is not None
-    ]
-    return [
-        view.statement(total, facts.LadderTotal(steps=len(table.steps))),
-        _effects(view, steps, "each step", ""),
-    ]
+    return [view.statement(total, facts.LadderTotal(steps=len(table.steps)))]
 
 
 def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
@@ -128,45 +114,12 @@ def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
         return []
     count, base = len(pairs), view.label(baseline.id)
     better = [c for c, pair in pairs.items() if pair.verdict.better]
-    answer = Claim("", fact=facts.SingleChanges(count=count, base=base))
-    if better:
-        first, *others = [c for c in view.leaders(group) if c in better] or better[:1]
-        members = view.labels((first, *others))
-        fact = facts.SingleChanges(count=count, base=base, members=members)
-        answer = view.statement(pairs.pop(first), fact)
-    rest = [(view.label(c), pair) for c, pair in pairs.items()]
-    return [answer, _effects(view, rest, "other changes" if better else "each change", base)]
-
-
-def _effects(
-    view: SummaryView,
-    pairs: Sequence[tuple[str, Comparison]],
-    role: Literal["each step", "each change", "other changes"],
-    reference: str,
-) -> Claim:
-    """Return gains and losses, the largest first, and the changes without a significant effect."""
-    decided = [(n, c, c.shown.ratio) for n, c in pairs if c.shown is not None and c.verdict.decided]
-    decided.sort(key=lambda effect: -abs(effect[2] - 1))
-    gains, losses = (
-        tuple(
-            Entry(name=n, evidence=view.evidence(c))
-            for n, c, _ in decided
-            if c.verdict.better is gain
-        )
-        for gain in (True, False)
-    )
-    same = [(n, c) for n, c in pairs if c.verdict is Verdict.EQUIVALENT]
-    none = [n for n, c in pairs if not c.verdict.decided and c.verdict is not Verdict.EQUIVALENT]
-    fact = facts.ChangeEffects(
-        role=role,
-        reference=reference,
-        gains=gains,
-        losses=losses,
-        equal=tuple(n for n, _ in same),
-        margin=same[0][1].thresholds.margin if same else 0.0,
-        none=tuple(none),
-    )
-    return Claim("", fact=fact)
+    if not better:
+        return [Claim("", fact=facts.SingleChanges(count=count, base=base))]
+    first, *others = [c for c in view.leaders(group) if c in better] or better[:1]
+    members = view.labels((first, *others))
+    fact = facts.SingleChanges(count=count, base=base, members=members)
+    return [view.statement(pairs[first], fact)]
 
 
 def scaling(view: SummaryView, _: Input) -> list[Claim]:

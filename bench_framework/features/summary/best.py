@@ -10,14 +10,12 @@ from typing import Final, NamedTuple
 
 from bench_framework.claims.factory import counts
 from bench_framework.compare.cell_state import baseline_failure
-from bench_framework.features.changed_settings import changed_settings
 from bench_framework.features.summary.view import CLOSE, SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.plan import Input
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.verdict import Verdict
 
@@ -140,30 +138,6 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
     for claim, fact in recommended:
         memory = view.amount(claim.cells[0]) if fact.criterion == "memory" else None
         yield replace(claim, fact=replace(fact, memory=memory))
-
-
-def used(view: SummaryView, item: Input) -> Iterator[Claim]:
-    """Yield how the recommended variant of an input is built and run, unlike the baseline.
-
-    Nothing is yielded for another program than the baseline's, or if the label states the settings.
-    """
-    baseline = view.plan.baseline_cell(item.id)
-    claim = next((c for c in recommendations(view) if c.scope in ((), view.scope(item.id))), None)
-    if claim is None or baseline is None or claim.cells[0] == baseline.id:
-        return
-    cell = view.cells[claim.cells[0]]
-    settings = changed_settings(view.plan, baseline, cell)
-    if not settings or claim.subject in settings or cell.command[:1] != baseline.command[:1]:
-        return  # A label such as ``lto=fat`` is the setting.
-    first, chosen = (view.plan.variant(c.variant_id).values for c in (baseline, cell))
-    assert isinstance(claim.fact, facts.Recommendation)
-    fact = facts.Use(
-        settings=settings,
-        same=tuple(pair for pair in chosen if pair in first),
-        criterion=claim.fact.criterion,
-        main=view.metric,
-    )
-    yield Claim(claim.subject, scope=claim.scope, fact=fact)
 
 
 def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Recommendation]:

@@ -141,7 +141,6 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(view, item))), [])
         yield from special
-        yield from best.used(view, item)
         yield from bullets.lines(view, item)
     yield from contrast_claims(view, answered=not special)
     yield from bullets.not_adopted(view, item)

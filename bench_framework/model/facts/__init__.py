@@ -8,12 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bench_framework.model.facts.answers import (
-    ChangeEffects,
     Growth,
     HeadlineAnswer,
     LadderTotal,
     LimitReached,
-    LimitShares,
     RevisionsAnswer,
     SingleChanges,
 )
@@ -78,7 +76,6 @@ from bench_framework.model.facts.summary import (
     ResourceChanges,
     Resources,
     UnstableRatios,
-    Use,
 )
 
 __all__ = [
@@ -90,7 +87,6 @@ __all__ = [
     "BestByInput",
     "BestEverywhere",
     "BestParts",
-    "ChangeEffects",
     "Claim",
     "Compared",
     "Conditions",
@@ -113,7 +109,6 @@ __all__ = [
     "Interaction",
     "LadderTotal",
     "LimitReached",
-    "LimitShares",
     "MeanEffects",
     "MemoryShare",
     "NoiseFloorFact",
@@ -144,7 +139,6 @@ __all__ = [
     "SingleChanges",
     "TwoDifferences",
     "UnstableRatios",
-    "Use",
 ]
 
 Fact = (
@@ -189,13 +183,10 @@ Fact = (
     | Best
     | Nothing
     | Recommendation
-    | Use
     | RevisionsAnswer
     | LimitReached
-    | LimitShares
     | HeadlineAnswer
     | LadderTotal
-    | ChangeEffects
     | SingleChanges
     | Growth
     | GateNote

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.verdict import Share
 
 
@@ -40,15 +39,6 @@ class LimitReached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitShares:
-    """The shares of the same limit that other variants reach."""
-
-    kind: Literal["answer"] = "answer"
-    form: Literal["limit_shares"] = "limit_shares"
-    shares: tuple[tuple[str, Share], ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HeadlineAnswer:
     """The contrast that the scenario names as the answer to its question: the comparison of the claim.
 
@@ -69,33 +59,6 @@ class LadderTotal:
     kind: Literal["answer"] = "answer"
     form: Literal["ladder"] = "ladder"
     steps: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A named change and its comparison."""
-
-    name: str
-    evidence: Evidence
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeEffects:
-    """The effects of changes, each against the same reference or against the step before."""
-
-    kind: Literal["answer"] = "answer"
-    form: Literal["effects"] = "effects"
-    role: Literal["each step", "each change", "other changes"]
-    reference: str = ""
-    """The reference, empty for the step before."""
-    gains: tuple[Entry, ...] = ()
-    """Changes that are significantly better, the largest first."""
-    losses: tuple[Entry, ...] = ()
-    equal: tuple[str, ...] = ()
-    """Names of changes that are equivalent."""
-    margin: float
-    none: tuple[str, ...] = ()
-    """Names of changes without a significant effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -83,20 +83,6 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """How the recommended variant is built and run, unlike the baseline."""
-
-    kind: Literal["use"] = "use"
-    settings: str
-    """The settings that differ, as in the scenario."""
-    same: tuple[tuple[str, str], ...] = ()
-    """Axes and values that are those of the baseline."""
-    criterion: Criterion = ""
-    main: Metric
-    """The metric of the question."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UnstableRatios:
     """Comparisons in the main metric whose ratio changed during the record."""
 

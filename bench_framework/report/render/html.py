@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Document, Drawn, Row, Table
-from bench_framework.report.charts import DARK, LIGHT
+from bench_framework.report.charts import DARK, LIGHT, direction
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, decimal_width, visible, visible_lines
@@ -97,19 +97,13 @@ def _drawing(d: Drawn, place: Callable[[float], float], height: float) -> Markup
     if not EDGE < ratio < DRAWING[0] - EDGE:
         inward = 7 if ratio <= EDGE else -7
         shape = f'<path d="M{ratio + inward} {middle - 4}L{ratio} {middle}L{ratio + inward} {middle + 4}Z"/>'
+    colour = f"--mark: var(--{direction(d.verdict).token})"
     return trusted(
-        f'<svg class="interval {direction(d.verdict)}" viewBox="0 0 {DRAWING[0]:g} {height:g}" '
+        f'<svg class="interval" style="{colour}" viewBox="0 0 {DRAWING[0]:g} {height:g}" '
         f'aria-hidden="true"><rect x="{band[0]}" y="0" width="{band[1] - band[0]:.1f}" height="{height:g}"/>'
         f'<path class="one" d="M{place(1.0)} 0V{height:g}"/>'
         f'<path class="line" d="M{lo} {middle}H{hi}"/>{shape}</svg>'
     )
-
-
-def direction(verdict: Verdict) -> str:
-    """Return the class of a verdict's colour: ``less``, ``more`` or ``same``."""
-    if verdict is Verdict.BETTER:
-        return "less"
-    return "more" if verdict is Verdict.WORSE else "same"
 
 
 def headed(caption: str) -> tuple[str, str]:

@@ -4,12 +4,11 @@ from typing import Final
 
 from bench_framework.compare.cell_state import coverage
 from bench_framework.model.run import Host
-from bench_framework.report.blocks import Check, Mark, MastheadLine
-from bench_framework.report.checks import doubts
+from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import joined
-from bench_framework.text.numbers import DASH, format_percent, percent_up, show_size
-from bench_framework.text.words import MEANINGS, NOISE_FLOOR, NOISE_FLOOR_TITLE, WORDS, noun
+from bench_framework.text.numbers import format_percent, percent_up, show_size
+from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
 from bench_framework.units import THIN_SPACE, counted
 
@@ -55,30 +54,34 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     return tuple(line for line in all_lines if line.value)
 
 
-def trust(data: ReportData) -> tuple[Check, ...]:
-    """Return the facts under the title. The section "Data quality" gives the details."""
-    counts, warnings = coverage(data.plan, data.judgement.states), len(doubts(data))
+def main_checks(data: ReportData) -> tuple[Check, ...]:
+    """Return rounds, configurations and outputs. The section "Data quality" gives the details."""
+    counts = coverage(data.plan, data.judgement.states)
     measured, planned = counts.measured, counts.planned
-    error = any(e.severity == "error" for e in data.warnings)
-    rounds = Check("unknown", "rounds", DASH)
-    if data.measured_blocks:
-        enough = data.judgement.looks.decidable
-        figure = f"{_rounds(data)} per configuration, in random order"
-        rounds = Check("pass" if enough else "warn", "rounds", figure)
+    enough = data.judgement.looks.decidable
+    rounds = f"{_rounds(data)} per configuration, in random order"
     return (
-        *_noise_checks(data),
-        rounds,
+        Check("pass" if enough else "warn", "rounds", rounds),
         Check(
             "pass" if measured == planned else "fail",
             "configurations measured",
             f"{measured} of {planned}",
         ),
         _output_check(data),
-        Check(
-            "fail" if error else "warn" if warnings else "pass",
-            "warnings",
-            f"{warnings} (see How sure)" if warnings else "0",
-        ),
+    )
+
+
+def noise_warning(data: ReportData) -> str:
+    """Return that the A/A check failed, or that the noise floor is above the margin, or nothing."""
+    failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
+    if failed:
+        return f"The A/A check failed for {' and '.join(map(noun, failed))}."
+    worst = _worst_floor(data)
+    if worst is None or worst <= data.margin:
+        return ""
+    return (
+        f"The noise floor of {percent_up(worst)} is above the margin of {format_percent(data.margin)}. "
+        "Smaller differences can remain undetected."
     )
 
 
@@ -139,21 +142,6 @@ def _revisions(data: ReportData) -> str:
     state = {True: ", dirty", False: ", clean", None: ""}
     builds = [b for b in data.builds if b.revision]
     return "; ".join(dict.fromkeys(f"{str(b.revision)[:12]}{state[b.dirty]}" for b in builds))
-
-
-def _noise_checks(data: ReportData) -> tuple[Check, ...]:
-    worst = _worst_floor(data)
-    failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
-    outcome = f"failed for {' and '.join(map(noun, failed))}" if failed else "passed"
-    if data.metric in failed:
-        return (Check("fail", "A/A check", outcome),)
-    if worst is None:
-        return (Check("warn", NOISE_FLOOR, f"not measured: {data.no_floor}"),)
-    mark: Mark = "warn" if failed else "pass"
-    if worst <= data.margin:
-        return (Check(mark, "A/A check", f"{outcome}, noise floor {percent_up(worst)}"),)
-    figure = f"{percent_up(worst)}, above the margin of {format_percent(data.margin)}"
-    return (Check(mark, "A/A check", outcome), Check("warn", "noise floor", figure))
 
 
 def _output_check(data: ReportData) -> Check:

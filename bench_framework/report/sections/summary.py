@@ -19,8 +19,7 @@ from bench_framework.report.claim_blocks import (
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.masthead import trust
-from bench_framework.text.names import capital, closed
+from bench_framework.report.sections.masthead import noise_warning
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import brief
 
@@ -29,8 +28,6 @@ MOST_CONTRASTS: Final = 2
 MOST_RECOMMENDED: Final = 2
 MOST_SECOND: Final = 2
 """Most pairs with two differences at once that a warning names."""
-_NOISE: Final = frozenset({"A/A check", "noise floor"})
-"""Checks that change how a reader may use the answer if they do not pass."""
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
@@ -61,9 +58,10 @@ def _answer(data: ReportData) -> tuple[Claim, ...]:
 
 def _decision(data: ReportData) -> Box | None:
     """Return which variant to use, or that no variant is shown to be better."""
-    chosen = tuple(replace(sentence(c), lead="") for c in recommended(data)[:MOST_RECOMMENDED])
+    first = recommended(data)[:MOST_RECOMMENDED]
+    chosen = tuple(sentence(c) for c in first)
     if chosen:
-        cells = {c.cells[:1] for c in recommended(data)[:MOST_RECOMMENDED]}
+        cells = {c.cells[:1] for c in first}
         parts = [c for c in data.claims("best-parts") if c.cells[:1] in cells]
         chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
     elif nothing_better(data) and data.plan.revisions is None:
@@ -90,15 +88,8 @@ def _warnings(data: ReportData) -> Iterator[Box]:
         )
         end = Sentence(f"These may explain the difference.{more}")
         yield Box("warning", (replace(first, lead="Two differences at once"), *rest, end))
-    for check in trust(data):
-        if check.label in _NOISE and check.mark in {"warn", "fail"}:
-            text = closed(capital(f"{check.label}: {check.figure}"))
-            more = (
-                " Smaller differences can remain undetected."
-                if check.label == "noise floor"
-                else ""
-            )
-            yield Box("warning", (Sentence(text + more),))
+    if noise := noise_warning(data):
+        yield Box("warning", (Sentence(noise),))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:
@@ -159,14 +150,13 @@ SUMMARY = SectionKind(
 
 
 def findings(data: ReportData) -> tuple[Block, ...]:
-    """Return contrasts that the summary lacks: the scenario's, or else the best variant's."""
-    stated = {claim.id for claim in lines(data)}
+    """Return the contrasts with their intervals: the scenario's, or else the best variant's."""
     claims = (
         c
         for c in _contrasts(data, "grouped", "finding")
         if isinstance(c.fact, (facts.Contrast, facts.Grouped, facts.Finding)) and not c.fact.joined
     )
-    return tuple(claim_bullets(c for c in claims if c.id not in stated))
+    return tuple(claim_bullets(claims))
 
 
 FINDINGS = SectionKind(

@@ -9,18 +9,15 @@ from bench_framework.report.checks import doubts, noise_floors
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.report.sections.masthead import trust
+from bench_framework.report.sections.masthead import main_checks
 from bench_framework.text.names import capital, closed, first_items, joined
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import NOISE_FLOOR
 from bench_framework.units import counted
 
 MOST_CLAIMS = 6
 """Most sentences with the same reason. More are counted."""
 MOST_DOUBTS = 3
-"""Most warnings in the limitations. The appendix has all of them."""
-_STATED: Final = frozenset({"A/A check", "noise floor", NOISE_FLOOR, "warnings"})
-"""Checks that other lines of the section state."""
+"""Most warnings under How sure. The appendix has all of them."""
 _WORDS: Final = {
     "failed": "Failed",
     "other-output": "Other output",
@@ -31,7 +28,7 @@ _WORDS: Final = {
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return what the limitations only count, and the conditions that were not tested."""
+    """Return what How sure only counts, and the conditions that were not tested."""
     by_reason: defaultdict[str, list[Sentence]] = defaultdict(list)
     for claim in data.claims("not-measured"):
         by_reason[phrase(claim.reason)].append(sentence(claim))
@@ -71,10 +68,10 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
-    checks = [c for c in trust(data) if c.label not in _STATED] if data.measured_blocks else []
-    known = [closed(capital("; ".join(f"{c.label}: {c.figure}" for c in checks)))] if checks else []
+    checks = main_checks(data) if data.measured_blocks else ()
+    known = [f"status: {data.judgement.status}", *(f"{c.label}: {c.figure}" for c in checks)]
     items = [
-        *map(Sentence, known),
+        Sentence(closed(capital("; ".join(known)))),
         *(sentence(claim) for claim in data.claims("trust")),
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),

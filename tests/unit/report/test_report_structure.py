@@ -163,9 +163,6 @@ def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
     assert texts(table)[3][1] == "interaction / unexplained"
     assert "The ratios multiply to the total" in table.caption
     # The design is a ladder, so that the summary has its steps.
-    assert any(
-        c.text.startswith("Less time than the step before: ") for c in record.judgement.claims
-    )
 
 
 def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:

@@ -55,7 +55,7 @@ def everything(node: object) -> str:
 
 def section_text(document: Document, code: str) -> str:
     if code == "S01":
-        return everything((document.facts, document.trust, document.status, document.run_line))
+        return everything((document.facts, document.status, document.run_line))
     section = document.section(code)
     assert section is not None, f"{code} is not in the report"
     assert not any(isinstance(block, Fallback) for block in section.blocks), f"{code} fell back"
@@ -65,7 +65,7 @@ def section_text(document: Document, code: str) -> str:
 def without_text(document: Document, code: str) -> str:
     """Return a section without its data, or the reason for the omitted section; else nothing."""
     if code == "S01":
-        return everything((document.facts, document.trust, document.status))
+        return everything((document.facts, document.status))
     section = document.section(code)
     if section is not None:
         lines = [block.text for block in section.blocks if isinstance(block, Fallback)]

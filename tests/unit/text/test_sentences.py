@@ -15,7 +15,7 @@ import pytest
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.facts.answers import Doubling, Entry
+from bench_framework.model.facts.answers import Doubling
 from bench_framework.model.facts.axes import ContributionPart, Product
 from bench_framework.model.facts.causes import CounterDifference, TimePart, TwoDifferences
 from bench_framework.model.facts.comparisons import ContrastDetail
@@ -327,17 +327,6 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
         ),
         ({}, {"tied": ("C",), "criterion": "memory", "memory": MEMORY, "inputs": one_of(2, 3)}),
     ],
-    facts.Use: [
-        (
-            {"scope": one_of((), ON_INPUT)},
-            {
-                "settings": "feature jemalloc",
-                "same": one_of((), (("io", "read"), ("engine", "tokio"))),
-                "criterion": one_of("", "memory"),
-                "main": one_of("wall", "cpu"),
-            },
-        )
-    ],
     facts.RevisionsAnswer: [
         (
             {**SLOWER, **WORSE},
@@ -376,9 +365,6 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             },
         )
     ],
-    facts.LimitShares: [
-        ({"subject": ""}, {"shares": (("C", Share(value=0.5)), ("D", Share(value=0.4)))})
-    ],
     facts.HeadlineAnswer: [
         (
             {**FIGURES, "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE)},
@@ -392,33 +378,6 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             {"steps": 3},
         ),
         ({**SAME, "verdict": Verdict.EQUIVALENT}, {"steps": 3}),
-    ],
-    facts.ChangeEffects: [
-        (
-            {"subject": ""},
-            {
-                "role": "each step",
-                "reference": one_of("", "A"),
-                "gains": one_of((), (Entry(name="lto", evidence=evidence()),)),
-                "losses": one_of((), (Entry(name="pgo", evidence=evidence(**SLOWER, **WORSE)),)),
-                "equal": ("x", "y"),
-                "margin": 0.02,
-                "none": one_of((), ("z",)),
-            },
-        ),
-        (
-            {"subject": ""},
-            {
-                "role": one_of("each change", "other changes"),
-                "reference": "A",
-                "gains": tuple(
-                    Entry(name=f"g{i}", evidence=evidence(estimate=0.5, lo=0.45, hi=0.55))
-                    for i in range(9)
-                ),
-                "losses": (Entry(name="l", evidence=evidence(**TWICE, **WORSE, metric="cpu")),),
-                "margin": 0.02,
-            },
-        ),
     ],
     facts.SingleChanges: [
         (

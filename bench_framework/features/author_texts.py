@@ -1,0 +1,53 @@
+"""Takeaways and next steps of the author, which quote measured figures."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from bench_framework.features.results import NOT_MEASURED, Results
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim
+from bench_framework.model.judgement import Judgement
+from bench_framework.model.plan import Plan
+from bench_framework.model.published import REFERENCE
+from bench_framework.model.run import Build, Event
+from bench_framework.text.errors import new_event
+from bench_framework.text.reasons import phrase
+
+
+def author_claims(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> Iterator[Claim]:
+    """Yield the takeaways whose condition is fulfilled, then the next steps."""
+    results = Results(plan, judgement, builds)
+    for takeaway in plan.takeaways:
+        if results.fulfils(takeaway.condition):
+            yield _author_text("takeaway", takeaway.text, results)
+    for text in plan.next_steps:
+        yield _author_text("next-step", text, results)
+
+
+def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> list[Event]:
+    """Return an event for each takeaway whose condition is not fulfilled."""
+    results = Results(plan, judgement, builds)
+    return [
+        new_event("BX349", "note", condition=takeaway.condition, text=takeaway.text)
+        for takeaway in plan.takeaways
+        if not results.fulfils(takeaway.condition)
+    ]
+
+
+def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Results) -> Claim:
+    parts: list[str] = []
+    cells: dict[str, None] = {}
+    end = 0
+    for match in REFERENCE.finditer(text):
+        name, metric = match["name"].strip(), match["metric"] or ""
+        if match["kind"] == "experiment":
+            evidence = [*results.experiment(name, metric)]
+        else:
+            lookup = results.contrast if match["kind"] == "contrast" else results.derived
+            evidence = [*lookup(name)]
+        figure = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
+        parts += [text[end : match.start()], figure]
+        cells |= dict.fromkeys(c for e in evidence for c in e.cells)
+        end = match.end()
+    fact = facts.AuthorText(kind=kind, parts=(*parts, text[end:]))
+    return Claim(text, cells=tuple(cells), fact=fact)
