@@ -33,7 +33,7 @@ def benchctl(folder: Path, *words: str, code: int = 0) -> processes.Done:
 def test_the_command_writes_updates_and_links_to_the_remote(repository: Path) -> None:
     done = benchctl(repository, "site", "public")
     assert done.stdout == "public/index.html: 2 records\n"
-    assert "wrote 4 and removed 0 files" in done.stderr
+    assert "wrote 6 and removed 0 files" in done.stderr
     page = (repository / "public" / "demo" / "index.html").read_text(encoding="utf-8")
     assert f"https://git.example/a/b/commit/{'9' * 40}" in page
     assert "secret" not in page
