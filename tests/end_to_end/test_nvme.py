@@ -90,7 +90,7 @@ def test_its_strategies_run_as_requested_with_their_bounds(
     assert {name for name, role in roles.items() if role == "bound"} == BOUNDS & measured
     compared = {row["variant"] for row in rows(record / "comparisons.csv")}
     assert (CANDIDATES & measured) - {"streaming"} <= compared
-    assert "streaming + slow generator" in compared
+    assert "io_uring, slow source" in compared
     assert not compared & BOUNDS
 
     # Every file was read back outside timing, or the run would have failed; none is left.

@@ -28,12 +28,12 @@ LABELS = {
     "runtimes": {
         "Rayon (original)",
         "Rayon (optimised)",
-        "Rayon (optimised, native)",
+        "Rayon optimised native",
         "Tokio (task per file)",
         "Tokio (optimised)",
-        "Tokio (optimised, native)",
+        "Tokio optimised native",
     },
-    "tokio": {"Tokio (original)", "Tokio (optimised, native)", "Rayon (optimised, native)"},
+    "tokio": {"Tokio (original)", "Tokio optimised native", "Rayon optimised native"},
     "smol": {"OptimizedSmol", "Smol"},
 }
 OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
