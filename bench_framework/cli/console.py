@@ -32,6 +32,9 @@ IN_FULL = 2
 MOST_ANNOTATIONS = 10
 """GitHub shows ten annotations of a kind per step and drops the others silently."""
 NARROWEST = 40
+_COMMAND = re.compile(r"^\s*::|##(?=\[)", re.MULTILINE)
+"""The start of a command of a GitHub workflow, such as one that a program prints to stderr. The runner
+accepts ``::`` after blanks, and ``##[`` anywhere."""
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
 _SENTENCE = re.compile(r"   (?:effect|fix|note|cause|second run|repetitions) +| *= (?:fix|note): ")
 _QUOTED = re.compile(r"`[^`]*`")
@@ -69,7 +72,8 @@ class Console:
 
     def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
-        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent)))
+        text = escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent))
+        self.emit(text.replace("##[", "#\\u0023["))  # only text contains it
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""
@@ -106,8 +110,13 @@ class Console:
 
     def annotate(self, errors: Sequence[tuple[Mapping[str, str], str]]) -> None:
         """Print errors, each with its properties, as annotations if this is a GitHub workflow."""
-        if on_github() and errors:
-            self.say_lines("\n".join(annotation_lines(errors)), level=-1)
+        if errors:
+            self.workflow_command("\n".join(annotation_lines(errors)), level=-1)
+
+    def workflow_command(self, text: str, *, level: int = 0) -> None:
+        """Print commands of a GitHub workflow, such as ``::endgroup::``; elsewhere nothing."""
+        if on_github() and self.verbosity >= level:
+            _write(sys.stderr, text, commands=True)
 
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
@@ -247,13 +256,15 @@ def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
     return lines
 
 
-def _write(stream: TextIO, text: str) -> None:
-    """Write a text with its newline.
+def _write(stream: TextIO, text: str, *, commands: bool = False) -> None:
+    """Write a text with its newline. Only with `commands`, GitHub obeys a command in it.
 
     Raises:
         MachineError: BX236, results cannot be written to stdout. Errors on stderr are ignored.
     """
     line = escape_active(masked(text if text.endswith("\n") else text + "\n"))
+    if not commands and on_github():
+        line = _COMMAND.sub(lambda match: f"{match[0][:-1]}\u200b{match[0][-1]}", line)
     try:
         stream.write(line)
         stream.flush()

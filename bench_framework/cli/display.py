@@ -13,7 +13,7 @@ from functools import partial
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
-from rich.console import Group, RenderableType
+from rich.console import Group, OverflowMethod, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
@@ -27,6 +27,7 @@ from bench_framework.execution.progress import Observer
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render.widths import visible_lines
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, limit_text, progress_of
@@ -45,14 +46,15 @@ SHORTEST_BAR, LONGEST_BAR = 8, 28
 """Limits of the width of the progress bar in columns; it is omitted if there is less room."""
 RESERVED_LINES = 4
 """Lines of the terminal that the region does not use."""
-STYLES = {
-    Verdict.BETTER: "blue",
-    Verdict.BETTER_SIZE_UNCERTAIN: "blue",
-    Verdict.EQUIVALENT: "dim",
-    Verdict.INCONCLUSIVE: "magenta",
-    Verdict.WORSE_SIZE_UNCERTAIN: "yellow",
-    Verdict.WORSE: "yellow",
-}
+STYLES = {Verdict.BETTER: "blue", Verdict.WORSE: "yellow"}
+"""Colours of the two directions, as in the report. All other verdicts are dim."""
+
+
+def _text(
+    text: str, *, style: str = "", overflow: OverflowMethod | None = None, no_wrap: bool = False
+) -> Text:
+    """Return text that a terminal only prints: rich removes some control characters, but not ESC."""
+    return Text(visible_lines(text), style=style, overflow=overflow, no_wrap=no_wrap)
 
 
 class _Region(ABC):
@@ -134,10 +136,10 @@ class LiveDisplay(_Region):
         work = self._work
         if work is None or work.input_id is None:
             line = f"{work.plan.name if work else 'benchctl'}  {self._doing}"
-            return Text(line, overflow="ellipsis", no_wrap=True)
+            return _text(line, overflow="ellipsis", no_wrap=True)
         state = "interim verdicts can change" if work.verdicts else "no interim verdicts yet"
         footer = f"\n{state}.  Ctrl-C stops, and prints the command that resumes."
-        return Group(self._header(work), Text(), self._cells(work), Text(footer, style="dim"))
+        return Group(self._header(work), Text(), self._cells(work), _text(footer, style="dim"))
 
     def _header(self, work: Work) -> RenderableType:
         state = f"{work.state} in {numbers.format_clock(work.elapsed_s)}"
@@ -146,10 +148,10 @@ class LiveDisplay(_Region):
         state += f"  problems {work.problems}" if work.problems else ""
         room = self._rich.width - cell_len(work.plan.name) - cell_len(state) - 2 * GAP
         if room < SHORTEST_BAR:
-            return Text.assemble((work.plan.name, "bold"), " " * GAP, state)
+            return Text.assemble(_text(work.plan.name, style="bold"), " " * GAP, state)
         row = Table.grid(padding=(0, GAP))
         bar = ProgressBar(total=1.0, completed=work.share, width=min(LONGEST_BAR, room))
-        row.add_row(Text(work.plan.name, style="bold"), bar, state)
+        row.add_row(_text(work.plan.name, style="bold"), bar, state)
         return row
 
     def _cells(self, work: Work) -> RenderableType:
@@ -162,7 +164,7 @@ class LiveDisplay(_Region):
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
         label = work.plan.input(work.input_id).label
         where = f"input {label}, " if len(work.plan.inputs) > 1 else ""
-        table.add_column(f"{where}{stage}", overflow="fold")
+        table.add_column(_text(f"{where}{stage}"), overflow="fold")
         table.add_column("time", justify="right", no_wrap=True)
         table.add_column(f"95{units.THIN_SPACE}% CI", no_wrap=True)
         table.add_column("interim verdict", no_wrap=True)
@@ -170,7 +172,7 @@ class LiveDisplay(_Region):
         for cell in rows:
             table.add_row(*self._row(work, cell))
         if len(rows) < len(cells):
-            table.add_row(Text(f"… {len(cells) - len(rows)} more", style="dim"))
+            table.add_row(_text(f"… {len(cells) - len(rows)} more", style="dim"))
         return table
 
     def _row(self, work: Work, cell: Cell) -> tuple[RenderableType, ...]:
@@ -181,11 +183,11 @@ class LiveDisplay(_Region):
             label += " (base)"
         elif cell.id in work.dropped:
             sign, style = ("", "dim") if cell.id in work.raced else ("✕ ", "red")
-            verdict = Text(f"{sign}{phrase(work.dropped[cell.id])}", style=style)
+            verdict = _text(f"{sign}{phrase(work.dropped[cell.id])}", style=style)
             verdict.truncate(LONGEST_REASON, overflow="ellipsis")
         elif (interim := work.verdicts.get(cell.id)) is not None:
             word = words.verdict_text(interim.verdict, WALL)
-            verdict = Text(word, style=STYLES.get(interim.verdict, ""))
+            verdict = _text(word, style=STYLES.get(interim.verdict, "dim"))
         time = interval = ""
         if median is not None:
             time, scale = numbers.format_duration(median), numbers.time_unit(median)[1]
@@ -193,7 +195,7 @@ class LiveDisplay(_Region):
                 lo, hi = (numbers.significant(bound * scale, 3) for bound in bounds)
                 interval = f"[{lo}, {hi}]"
         rounds = str(len(work.values.get(cell.id, ())))
-        return Text(label), Text(time), Text(interval), verdict, Text(rounds)
+        return _text(label), _text(time), _text(interval), verdict, _text(rounds)
 
 
 def _doing(update: progress.Update) -> str | None:
@@ -243,14 +245,14 @@ class HostsDisplay(_Region):
         room = max(3, shutil.get_terminal_size().lines - RESERVED_LINES)
         lines = [line for line in self._hosts.values() if line.host]
         if not lines:
-            return Text("\n".join(line.text for line in self._hosts.values()))
+            return _text("\n".join(line.text for line in self._hosts.values()))
         rows = sorted(lines, key=lambda line: line.ended)[:room]
         table = Table.grid(padding=(0, GAP))
         for line in rows:
-            text = Text(line.text, overflow="ellipsis", no_wrap=True)
-            table.add_row(Text(line.host, style="bold"), text)
+            text = _text(line.text, overflow="ellipsis", no_wrap=True)
+            table.add_row(_text(line.host, style="bold"), text)
         if len(rows) < len(lines):
-            table.add_row("", Text(f"… {len(lines) - len(rows)} more", style="dim"))
+            table.add_row("", _text(f"… {len(lines) - len(rows)} more", style="dim"))
         return table
 
 
@@ -348,7 +350,7 @@ class LineDisplay:
             case progress.BuildStep():
                 if on_github() and not (self._grouped or self._host):
                     self._grouped = True
-                    self._console.say("::group::builds")
+                    self._console.workflow_command("::group::builds")
                 elapsed = numbers.format_clock(update.elapsed_s)
                 self._seldom("build", f"{progress_of(update)}, {elapsed}")
             case progress.BuildFinished():
@@ -372,7 +374,7 @@ class LineDisplay:
     def close(self) -> None:
         """Close an open group."""
         if self._grouped:
-            self._console.say("::endgroup::")
+            self._console.workflow_command("::endgroup::")
             self._grouped = False
 
     def _seldom(self, word: str, text: str) -> None:

@@ -94,10 +94,12 @@ def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:
     interval, statistic = evidence.interval, evidence.statistic
     reason: Reason | None = None
     if evidence.significant:
+        reason = Reason(ReasonCode.TOO_SMALL)
         if abs(log(interval.ratio)) > log1p(thresholds.minimum_effect):
             verdict = by_interval(interval, thresholds.margin)
-            return Decision(verdict, interval, statistic, None if verdict.decided else REACHES_ONE)
-        reason = Reason(ReasonCode.TOO_SMALL)
+            if verdict.decided:
+                return Decision(verdict, interval, statistic)
+            reason = REACHES_ONE
     equal = evidence.equivalence()
     if equal is not None and within_margin(equal, thresholds.margin):
         return Decision(Verdict.EQUIVALENT, equal, statistic)

@@ -36,6 +36,8 @@ LEAST_ROOM_BYTES: Final = 1 << 20
 """Required free space on the record's disk: several times the journal of a round."""
 KEPT_BYTES: Final = 1 << 16
 """Bytes that are kept of each end of an output that is too large."""
+DRAIN: Final = "benchctl:drain"
+"""Stands for the pipe of the launcher that discards the output of timed runs."""
 LAST_SIGNAL: Final = 64
 
 
@@ -112,7 +114,7 @@ class BlockRunner:
             with contextlib.suppress(OSError):
                 pagecache.read_file(target.binary)
         stored = self._stdout_is_answer or self._readings.needs_stdout
-        discarded = "null" if self._policy.stdout == "null" else "pipe"
+        discarded = "null" if self._policy.stdout == "null" else DRAIN
         output = str(self._raw.stdout) if stored else discarded
         export = self._raw.export
         argv = self._tool.call(
@@ -132,6 +134,7 @@ class BlockRunner:
             stdin=None,
             stderr=str(self._log),
             limited=limited,
+            drain=DRAIN,
         )
         self._answers.mark()
         self._readings.before = self.reader.mark()
@@ -146,7 +149,7 @@ class BlockRunner:
             return _failed(block, "; ".join(text for _, text in error.details))
         sensors = between(before, self._gauge.read(target.cpus), finished.cpu_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
-        block = replace(block, started_at=started_at, sensors=sensors)
+        block = replace(block, started_at=started_at, sensors=sensors, left=finished.stragglers)
         if finished.killed:
             raise Interrupted("BX130.block")
         if finished.timed_out:

@@ -42,6 +42,11 @@ class BlockChecks:
             block, events = self._check_answer(state, target, block)
         if event := cache_event(target, block):
             events += state.new_event(event)
+        if block.left and target.cell.role is not Role.CONTROL:
+            left = f"{block.left} {'process' if block.left == 1 else 'processes'}"
+            cell = (target.cell.id, block.round)
+            event = new_event("BX333", "warning", *cell, label=target.cell.label, left=left)
+            events += state.new_event(event)
         if block.missing:
             events += state.new_event(declared_metrics.missing_event(target, block))
         return block, events

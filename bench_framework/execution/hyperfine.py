@@ -46,7 +46,7 @@ class Hyperfine:
     def call(
         self, argv: Sequence[str], *, runs: int, output: str, stdin: str | None, export: Path
     ) -> list[str]:
-        """Return the arguments that time a command. `output` is ``pipe``, ``null`` or a path."""
+        """Return the arguments that time a command. `output` is ``null`` or a path."""
         words = [self.path, *OPTIONS, "--runs", str(runs), "--export-json", str(export)]
         words += ["--input", stdin or "null", "--output", output]
         return [*words, "--", shlex.join(with_secrets(argv))]

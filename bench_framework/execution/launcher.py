@@ -9,9 +9,10 @@ JSON object per line. It imports no module of the package, for three reasons:
 * If benchctl dies, even by SIGKILL, this process reads end-of-file and kills its children.
 
 Request: ``{"argv", "env", "cwd", "stdin", "stdout", "stderr", "timeout_s", "cpus", "observe",
-"most", "limited"}``, where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under
+"most", "limited", "drain"}``, where ``observe`` lists names of getrusage(2) and /proc/PID/io to report under
 ``used``, ``most`` gives the bytes that are kept of ``stdout`` and ``stderr``, as `Excerpt` does, and
-``limited`` is a file with the size at which the command is killed. Answers:
+``limited`` is a file with the size at which the command is killed. ``drain`` is a word of ``argv``
+that is replaced by the path of a `Drain`. Answers:
 ``{"pid"}``, then ``{"exit_code", "signal", "timed_out", "killed", "stragglers", "seconds",
 "read_bytes", "cpu_s", "used", "overflowed"}``; or ``{"error", "errno"}`` if the program could not be started.
 ``{"kill": true}`` ends the running command.
@@ -86,8 +87,13 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     """Run one command to its end and send the result. Return True if benchctl is still alive."""
     start = time.monotonic()
     excerpts: dict[str, Excerpt] = {}
-    failure = None
+    failure = drain = None
     try:
+        if request.get("drain"):
+            drain = Drain()
+            request["argv"] = [
+                drain.path if word == request["drain"] else word for word in request["argv"]
+            ]
         for name, most in (request.get("most") or {}).items():
             excerpts[name] = Excerpt(request[name], most)
         pid = spawn(request, {name: e.writer for name, e in excerpts.items()})
@@ -98,10 +104,12 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     if failure is not None:
         for excerpt in excerpts.values():
             excerpt.close()
+        if drain is not None:
+            drain.close()
         send(failure)
         return True
     send({"pid": pid})
-    end = watch(pid, request, lines, list(excerpts.values()))
+    end = watch(pid, request, lines, [*excerpts.values(), *([drain] if drain else [])])
     if end:
         kill_group(pid)
     counters = request.get("observe") or []
@@ -110,6 +118,8 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     seconds = time.monotonic() - start
     kill_group(pid)
     stragglers, left_s = kill_stragglers()
+    if drain is not None:
+        drain.close()
     code = os.waitstatus_to_exitcode(status)
     refused = [excerpt.close() for excerpt in excerpts.values()]
     if any(refused):
@@ -195,7 +205,35 @@ class Excerpt:
             self._error = str(error.strerror)
 
 
-def watch(pid: int, request: dict[str, Any], lines: Lines, excerpts: list[Excerpt]) -> str:
+class Drain:
+    """A pipe whose content is discarded, with a path that other processes can open.
+
+    hyperfine would wait until each process has closed a pipe of its own, so the time of a program
+    that leaves a child behind would be that of the child. It does not wait for a path. Programs
+    behave as with any other pipe; with /dev/null as stdout, grep stops at the first match.
+    """
+
+    def __init__(self) -> None:
+        self.reader, self._writer = os.pipe()  # the writer here keeps the reader from its end
+        self._null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+        os.set_blocking(self.reader, False)
+        self.path = f"/proc/{os.getpid()}/fd/{self._writer}"
+
+    def read(self) -> bool:
+        """Discard what the pipe contains. Return True: it never ends."""
+        with contextlib.suppress(BlockingIOError):
+            os.splice(self.reader, self._null, TAIL_BYTES)
+        return True
+
+    def close(self) -> None:
+        """Close the pipe. A process that still writes to it gets SIGPIPE."""
+        for number in (self.reader, self._writer, self._null):
+            os.close(number)
+
+
+def watch(
+    pid: int, request: dict[str, Any], lines: Lines, excerpts: "list[Excerpt | Drain]"
+) -> str:
     """Wait until the process ends or must be killed.
 
     The result is the reason to kill it: ``timed_out``, ``killed``, ``overflowed``; empty if it

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import json
+import math
 import os
 import select
 import shutil
@@ -11,6 +12,7 @@ import subprocess  # noqa: TID251 -- only this module starts processes
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,6 +26,8 @@ POLL_S: Final = 0.2
 """Default interval of the callback `on_poll` while a command runs."""
 SETTLE_S: Final = 10.0
 """Time that the launcher has to end after its input is closed."""
+PATIENCE_S: Final = 30.0
+"""Time after the limit of a command in which the launcher must report its end."""
 SCRATCH: Final = "benchctl-"
 """Start of the names of temporary folders, before the process id of their owner."""
 MOST_CAPTURED: Final = 1 << 20
@@ -43,6 +47,7 @@ class Command:
         observe: names of getrusage(2) and proc(5) to report in `Finished.used`.
         most_stdout: bytes of stdout to keep, first and last ones; all if `None`.
         limited: a file, and the size in bytes at which the command is killed.
+        drain: a word of `argv` that is replaced by the path of a pipe whose content is discarded.
     """
 
     argv: Sequence[str]
@@ -57,6 +62,7 @@ class Command:
     most_stdout: int | None = None
     most_stderr: int | None = MOST_CAPTURED
     limited: tuple[str, int] | None = None
+    drain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +169,8 @@ class Launcher:
                 raise MachineError("BX231.program", details=details, argv=command.argv[0])
             self.running = int(first["pid"])
             try:
-                last = self._answer(on_poll, poll_s)
+                late_s = None if command.timeout_s is None else command.timeout_s + PATIENCE_S
+                last = self._answer(on_poll, poll_s, late_s)
             except BaseException:
                 # The callback raised: the command must not continue without the caller.
                 self.kill_now()
@@ -241,12 +248,24 @@ class Launcher:
         except BrokenPipeError:
             self._handle_death()
 
-    def _answer(self, on_poll: Callable[[], None] | None, poll_s: float = POLL_S) -> dict[str, Any]:
+    def _answer(
+        self,
+        on_poll: Callable[[], None] | None,
+        poll_s: float = POLL_S,
+        late_s: float | None = None,
+    ) -> dict[str, Any]:
+        """Return the next answer. A launcher that gives none within `late_s` was stopped, and is killed."""
         assert self._process is not None
         pipe = _open(self._process.stdout)
+        end = math.inf if late_s is None else time.monotonic() + late_s
         while b"\n" not in self._buffer:
-            while on_poll is not None and not select.select([pipe], [], [], poll_s)[0]:
-                on_poll()
+            # Without a callback, nothing here runs while a program is timed.
+            wait_s = poll_s if on_poll is not None else late_s
+            while wait_s is not None and not select.select([pipe], [], [], wait_s)[0]:
+                if on_poll is not None:
+                    on_poll()
+                if time.monotonic() >= end:
+                    self._process.kill()
             part = pipe.read(1 << 16)
             if not part:
                 self._handle_death()

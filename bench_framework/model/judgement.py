@@ -124,6 +124,13 @@ class Comparison:
             thresholds=thresholds,
         )
 
+    @property
+    def of_values(self) -> Interval | None:
+        """Return the candidate's value ÷ the reference's, with its interval; `None` if it is unbounded."""
+        if self.shown is None or not self.shown.bounded:
+            return None
+        return self.shown.inverse if self.direction == "higher" else self.shown
+
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
         shown, unadjusted = (i and i.inverse for i in (self.shown, self.unadjusted))

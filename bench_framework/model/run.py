@@ -118,6 +118,8 @@ class Block:
     """State of the page cache, `None` without an input."""
     message: str | None = None
     """Reason for a failure, in one line."""
+    left: int = 0
+    """Number of processes that the runs left behind. They were ended after the block."""
     stderr_log: str | None = None
     """Path within the record of the stderr of a failed run, which was repeated to capture it."""
 

@@ -1,6 +1,5 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
-from collections.abc import Iterable
 from typing import Final
 
 from bench_framework.model.judgement import Comparison
@@ -24,10 +23,10 @@ from bench_framework.report.headline_table import (
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.numbers import (
     DASH,
-    TIMES_FROM,
     format_percent,
     show_change,
     show_factor,
+    show_size,
 )
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
@@ -35,6 +34,8 @@ from bench_framework.units import counted
 
 MANY_ROWS: Final = 14
 """Most rows of a table that leaves out variants."""
+ANONYMOUS: Final = "anon_bytes"
+MAPPED: Final = "mmap"
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
 INTERVAL: Final = "less ← → more"
@@ -52,7 +53,6 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     time = scale_on(data, item, data.metric)
     with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
     memory = scale_on(data, item, PEAK_RSS) if with_memory else None
-    times = in_times(data.comparison(cell.id, data.metric) for cell in arms)
     described = len(arms) <= MOST_DESCRIBED
     rows = []
     for cell in in_report(data, arms):
@@ -62,7 +62,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         cells = (
             Cell(variant.label, about=variant.describe if described else ""),
             _value_cell(data, cell, time),
-            change_cell(data, cell, times=times),
+            change_cell(data, cell),
             drawn(None if refused else comparison),
             *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
@@ -127,11 +127,8 @@ def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
     comparison = data.comparison(cell.id, data.metric)
     if comparison is None or comparison.statistic not in BY_ROUND:
         return None
-    other, interval = data.summary(comparison.ref_cell_id, data.metric), comparison.shown
-    if other is None or interval is None or not interval.bounded:
-        return None
-    higher = comparison.direction == "higher"
-    return other.median / interval.ratio if higher else other.median * interval.ratio
+    other, interval = data.summary(comparison.ref_cell_id, data.metric), comparison.of_values
+    return None if other is None or interval is None else other.median * interval.ratio
 
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
@@ -148,11 +145,10 @@ def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
 def by_input_table(data: ReportData, first: Input, name: str) -> Table:
     """Return the changes of all variants on all inputs, in the order of the first input."""
     cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
-    times = in_times(data.comparison(cell.id, data.metric) for cell in cells.values())
     rows = []
     for variant_id in dict.fromkeys(c.variant_id for c in in_report(data, data.arms(first.id))):
         row = [cells.get((variant_id, item.id)) for item in data.plan.inputs]
-        texts = (change_cell(data, c, times=times) if c else DASH for c in row)
+        texts = (change_cell(data, c) if c else DASH for c in row)
         base = all(c is None or _is_base(c) for c in row)
         rows.append(Row.build(data.plan.variant(variant_id).label, *texts, baseline=base))
     others = [item for item in data.plan.inputs if item is not first]
@@ -166,20 +162,12 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
     return Table(f"{name}-table", caption, columns, tuple(rows))
 
 
-def in_times(compared: Iterable[Comparison | None]) -> bool:
-    """Return whether a table has factors such as "1.8×" instead of percentages."""
-    ratios = [interval.ratio for c in compared if (interval := plain_interval(c)) is not None]
-    return any(max(ratio, 1 / ratio) >= TIMES_FROM for ratio in ratios)
-
-
 def plain_interval(comparison: Comparison | None) -> Interval | None:
-    """Return the ratio with its interval, `None` without a bounded one."""
-    if comparison is None or comparison.shown is None:
-        return None
-    return comparison.shown if comparison.shown.bounded else None
+    """Return the ratio of the values with its interval, `None` without a bounded one."""
+    return None if comparison is None else comparison.of_values
 
 
-def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
+def change_cell(data: ReportData, cell: PlanCell) -> Cell:
     """Return mark, change and 95 % CI of a configuration: ``▼ 1.82× faster [1.65, 2.01]``."""
     if _is_base(cell):
         return Cell("baseline", 1.0)
@@ -189,22 +177,28 @@ def change_cell(data: ReportData, cell: PlanCell, *, times: bool) -> Cell:
     comparison = data.comparison(cell.id, data.metric)
     if state is not None or comparison is None:
         return Cell(f"{glyph(state)} {word(state, data.metric)}" if state else DASH, verdict=state)
-    text = change_text(comparison, data.metric, times=times)
-    interval = plain_interval(comparison)
+    text = change_text(comparison, times=data.in_times)
+    interval = comparison.of_values
     ratio = interval.ratio if interval else None
-    claim, verdict = data.claim_id(cell.id, data.metric), comparison.verdict
-    return Cell(f"{glyph(verdict)} {text}".strip(), ratio, claim, verdict)
+    claim = data.claim_id(cell.id, data.metric)
+    return Cell(f"{mark(comparison)} {text}", ratio, claim, comparison.verdict)
 
 
-def change_text(comparison: Comparison, metric: str, *, times: bool) -> str:
+def mark(comparison: Comparison) -> str:
+    """Return the mark of a comparison: ``▼`` if the value is smaller, whether or not that is better."""
+    higher, verdict = comparison.direction == "higher", comparison.verdict
+    return glyph(verdict.opposite if higher else verdict)
+
+
+def change_text(comparison: Comparison, *, times: bool) -> str:
     """Return the change of a comparison with its 95 % CI: a factor or a percentage."""
-    interval = plain_interval(comparison)
+    interval = comparison.of_values
     if interval is None:
         return DASH
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     if not times:
         return str(show_change(*interval.figures, comparison.thresholds.margin, keep=keep))
-    less, more = change(metric, higher=comparison.direction == "higher")
+    less, more = change(comparison.metric)
     words = less if interval.ratio < 1 else more
     factor = interval.inverse if interval.ratio < 1 else interval
     text = show_factor(*factor.figures, comparison.thresholds.margin, keep=keep)
@@ -229,9 +223,26 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(word(comparison.verdict, data.metric))
     elif cell.role is Role.BOUND:
         parts.append("not compared")
+    parts.append(_mapped_note(data, cell) if state.state not in REFUSED else "")
     if data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
+
+
+def is_mapped(data: ReportData, cell: PlanCell) -> bool:
+    """Return whether a configuration maps its input, so that its peak memory includes those pages."""
+    modes = (*dict(data.variant_of(cell).values).values(), *data.state(cell.id).effective.values())
+    return any(MAPPED in value.split("-") for value in modes)
+
+
+def _mapped_note(data: ReportData, cell: PlanCell) -> str:
+    """Return how much of the memory of a configuration that maps its input is its own."""
+    own = data.summary(cell.id, ANONYMOUS)
+    if not is_mapped(data, cell) or own is None or data.metric == PEAK_RSS:
+        return ""
+    return (
+        f"memory includes mapped pages; {show_size(own.median, data.plan.unit_family)} without them"
+    )
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
@@ -282,7 +293,6 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     base, head = data.plan.revisions.names
     rows_of = list(cells if len(cells) <= MANY_ROWS + FEW_MORE else cells[:MANY_ROWS])
     compared = [data.comparison(cell.id, data.metric) for cell in rows_of]
-    times = in_times(compared)
     bases = [data.plan.baseline_cell(cell.input_id) for cell in rows_of]
     both = [c for pair in zip(bases, rows_of, strict=True) for c in pair if c is not None]
     family, measured = data.plan.unit_family, data.summaries(both, data.metric)
@@ -299,7 +309,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
         row = (
             Cell(data.input_name(data.plan.input(cell.input_id))),
             new,
-            change_cell(data, cell, times=times),
+            change_cell(data, cell),
             drawn(None if refused else comparison),
             old,
             *_peak(data, cell, memory),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -165,6 +166,8 @@ def _same_length(
 
 
 SAMPLE: Final = "new/sample.json"
+MOST_LEVELS: Final = 32
+"""Most levels of folders below ``target/criterion``. criterion itself uses up to five."""
 _CRITERION: Final = "criterion"
 
 
@@ -179,6 +182,21 @@ class Harness:
     failed: int = 0
 
 
+def _samples(folder: Path) -> Iterator[Path]:
+    """Yield the samples below a folder. Raises `ValueError`: its folders are nested too deep."""
+    level = [folder]
+    for _ in range(MOST_LEVELS):
+        for parent in level:
+            sample = parent / SAMPLE
+            if sample.is_file():
+                yield sample
+        entries = (Path(entry) for parent in level for entry in os.scandir(parent))
+        level = [path for path in entries if path.is_dir() and not path.is_symlink()]
+        if not level:
+            return
+    raise ValueError(f"its folders are nested more than {MOST_LEVELS} deep")
+
+
 def bundle(folder: Path, most: int) -> bytes:
     """Return the samples of criterion below a folder, such as ``target/criterion``, as one document.
 
@@ -186,7 +204,7 @@ def bundle(folder: Path, most: int) -> bytes:
     `OSError`: one cannot be read.
     """
     benchmarks: dict[str, dict[str, Any]] = {}
-    for path in sorted(folder.rglob(SAMPLE)):
+    for path in sorted(_samples(folder)):
         name = path.relative_to(folder).parents[1].as_posix()
         benchmarks[name] = {}
         for key in ("sample", "benchmark"):

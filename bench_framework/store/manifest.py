@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+import operator
+import re
+import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +16,7 @@ from bench_framework.registry import registry
 from bench_framework.store import layout
 from bench_framework.store.wire import SCHEMA_VERSION, require_version
 
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _MEASURED: Final = frozenset(
     {layout.JOURNAL, layout.PLAN, layout.SCENARIO, layout.TUNING, layout.ENV}
 )
@@ -20,10 +24,10 @@ _MEASURED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """A file that differs from the manifest."""
+    """A file that differs from the manifest, or an entry of the folder that is no regular file."""
 
     path: str
-    what: Literal["changed", "missing", "unlisted"]
+    what: Literal["changed", "missing", "unlisted", "no regular file"]
 
 
 def write_manifest(folder: Path, renewed: Collection[str] | None = None) -> None:
@@ -43,7 +47,8 @@ def write_manifest(folder: Path, renewed: Collection[str] | None = None) -> None
         return exists and (is_measured(name) or not written)
 
     before = {name: digest for name, digest in listed.items() if is_kept(name)}
-    files = {name: sha256_of(folder / name) for name in _files(folder) if not is_kept(name)}
+    new = (name for name in _entries(folder) if not is_kept(name) and _is_regular(folder / name))
+    files = {name: sha256_of(folder / name) for name in new}
     files = dict(sorted((files | before).items()))
     text = json.dumps(
         {"schema_version": SCHEMA_VERSION, "files": files}, indent=1, ensure_ascii=False
@@ -65,11 +70,13 @@ def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     wrote it.
     """
     listed = read_manifest(folder)
-    there = set(_files(folder))
+    there = set(_entries(folder))
     mismatches = [Mismatch(name, "unlisted") for name in there - listed.keys()]
     for name, digest in listed.items():
         if name not in there:
             mismatches.append(Mismatch(name, "missing"))
+        elif not _is_regular(folder / name):
+            mismatches.append(Mismatch(name, "no regular file"))
         elif sha256_of(folder / name) != digest:
             mismatches.append(Mismatch(name, "changed"))
     return tuple(sorted(mismatches, key=lambda mismatch: mismatch.path))
@@ -80,11 +87,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
     path = folder / layout.MANIFEST
     try:
         content = parse_json(read_regular(path), members=_each_once)
-        version, files = int(content["schema_version"]), dict(content["files"])
-        parts = [part for pair in files.items() for part in pair]
-        if not all(isinstance(part, str) for part in parts):
-            raise ValueError("a file or a digest is no text")  # noqa: TRY301 -- one message for all
-        "".join(parts).encode()  # JSON can contain halves of characters, which no digest can
+        version, files = operator.index(content["schema_version"]), dict(content["files"])
+        for name, digest in files.items():
+            _check_entry(name, digest)
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         if isinstance(error, KeyError | TypeError):
@@ -110,10 +115,32 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return content
 
 
-def _files(folder: Path) -> list[str]:
+def _check_entry(name: str, digest: object) -> None:
+    """Check a name and its digest, so that `digest_of` is the digest of one list of files only.
+
+    Raises `ValueError`: the digest is none, or the name is not that of a file in the folder.
+    """
+    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+        raise ValueError(f"the digest of {name!r} is no SHA-256")
+    name.encode()  # JSON can contain halves of characters, which no digest can
+    parts = name.split("/")
+    if {"", ".", ".."} & {*parts} or any(unicodedata.category(c) == "Cc" for c in name):
+        raise ValueError(f"{name!r} is no name of a file in the record")
+
+
+def _entries(folder: Path) -> list[str]:
+    """Return every entry of a record that is no folder, links and devices included.
+
+    Manifest, signature and the temporary files of `layout.part_of` are left out.
+    """
     unlisted = (folder / layout.MANIFEST, folder / layout.SIGNATURE)
     return sorted(
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and path not in unlisted and not path.name.endswith(".part")
+        if path.is_symlink() or not path.is_dir()
+        if path not in unlisted and not layout.is_draft(path)
     )
+
+
+def _is_regular(path: Path) -> bool:
+    return path.is_file() and not path.is_symlink()

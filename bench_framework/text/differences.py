@@ -1,7 +1,7 @@
 """Differences between two configurations as text, for the macros of ``sentences.j2``: no words.
 
 Percentages of elapsed time are percentages of the reference's time: 9 % less time is a ratio of
-0.91. From 1.5× on, a sentence states the speedup or slowdown as a factor.
+0.91. From 2× on, a sentence states the speedup or slowdown as a factor.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from bench_framework.text.numbers import (
     TIMES_FROM,
     IntervalText,
     fixed,
+    is_factor,
     show_change,
     signed_change,
 )
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 Figures = tuple[float, float, float]
 """Estimate, lower bound and upper bound."""
-FACTOR_FROM: Final = 2.0
-"""The ratio from which on a change that is not significant is stated as "n×"."""
 FEWEST_DECIMALS: Final = 2
 MORE_DECIMALS: Final = 6
 """The largest number of decimals that are tried beyond those of the intervals."""
@@ -149,7 +148,7 @@ def signed_bounds(c: Evidence, *, keep: bool = True) -> str:
 def one_scale(differences: Iterable[Evidence]) -> float:
     """Return the factor from which on "n×" is used, so that a list of comparisons has one scale."""
     ratios = [figures[0] for d in differences if (figures := d.figures) is not None]
-    return 1.0 if any(max(r, 1 / r) >= TIMES_FROM for r in ratios) else TIMES_FROM
+    return 1.0 if any(map(is_factor, ratios)) else TIMES_FROM
 
 
 def factor(
@@ -167,7 +166,7 @@ def signed_amount(
 
     A ratio from 2 on is a factor. `least` and `keep` are parameters of `rounding.rounded`.
     """
-    if estimate >= FACTOR_FROM and hi <= LARGEST_RATIO:
+    if estimate >= TIMES_FROM and hi <= LARGEST_RATIO:
         times = factor(estimate, lo, hi, margin, keep=keep)
         return Amount.of_factor(times, less=False)
     text = show_change(estimate, lo, hi, margin, least=least, keep=keep)

@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
-TIMES_FROM: Final = 1.5
-"""The factor from which on a ratio is stated as "n×". A smaller one is stated as a percentage.
-Smaller ratios of imported figures have one more digit in a table."""
+TIMES_FROM: Final = 2.0
+"""The factor from which on a ratio is stated as "n×": below −50 % or above +100 %. Others are percentages."""
+NEAR: Final = 1.5
+"""Ratios of imported figures between 1 ÷ this and this have one more digit in a table."""
 MOST_DIGITS: Final = 4
 """Most digits of a measured value in a table. cells.csv has more, and the comparison uses the
 ratio.
@@ -67,6 +68,11 @@ _TENS: Final = 9.95
 _MOST_SHOWN: Final = 100_000
 
 
+def is_factor(ratio: float) -> bool:
+    """Return whether a ratio is stated as "n×": it is below −50 % or above +100 %, or equal to one."""
+    return max(ratio, 1 / ratio) >= TIMES_FROM
+
+
 def show_ratio(
     ratio: float,
     lo: float,
@@ -100,7 +106,7 @@ def show_comparison(comparison: Comparison) -> IntervalText | None:
     if interval is None:
         return None
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
-    near = interval.lo > 1 / TIMES_FROM and interval.hi < TIMES_FROM
+    near = interval.lo > 1 / NEAR and interval.hi < NEAR
     least = LEAST_DECIMALS + (comparison.statistic == "welch" and near)
     return show_ratio(*interval.figures, comparison.thresholds.margin, least=least, keep=keep)
 

@@ -12,23 +12,27 @@ from bench_framework.model.published import PublishedFigure, parse_figure
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import decimal, plain
 from bench_framework.text.differences import factor
-from bench_framework.text.numbers import DASH, IntervalText, fixed, format_percent, show_change
+from bench_framework.text.numbers import (
+    DASH,
+    IntervalText,
+    fixed,
+    format_percent,
+    is_factor,
+    show_change,
+)
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.facts.evidence import Evidence
     from bench_framework.model.facts.published import PublishedResult, PublishedTest
 
-LEAST: Final = 0.5
-"""The smallest and the largest ratio of a page whose changes are percentages; see `needs_factors`."""
-MOST: Final = 2.0
 _NUMBERS: Final = re.compile(r"\d+(?:\.\d+)?")
 _RANGE: Final = "–"
 _FACTOR_DECIMALS: Final = 2
 
 
 def needs_factors(results: Iterable[PublishedResult]) -> bool:
-    """Return whether a change is outside −50 to +100 %, so that all of them are stated as factors."""
+    """Return whether a published or measured change is a factor, so that all of the table are."""
     ratios: list[float] = []
     for fact in results:
         figure = parse_figure(fact.figure) if fact.tests else None
@@ -36,7 +40,7 @@ def needs_factors(results: Iterable[PublishedResult]) -> bool:
             numbers = map(Decimal, _NUMBERS.findall(fact.figure))
             ratios += (float(_ratio(figure, number, fact)) for number in numbers)
         ratios += (t.evidence.estimate or 1.0 for t in fact.tests if t.form == "ratio")
-    return any(not LEAST <= ratio <= MOST for ratio in ratios)
+    return any(map(is_factor, ratios))
 
 
 def _is_ratio(figure: PublishedFigure) -> bool:

@@ -38,10 +38,10 @@ class Words:
 
 WORDS: Final[dict[Verdict, Words]] = {
     Verdict.BETTER: Words("▼", "v", "faster"),
-    Verdict.BETTER_SIZE_UNCERTAIN: Words("▽", "v?", "faster, size uncertain"),
+    Verdict.BETTER_SIZE_UNCERTAIN: Words("·", "?", "faster, size uncertain"),
     Verdict.EQUIVALENT: Words("≡", "~", "equivalent"),
-    Verdict.INCONCLUSIVE: Words("?", "?", "inconclusive"),
-    Verdict.WORSE_SIZE_UNCERTAIN: Words("△", "^?", "slower, size uncertain"),
+    Verdict.INCONCLUSIVE: Words("·", "?", "inconclusive"),
+    Verdict.WORSE_SIZE_UNCERTAIN: Words("·", "?", "slower, size uncertain"),
     Verdict.WORSE: Words("▲", "^", "slower"),
     Verdict.SINGLE_RUN: Words("·1", ".1", "single run"),
     Verdict.OTHER_OUTPUT: Words("≠", "!=", "other output"),
@@ -143,12 +143,10 @@ def verdict_text(verdict: Verdict, metric: str) -> str:
     return f"{glyph(verdict)} {word(verdict, metric)}"
 
 
-def change(metric: str, *, higher: bool) -> tuple[str, str]:
+def change(metric: str) -> tuple[str, str]:
     """Return the words after a factor below and above 1: ``faster`` and ``slower`` for time."""
-    if metric == WALL:
-        return "faster", "slower"
     words = metric_words(metric)
-    return ("better", "worse") if higher else (words.less, words.more)
+    return ("faster", "slower") if metric == WALL else (words.less, words.more)
 
 
 _SIGNS: Final = str.maketrans("\u202f\u2009−×÷–—µ·“”’", '  -x/--u-""\'')

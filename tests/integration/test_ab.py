@@ -232,3 +232,20 @@ def test_real_commands_with_a_clear_difference(folder: Path) -> None:
     assert ", same output" in line
     (row,) = (row for row in done.stdout.splitlines() if row.startswith(" ./slow "))
     assert " baseline " in row
+
+
+@pytest.mark.parametrize("more", [(), ("--ignore-output",)], ids=["compared", "ignored"])
+def test_a_process_that_a_program_leaves_behind_is_not_timed(
+    tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    for name, text in {"parent": "sleep 30 & echo ok", "alone": "echo ok"}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    done = benchctl(tmp_path, "ab", "./parent", "./alone", "--budget", "4s", *more, real=True)
+    (record,) = find_records(tmp_path / "results")
+    opened = Record.open(record)
+    contents = opened.contents
+    assert max(time for block in contents.blocks for time in block.wall_s) < 5.0
+    assert "warning[BX333]: ./parent left" in done.stderr
+    left = [e for e in contents.events if e.code == "BX333"]
+    assert {opened.plan.cell(e.cell_id or "").label for e in left} == {"./parent"}

@@ -1,8 +1,11 @@
 """Tests of `benchctl fleet status` with a real Dask scheduler."""
 
+import contextlib
 import json
 import platform
 import signal
+import socket
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +23,34 @@ from tests.integration.fleet_machines import (
 pytestmark = pytest.mark.slow
 
 LABELS = sorted({"arm64", platform.machine()})
+
+
+@pytest.mark.parametrize(
+    "greeting",
+    [b"", b"SSH-2.0-x\r\n", bytes(64), b"\xff" * 64, (1 << 40).to_bytes(8, "little"), None],
+    ids=["silent", "ssh", "zeros", "ones", "huge", "closes"],
+)
+def test_another_server_is_no_scheduler(
+    make: Callable[..., Machine], greeting: bytes | None
+) -> None:
+    def answer(listener: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                accepted.append(connection)
+                if greeting is None:
+                    connection.close()
+                else:
+                    connection.sendall(greeting)
+
+    accepted: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        threading.Thread(target=answer, args=(listener,), daemon=True).start()
+        address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
+        words = ("fleet", "status", "--scheduler", address)
+        code, text = make("client").call(*words, BENCHCTL_TEST_SHORT="CONNECT_S")
+    assert (code, text.count("error[BX260]"), "Traceback" in text) == (3, 1, False), text
+    assert "no scheduler of Dask" in text
 
 
 def test_state_of_hosts(make: Callable[..., Machine]) -> None:

@@ -1,6 +1,7 @@
 """Tests of the gate with a crate at two revisions: real git and cargo, times from a fake hyperfine."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -337,3 +338,26 @@ def test_the_variables_of_a_git_hook_move_no_head(
         if words[0] == "gate":
             record = find_records(out)[0]
             assert json.loads((record / "gate.json").read_text("utf-8"))["head"] == head
+
+
+@pytest.mark.parametrize("command", ["plan", "gate"])
+def test_no_program_of_a_repository_runs_and_its_index_is_only_read(
+    command: str, project: Project, tmp_path: Path
+) -> None:
+    project.branch(SLOWER)
+    mark, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho $0 >> {mark}\n", encoding="utf-8")
+    program.chmod(0o755)
+    hooks = project.folder / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-index-change", "post-checkout", "reference-transaction"):
+        (hooks / name).symlink_to(program)
+    git(project.folder, "config", "core.fsmonitor", str(program))
+    for path in project.folder.glob("src/*.rs"):
+        os.utime(path)  # `git status` notes the new time in the index
+    mark.unlink(missing_ok=True)  # git itself runs the monitor
+    index = (project.folder / ".git" / "index").read_bytes()
+    done = project(command, "--base", "start", "scenario.yaml", "-k", "mode=plain")
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    assert not mark.exists(), mark.read_text("utf-8")
+    assert (project.folder / ".git" / "index").read_bytes() == index

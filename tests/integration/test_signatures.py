@@ -85,3 +85,16 @@ def test_a_record_without_a_signature_differs_and_other_files_are_no_keys(
     for name in ("mine", "missing.pub", "."):
         done = benchctl("verify", "@last", "--signer", name)
         assert (done.returncode, "BX115" in done.stderr) == (2, True), done
+
+
+@pytest.mark.parametrize("character", ["\f", "\v", "\x1c", "\u2028", "\x85", "\r"])
+def test_a_key_after_a_character_that_only_some_programs_show_as_a_line_end_is_not_used(
+    benchctl: Callable[..., Run], tmp_path: Path, character: str
+) -> None:
+    mine, other = (
+        (tmp_path / f"{name}.pub").read_text("utf-8").strip() for name in ("mine", "other")
+    )
+    (tmp_path / "keys").write_bytes(f"{other}\n{other}{character}{mine}\n".encode())
+    assert benchctl("run", "signed.yaml", "--sign", "mine").returncode == 0
+    done = benchctl("verify", "@last", "--signer", "keys")
+    assert (done.returncode, "no signature of these files" in done.stdout) == (1, True), done

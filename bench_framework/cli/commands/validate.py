@@ -1,6 +1,6 @@
 """``benchctl validate``: check scenarios and report all errors."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from typer import Argument
@@ -8,8 +8,17 @@ from typer import Argument
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
+from bench_framework.text.errors import new_event
 from bench_framework.text.words import plan_size
 
+if TYPE_CHECKING:
+    from bench_framework.model.plan import Plan
+    from bench_framework.model.run import Event
+
+LONGEST_LABEL: Final = 22
+"""Most characters of a label that fits into one line of a figure on a narrow page."""
+NAMED_LABELS: Final = 5
+"""Number of long labels that a note names."""
 EXAMPLES = """
 benchctl validate bench/*.yaml
 benchctl validate bench/io.yaml -S measure.rounds.max=5
@@ -40,12 +49,27 @@ def validate(
             verdicts.append({"file": file, "ok": False, "problems": problems})
             console.annotate([_annotation(problem) for problem in error.problems])
             continue
-        verdicts.append({"file": file, "ok": True, "cells": len(plan.cells)})
+        note = _long_labels(plan)
+        notes = [note.message] if note else []
+        verdicts.append({"file": file, "ok": True, "cells": len(plan.cells), "notes": notes})
         if not console.json:
             console.emit(one_line(f"{file}: ok, {plan_size(plan)}"))
+        if note:
+            console.warn(note)
     if console.json:
         console.emit_json(verdicts)
     raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)
+
+
+def _long_labels(plan: "Plan") -> "Event | None":
+    """Return a note that names the labels that are longer than `LONGEST_LABEL`."""
+    long = [v.label for v in plan.variants if len(v.label) > LONGEST_LABEL]
+    if not long:
+        return None
+    names = ", ".join(f'"{label}"' for label in long[:NAMED_LABELS])
+    if len(long) > NAMED_LABELS:
+        names += f" and {len(long) - NAMED_LABELS} more"
+    return new_event("BX348", "note", most=str(LONGEST_LABEL), labels=names)
 
 
 def _annotation(problem: Problem) -> tuple[dict[str, str], str]:

@@ -7,6 +7,7 @@ call git. Submodules are not fetched.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,12 +28,21 @@ _LOG: Final = "%H%x00%P%x00%an%x00%aI%x00%s%x00end"
 the output are removed."""
 
 
+_INERT: Final = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
+"""Configuration with which git runs no program of a repository, except for its filters."""
+
+
 class Git:
-    """Runner of git commands; git never asks for a password."""
+    """Runner of git commands.
+
+    git never asks for a password, writes no index that it only reads, and runs no hook and no file
+    system monitor of a repository.
+    """
 
     def __init__(self, launcher: Launcher, env: Mapping[str, str]) -> None:
         self._launcher = launcher
-        self.env = {**env, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+        self.env = _configured({**env, **fixed}, _INERT)
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
         """Return the output of git. Raises `BuildError`, BX224, if it fails or is not installed."""
@@ -53,10 +63,8 @@ class Git:
         """Return a runner that logs in with user and password of a URL, which git does not store."""
         if without_userinfo(url) == url:
             return self
-        n = int(self.env.get("GIT_CONFIG_COUNT") or 0)
-        key, value = f"url.{url}.insteadOf", without_userinfo(url)
-        config = {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-        return Git(self._launcher, {**self.env, **config, "GIT_CONFIG_COUNT": str(n + 1)})
+        login = {f"url.{url}.insteadOf": without_userinfo(url)}
+        return Git(self._launcher, _configured(self.env, login))
 
     def try_run(self, *words: str) -> str | None:
         """Return the output of git; `None` if it fails."""
@@ -64,6 +72,17 @@ class Git:
             return self.run(*words)
         except BuildError:
             return None
+
+
+def _configured(env: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment with more configuration for git; unchanged if its number is invalid."""
+    count = env.get("GIT_CONFIG_COUNT") or "0"
+    if not count.isdecimal():
+        return dict(env)  # git names the variable in its message
+    first, added = int(count), {}
+    for n, (key, value) in enumerate(values.items(), first):
+        added |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return {**env, **added, "GIT_CONFIG_COUNT": str(first + len(values))}
 
 
 def checkout(
@@ -194,10 +213,12 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
     if url is not None:
         return _mirror(git, cache, url, revision)
     assert crate is not None
-    top = git.try_run("-C", str(crate), "rev-parse", "--show-toplevel")
-    if top is None:
-        git.run("--version")  # another error if git is missing
-        raise _missing("BX225.no-repository", crate=crate, revision=revision)
+    try:
+        top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
+    except BuildError as error:
+        if not any("not a git repository" in text for _, text in error.details):
+            raise  # git is missing, or refuses this one, such as that of another user
+        raise _missing("BX225.no-repository", crate=crate, revision=revision) from error
     if cache.resolve().is_relative_to(Path(top).resolve()):
         # cargo and rustup would find the working tree's configuration above the other revision.
         raise _missing("BX225.cache-in-repository", cache=cache, top=top)
@@ -245,7 +266,10 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
 
 
 def clone(git: Git, repository: Path, part: Path, commit: str) -> None:
-    """Check out a commit of a local repository into a new folder, which shares its objects."""
+    """Check out a commit of a local repository into a new folder, which shares its objects.
+
+    Raises `BuildError` (BX224): git failed, or the checkout is incomplete.
+    """
     if _is_shallow(git, repository):
         # A clone of a shallow repository would contain only the commits of its branches and tags.
         words = ("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -258,6 +282,10 @@ def clone(git: Git, repository: Path, part: Path, commit: str) -> None:
     else:
         git.run("clone", "--quiet", "--shared", "--no-checkout", "--", str(repository), str(part))
     git.run("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
+    missing = git.run("-C", str(part), "ls-files", "--deleted")
+    if missing or git.run("-C", str(part), "rev-parse", "--verify", HEAD) != commit:
+        first = missing.partition("\n")[0] or "another commit is checked out"
+        raise BuildError("BX224.incomplete", commit=commit, cause=first)
 
 
 def key_of(text: str) -> str:

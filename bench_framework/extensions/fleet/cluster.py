@@ -9,6 +9,7 @@ import pickle
 import platform
 import queue
 import signal
+import socket
 import ssl
 import time
 import warnings
@@ -16,6 +17,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import dask
 from distributed import Client, Future, Security, Worker, get_worker
@@ -32,6 +34,9 @@ from bench_framework.version import __version__
 
 CONNECT_S = 10.0
 """Time in seconds to connect to a scheduler."""
+GREETING_BYTES: Final = 8
+MOST_GREETING: Final = 1 << 20
+"""Most bytes of the first message of a scheduler, which has less than a kilobyte."""
 REGISTER_S = 10.0
 """Time in seconds that a worker has to register after the client connected."""
 MACHINE: Final = "machine"
@@ -265,6 +270,33 @@ def _workers(client: Client) -> dict[str, Any]:
     return workers
 
 
+def _require_dask(address: str, security: Security) -> None:
+    """Check that a server greets as Dask does, with the number of bytes of its first message.
+
+    Dask itself would wait without limit for a server that sends nothing, and reserve as much memory
+    as the first eight bytes of another protocol say.
+
+    Raises `OSError`: there is no connection, or another server listens there.
+    """
+    parts = urlsplit(address)
+    with socket.create_connection((parts.hostname, parts.port), timeout=CONNECT_S) as plain:
+        connection: socket.socket = plain
+        if address.startswith(f"{selection.TLS}://"):
+            context = security.get_connection_args("client")["ssl_context"]
+            connection = context.wrap_socket(plain, server_hostname=parts.hostname)
+        end, greeting = host.seconds() + CONNECT_S, b""
+        with contextlib.suppress(TimeoutError):
+            while len(greeting) < GREETING_BYTES:
+                connection.settimeout(max(0.01, end - host.seconds()))
+                part = connection.recv(GREETING_BYTES - len(greeting))
+                if not part or host.seconds() > end:
+                    break
+                greeting += part
+        size = int.from_bytes(greeting, "little")
+        if len(greeting) < GREETING_BYTES or not 0 < size <= MOST_GREETING:
+            raise OSError("the server there is no scheduler of Dask")
+
+
 @contextlib.contextmanager
 def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster]:
     """Connect to a scheduler. `key` is the key of the error.
@@ -279,6 +311,7 @@ def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
+                _require_dask(address, security)
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
             raise selection.unreachable(address, selection.causes(error), key) from error

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Final
@@ -26,6 +26,7 @@ from bench_framework.extensions.history.model import History
 from bench_framework.extensions.history.record_summary import read_summary
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.extensions.history.site_pages import SiteRecord
+from bench_framework.features.document import build_document
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
@@ -34,7 +35,14 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout, manifest
 from bench_framework.store.records import open_record
 from bench_framework.version import __version__
-from bench_framework.workflow.pages import APPENDIX, PAGE
+from bench_framework.workflow.pages import (
+    APPENDIX,
+    PAGE,
+    judge_record,
+    render_files,
+    report_data,
+)
+from bench_framework.workflow.records.integrity import corruption_reported
 
 STATE: Final = ".benchctl-site.json"
 VERSION: Final = 2
@@ -44,10 +52,10 @@ MARK: Final = b'content="benchctl'
 HEAD: Final = 4096
 FEWEST: Final = 2
 """Fewest records of a machine for a chart."""
-_COPIED: Final = re.compile(
+_FILE: Final = re.compile(
     rf"{re.escape(PAGE)}|{re.escape(APPENDIX)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)"
 )
-"""Files of a record that the site contains: the report, and the files to which it links."""
+"""Files of a record on the site: the report, its appendix, and the files to which they link."""
 _TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "report.js")
 
 
@@ -87,11 +95,12 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
         for name, (digest, record) in old.items()
         if digests.get(name) == digest and all((out / name / f).is_file() for f in record.files)
     }
+    _require_ours(out, [INDEX, *(f"{name.partition('/')[0]}/{INDEX}" for name in digests)])
     new: dict[str, SiteRecord] = {}
     for name in digests:
         if name not in unchanged:
             try:
-                new[name] = _entry(results / name)
+                new[name] = _write_record(results / name, out / name)
             except RecordError as error:
                 left_out[name] = error.message
     records = unchanged | new
@@ -109,16 +118,11 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
     pages = [f"{name}/{INDEX}" for name in stale]
     if pages or changed or not (out / INDEX).is_file():
         pages.append(INDEX)
-    copies = [f"{name}/{file}" for name, record in new.items() for file in record.files]
-    _require_ours(out, pages)
+    rendered = [f"{name}/{file}" for name, record in new.items() for file in record.files]
     with layout.writing(out):
-        for file in (*copies, *pages):
-            path = out / file
+        for path in (out / file for file in (*rendered, *pages)):
             for part in path.parent.glob(f".{path.name}.*.part"):  # of a killed process
                 part.unlink(missing_ok=True)
-        for file in copies:
-            with layout.whole(out / file) as part:
-                part.write_bytes(read_regular(results / file))
     for name in stale:
         members = scenarios[name]
         text = render.render_scenario(templates, members, _histories(results, members), commits)
@@ -132,7 +136,7 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
         stored = {name: [digests[name], asdict(record)] for name, record in sorted(records.items())}
         state = {"version": VERSION, "look": look, "records": stored}
         layout.write_whole(out / STATE, json.dumps(state, ensure_ascii=False) + "\n")
-    return Site(str(out), len(records), (*copies, *pages), removed, tuple(left_out.items()))
+    return Site(str(out), len(records), (*rendered, *pages), removed, tuple(left_out.items()))
 
 
 def origin() -> str:
@@ -156,7 +160,7 @@ def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
         records = {
             name: (str(digest), SiteRecord(**entry))
             for name, (digest, entry) in content["records"].items()
-            if _is_name(name) and all(map(_COPIED.fullmatch, entry["files"]))
+            if _is_name(name) and all(map(_FILE.fullmatch, entry["files"]))
         }
         return (str(content["look"]), records) if content["version"] == VERSION else ("", {})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
@@ -181,15 +185,27 @@ def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str
             left_out[name] = f"its manifest cannot be read: {error.strerror}"
 
 
+def _write_record(folder: Path, out: Path) -> SiteRecord:
+    """Render the pages of a record into the site, and return what the other pages show of it.
+
+    The pages of a record from elsewhere may contain anything, so none is copied, and none uses the
+    record's own templates.
+
+    Raises `RecordError`: the record is damaged or was changed.
+    """
+    changed = [m.path for m in manifest.check_manifest(folder) if manifest.is_measured(m.path)]
+    if changed:
+        raise RecordError("BX415.changed", name=changed[0])
+    with open_record(folder) as record, corruption_reported(folder):
+        data = report_data(record, record.judgement() or judge_record(record))
+    files = render_files(data, build_document(data), formats=("html",))
+    layout.write_all(out, files)
+    return replace(_entry(folder), files=sorted(files))
+
+
 def _entry(folder: Path) -> SiteRecord:
-    """Read what the pages show of a record. Raises `RecordError`: it is damaged or was changed."""
-    files = manifest.read_manifest(folder)
-    copied = sorted(name for name in files if _COPIED.fullmatch(name))
+    """Read what the pages show of a record. Raises `RecordError`: it is damaged."""
     try:
-        for name in copied:
-            # Links in a record from elsewhere must not publish other files of this machine.
-            if _digest(read_regular(folder / name)) != files[name]:
-                raise RecordError("BX415.changed", name=name)
         judgement = parse_json(read_regular(folder / layout.CLAIMS))["judgement"]
         if finding.kind_of(folder) is not None:
             record = open_record(folder)
@@ -212,7 +228,7 @@ def _entry(folder: Path) -> SiteRecord:
             next(iter(answers), ""),
             [*dict.fromkeys(revisions)],
             machine,
-            copied,
+            [],
         )
     except (OSError, ValueError, LookupError, TypeError) as error:
         raise RecordError("BX411.history-entry-damaged", error=error) from error

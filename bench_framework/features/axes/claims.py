@@ -13,7 +13,7 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.text.numbers import TIMES_FROM
+from bench_framework.text.numbers import is_factor
 
 PAIR: Final = 2
 
@@ -246,7 +246,7 @@ def _in_percent(contrasts: Iterable[structure.ContrastResult | None]) -> bool:
         for c in contrasts
         if c is not None and c.shown is not None and c.verdict.decided
     ]
-    large = [r >= TIMES_FROM or r <= 1 / TIMES_FROM for r in ratios]
+    large = [is_factor(ratio) for ratio in ratios]
     return any(large) and not all(large)
 
 

@@ -3,6 +3,7 @@
 The author decides whether an experiment is adopted. The verdict is measured.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
@@ -12,7 +13,6 @@ from bench_framework.model.judgement import CellState, Comparison, HypothesisTes
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input
-from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.structure import Replacement
 from bench_framework.model.verdict import Verdict
@@ -20,7 +20,7 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import REFUSED
-from bench_framework.report.main_table import INTERVAL, change_text, drawn, in_times, plain_interval
+from bench_framework.report.main_table import INTERVAL, change_text, drawn, mark, plain_interval
 from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
@@ -68,7 +68,6 @@ def changes(data: ReportData) -> tuple[Block, ...]:
     cells = [_cell(data, experiment, item) for experiment in tried]
     memory = [data.comparison(cell.id, PEAK_RSS) if cell else None for cell in cells]
     alone = [data.comparison(cell.id, data.metric) if cell else None for cell in cells]
-    times = in_times([*alone, *steps.values()])
     rows = []
     for experiment, cell, time, peak in zip(tried, cells, alone, memory, strict=True):
         step = steps.get(frozenset(experiment.change))
@@ -78,9 +77,9 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         row = (
             Cell(experiment.name, about=_about(experiment)),
             Cell(experiment.decision),
-            _change(time, data.metric, verdict, times=times),
+            _change(data, time, verdict),
             drawn(None if verdict in REFUSED.values() else time),
-            _change(step, data.metric, step.verdict, times=times) if step else Cell(DASH),
+            _change(data, step, step.verdict) if step else Cell(DASH),
             Cell(_memory(peak)),
             Cell(_keep(data, experiment, decisive, time)),
         )
@@ -120,19 +119,24 @@ def _about(experiment: Experiment) -> str:
     return "; ".join(filter(None, (settings, experiment.why)))
 
 
-def _change(
-    comparison: Comparison | None, metric: Metric, verdict: Verdict, *, times: bool
-) -> Cell:
-    effect = "" if comparison is None else change_text(comparison, metric, times=times)
-    return Cell(f"{glyph(verdict)} {effect}".strip(), verdict.value, None, verdict)
+def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -> Cell:
+    if comparison is None or verdict in REFUSED.values():
+        return Cell(glyph(verdict), verdict.value, None, verdict)
+    text = f"{mark(comparison)} {change_text(comparison, times=data.in_times)}"
+    return Cell(text, verdict.value, None, verdict)
 
 
 def _keep(
     data: ReportData, experiment: Experiment, verdict: Verdict, time: Comparison | None
 ) -> str:
-    """Return whether the record speaks for a change, against it, or neither."""
+    """Return whether the record speaks for a change, against it, or neither.
+
+    `verdict` is that of the step, if the change is a step, and `time` compares the change alone.
+    """
     if time is not None and time.reason == ONE_PROGRAM:
         return "no effect on the program"
+    if time is not None and {time.verdict, verdict} == {Verdict.BETTER, Verdict.WORSE}:
+        return "only alone" if verdict is Verdict.WORSE else "not alone"
     if verdict is Verdict.BETTER and experiment.decision == "rejected":
         return "look again"
     if (
@@ -154,11 +158,19 @@ def _is_used(data: ReportData, experiment: Experiment) -> bool:
 
 
 def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Comparison]:
-    """Return the comparison of each step of a ladder with the step before, by its settings."""
+    """Return the comparison of each step of a ladder with the step before, by its settings.
+
+    Its figures are those of the ladder, like the ones of the waterfall.
+    """
     best = (c for group in data.judgement.best for c in group.comparisons)
     pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     return {
-        frozenset((c.axis, c.after) for c in step.changes): pair
+        frozenset((c.axis, c.after) for c in step.changes): replace(
+            pair,
+            verdict=step.contrast.verdict,
+            shown=step.contrast.shown,
+            reason=step.contrast.reason,
+        )
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps

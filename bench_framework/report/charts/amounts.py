@@ -1,8 +1,6 @@
 """Values and changes of a figure as text: the unit of a metric, and one scale of changes."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.charts import direction
@@ -16,10 +14,6 @@ from bench_framework.text.numbers import (
 )
 from bench_framework.text.words import change
 from bench_framework.units import THIN_SPACE
-
-LEAST_PERCENT: Final = 0.5
-MOST_PERCENT: Final = 2.0
-"""The ratios between which all changes of a figure are percentages. Otherwise they are factors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +42,17 @@ class Unit:
         return f"{number}{THIN_SPACE}{self.name}".rstrip(THIN_SPACE)
 
 
-def in_factors(ratios: Iterable[float]) -> bool:
-    """Return whether the changes of a figure are factors: one is below −50 % or above +100 %."""
-    return any(not LEAST_PERCENT <= ratio <= MOST_PERCENT for ratio in ratios)
-
-
-def lead(data: ReportData, ratio: float, verdict: Verdict | None, *, factors: bool = False) -> str:
+def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
     """Return the mark of a verdict and the change: ``▼ −3.7 %``, or ``▼ 2.3× faster``.
 
     `ratio` is that of the values. If larger values are better, the mark still shows which way they
     changed.
     """
-    higher, mark = data.higher(data.metric), direction(verdict).mark
-    if higher and verdict is not None and verdict.decided:
-        mark = direction(verdict.opposite).mark
-    text = signed_percent(ratio)
-    if factors:
-        less, more = change(data.metric, higher=False)
+    if verdict is not None and data.higher(data.metric):
+        verdict = verdict.opposite
+    mark, text = direction(verdict).mark, signed_percent(ratio)
+    if data.in_times:
+        less, more = change(data.metric)
         factor = ratio if ratio >= 1 else 1 / ratio
         text = f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
     return f"{mark} {text}"

@@ -32,8 +32,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     if not values or min(values) <= 0 or max(values) > MOST_SPAN * min(values):
         return None
     unit = Unit.for_metric(data, pairs[0][1][0])
-    factors = amounts.in_factors(new / old for _, (old, new) in pairs)
-    points = tuple(_point(data, cell, pair, unit, factors=factors) for cell, pair in pairs)
+    points = tuple(_point(data, cell, pair, unit) for cell, pair in pairs)
     base, head = data.plan.revisions.names
     name = noun(data.metric)
     more = (
@@ -65,14 +64,10 @@ def _values(data: ReportData, cell: PlanCell) -> tuple[float, float] | None:
     return old.median, value_by_ratio(data, cell) or new.median
 
 
-def _point(
-    data: ReportData, cell: PlanCell, pair: tuple[float, float], unit: Unit, *, factors: bool
-) -> Point:
+def _point(data: ReportData, cell: PlanCell, pair: tuple[float, float], unit: Unit) -> Point:
     old, new = pair
     comparison = data.comparison(cell.id, data.metric)
     interval = plain_interval(comparison)
-    if interval is not None and data.higher(data.metric):
-        interval = interval.inverse
     verdict = comparison.verdict if comparison is not None else None
     return Point(
         data.input_name(data.plan.input(cell.input_id)),
@@ -81,7 +76,7 @@ def _point(
         interval.lo * old * unit.factor if interval else None,
         interval.hi * old * unit.factor if interval else None,
         verdict=verdict,
-        lead=amounts.lead(data, new / old, verdict, factors=factors),
+        lead=amounts.lead(data, new / old, verdict),
         text=f"{significant(old * unit.factor, 3)} → {unit.text(new)}",
     )
 

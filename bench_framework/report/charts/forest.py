@@ -10,7 +10,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import change_text, in_times, plain_interval, revision_cells
+from bench_framework.report.main_table import change_text, mark, plain_interval, revision_cells
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import shortest
 from bench_framework.text.words import noun
@@ -40,9 +40,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if not known:
         return None
     chosen = selection(data, known, MOST_ROWS - (baseline is not None))
-    compared = [data.comparison(cell.id, data.metric) for cell in chosen]
-    times = in_times(compared)
-    points = [_point(data, cell, times=times) for cell in chosen]
+    points = [_point(data, cell) for cell in chosen]
     if baseline is not None:
         strong = baseline.id in data.ahead(item.id)
         points.append(Point(base, 1.0, text="baseline", baseline=True, strong=strong))
@@ -56,7 +54,10 @@ def forest(data: ReportData, item: Input) -> Figure | None:
         f"{amounts.grey(data)}.{more}"
     )
     table = _table(points)
-    name, marks = f"Change relative to {base}", (("margin", data.margin), ("times", float(times)))
+    name, marks = (
+        f"Change relative to {base}",
+        (("margin", data.margin), ("times", float(data.in_times))),
+    )
     return Figure("answer-figure", "forest", name, desc, tuple(points), table, (), marks)
 
 
@@ -85,12 +86,12 @@ def _ratio(data: ReportData, cell: PlanCell) -> float:
     return interval.ratio if interval is not None else math.inf
 
 
-def _point(data: ReportData, cell: PlanCell, *, times: bool) -> Point:
+def _point(data: ReportData, cell: PlanCell) -> Point:
     comparison = data.comparison(cell.id, data.metric)
     interval = plain_interval(comparison)
     assert comparison is not None
     assert interval is not None
-    change, _, bounds = change_text(comparison, data.metric, times=times).partition(" [")
+    change, _, bounds = change_text(comparison, times=data.in_times).partition(" [")
     input_name = data.input_name(data.plan.input(cell.input_id))
     return Point(
         input_name if data.plan.revisions is not None else data.label(cell.id),
@@ -99,7 +100,7 @@ def _point(data: ReportData, cell: PlanCell, *, times: bool) -> Point:
         interval.lo,
         interval.hi,
         verdict=comparison.verdict,
-        lead=f"{direction(comparison.verdict).mark} {change}",
+        lead=f"{mark(comparison)} {change}",
         text=f"[{bounds}" if bounds else "",
         strong=cell.role is not Role.BASELINE and cell.id in data.ahead(cell.input_id),
     )

@@ -9,7 +9,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import in_times, value_by_ratio
+from bench_framework.report.main_table import plain_interval, value_by_ratio
 from bench_framework.report.table_cells import scale_of, titled
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH, shortest
@@ -98,12 +98,8 @@ def _points(
     comparison = data.comparison(cell.id, data.metric) if cell is not None else None
     base = cell is not None and cell.role is Role.BASELINE
     verdict = comparison.verdict if comparison is not None else None
-    lead = ""
-    if comparison is not None and comparison.shown is not None:
-        change = comparison.shown
-        ratio = 1 / change.ratio if data.higher(data.metric) else change.ratio
-        known = (data.comparison(c.id, data.metric) for c in data.arms(leading.id))
-        lead = amounts.lead(data, ratio, verdict, factors=in_times(known))
+    change = plain_interval(comparison)
+    lead = amounts.lead(data, change.ratio, verdict) if change is not None else ""
     value = values.get(leading.id)
     text = Unit.for_metric(data, value).text(value) if value is not None else ""
     return [

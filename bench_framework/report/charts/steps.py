@@ -15,6 +15,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
+from bench_framework.report.main_table import value_by_ratio
 from bench_framework.report.table_cells import CI, titled
 from bench_framework.text.names import capital, listed
 from bench_framework.text.numbers import signed_percent, significant
@@ -32,7 +33,7 @@ STEP: Final = "step"
 def steps(data: ReportData, item: Input) -> Figure | None:
     """Return the waterfall of an input, or `None` if its ladder has no figures.
 
-    The time of a step is the baseline's median × the ratios of the steps up to it.
+    The values are those of the table of results; the changes are those of the steps.
     """
     ladders = (t for t in data.judgement.structure.contributions if t.design == "ladder")
     ladder = next((t for t in ladders if t.input_id == item.id and t.steps), None)
@@ -43,13 +44,12 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     if any(i is None or not i.bounded for i in intervals):
         return None
     unit = Unit.for_metric(data, start.median)
-    factors = amounts.in_factors(i.ratio for i in intervals if i is not None)
     label, now = data.label(ladder.start_cell_id), start.median
     base = Point(label, now, text=unit.text(now), strong=True, baseline=True)
     points, changes = [base], [("", "")]
     for step, interval in zip(ladder.steps, intervals, strict=True):
         assert interval is not None
-        point = _step(data, step, interval, now, unit, factors=factors)
+        point = _step(data, step, interval, now, unit)
         points.append(point)
         changes.append((signed_percent(interval.ratio), _bounds(interval)))
         now = point.x
@@ -77,22 +77,25 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     )
 
 
-def _step(
-    data: ReportData, step: Step, interval: Interval, before: float, unit: Unit, *, factors: bool
-) -> Point:
-    """Return the bar from the end of the step before to that of this step."""
-    higher = data.higher(data.metric)
-    i = interval.inverse if higher else interval
-    now, verdict = before * i.ratio, step.contrast.verdict
+def _step(data: ReportData, step: Step, interval: Interval, before: float, unit: Unit) -> Point:
+    """Return the bar from the end of the step before to that of this step.
+
+    It ends at the value of the table of results, which compares with the baseline. The interval is
+    that of the ratio to the step before.
+    """
+    i = interval.inverse if data.higher(data.metric) else interval
+    cell = data.plan.cell(step.cell_id) if step.cell_id else None
+    now = (cell and value_by_ratio(data, cell)) or before * i.ratio
+    verdict = step.contrast.verdict
     parts = [unit.text(now), _unstable(data, step)]
     return Point(
         f"+ {_name(data, step)}",
         now,
         before,
-        before * i.lo,
-        before * i.hi,
+        now * i.lo / i.ratio,
+        now * i.hi / i.ratio,
         verdict=verdict,
-        lead=amounts.lead(data, i.ratio, verdict, factors=factors),
+        lead=amounts.lead(data, i.ratio, verdict),
         text=" · ".join(filter(None, parts)),
         series=STEP,
     )
@@ -137,21 +140,21 @@ def _references(data: ReportData, ladder: Contribution) -> Iterator[PlanCell]:
 def _reference(
     data: ReportData, ladder: Contribution, cell: PlanCell, last: float, unit: Unit
 ) -> Point:
-    """Return the bar of a reference: the value of the last step × its ratio to the last step."""
+    """Return the bar of a reference, and the ratio of the last step to it."""
     beyond = {(s.cell_id, s.ref_cell_id): s.contrast for s in ladder.beyond}
     key = (cell.id, ladder.end_cell_id or "")
     judged = beyond.get(key) or _pairs(data).get(key)
     summary = data.summary(cell.id, data.metric)
     assert summary is not None
     interval = judged.shown if judged is not None else None
-    label, now = data.label(cell.id), summary.median
+    label, now = data.label(cell.id), value_by_ratio(data, cell) or summary.median
     if judged is None or interval is None or not interval.bounded:
         return Point(label, now, text=unit.text(now), strong=True, series=REFERENCE)
     i = interval.inverse if data.higher(data.metric) else interval
-    now = last * i.ratio
+    now = value_by_ratio(data, cell) or last * i.ratio
     verb = metric_words(data.metric).verb
     text = f"{unit.text(now)} · the last step {verb} {significant(1 / i.ratio, 3)}×"
-    bounds = (last * i.lo, last * i.hi)
+    bounds = (now * i.lo / i.ratio, now * i.hi / i.ratio)
     return Point(
         label,
         now,

@@ -13,7 +13,7 @@ from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Tabl
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import change_text, in_times, plain_interval, value_by_ratio
+from bench_framework.report.main_table import change_text, mark, plain_interval, value_by_ratio
 from bench_framework.report.table_cells import CI, titled
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH, significant
@@ -110,9 +110,8 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
     if base is None or base.median <= 0:
         return None
     unit = Unit.for_metric(data, base.median)
-    times = in_times(data.comparison(cell.id, data.metric) for *_, cell in line.cells)
     pairs = [
-        _point(data, cell, (number, level.label), base.median, unit, times=times)
+        _point(data, cell, (number, level.label), base.median, unit)
         for number, level, cell in line.cells
     ]
     name, axis = noun(data.metric), lowered(line.axis.label or line.axis.name)
@@ -140,25 +139,22 @@ def _point(
     level: tuple[float, str],
     base: float,
     unit: Unit,
-    *,
-    times: bool,
 ) -> tuple[Point, Row]:
     number, label = level
     comparison = data.comparison(cell.id, data.metric)
-    interval = plain_interval(comparison)
+    i = plain_interval(comparison)
     is_base = cell.role is Role.BASELINE
     summary = data.summary(cell.id, data.metric)
     assert summary is not None
     value = base if is_base else value_by_ratio(data, cell) or summary.median
-    i = interval.inverse if interval is not None and data.higher(data.metric) else interval
     lo, hi = (base * i.lo, base * i.hi) if i is not None else (value, value)
     verdict = comparison.verdict if comparison is not None else None
     change = "baseline" if is_base else DASH
-    if comparison is not None and interval is not None:
-        change = change_text(comparison, data.metric, times=times)
+    if comparison is not None and i is not None:
+        change = f"{mark(comparison)} {change_text(comparison, times=data.in_times)}"
     lead = "baseline" if is_base else ""
     if i is not None and not is_base:
-        lead = amounts.lead(data, i.ratio, verdict, factors=times)
+        lead = amounts.lead(data, i.ratio, verdict)
     point = Point(
         label,
         number,
@@ -171,8 +167,7 @@ def _point(
         baseline=is_base,
     )
     time = Cell(significant(value * unit.factor, 3), value)
-    mark = f"{direction(verdict).mark} " if change not in {"baseline", DASH} else ""
-    row = Row.build(label, time, Cell(f"{mark}{change}", verdict=verdict), baseline=is_base)
+    row = Row.build(label, time, Cell(change, verdict=verdict), baseline=is_base)
     return point, row
 
 

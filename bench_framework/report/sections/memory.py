@@ -11,6 +11,7 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
+from bench_framework.report.main_table import ANONYMOUS, is_mapped
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import (
     CI,
@@ -25,8 +26,6 @@ from bench_framework.text.numbers import DASH, column_size, replication, show_si
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
-ANONYMOUS = "anon_bytes"
-MAPPED = "mmap"
 MAPPED_NOTE = "includes mapped file pages"
 
 
@@ -94,8 +93,6 @@ def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:
     comparison = None if baseline else data.comparison(cell.id, PEAK_RSS)
     ratio, bounds = comparison_cells(comparison, data.claim_id(cell.id, PEAK_RSS))
     peak, size = summary.median if summary else 0.0, data.input_bytes(item.id)
-    modes = (*dict(data.variant_of(cell).values).values(), *data.state(cell.id).effective.values())
-    mapped = any(MAPPED in value.split("-") for value in modes)
     reason = phrase(comparison.reason) if comparison else ""
     return Row.build(
         data.label(cell.id),
@@ -112,7 +109,7 @@ def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:
             lambda size: significant(size * scale.factor, 3),
         ),
         replication(summary.n_rounds, summary.n_runs) if summary else DASH,
-        "; ".join(filter(None, (MAPPED_NOTE if mapped else "", reason))),
+        "; ".join(filter(None, (MAPPED_NOTE if is_mapped(data, cell) else "", reason))),
         verdict=comparison.verdict if comparison else None,
         baseline=baseline,
         reason=reason,

@@ -108,16 +108,18 @@ def _pair(claim: Claim) -> tuple[str, str | None, str | None]:
 
 def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the figure: first the author's, then those that follow from the data."""
+    takeaways = data.claims("takeaway")
     leading = data.claims("contrast", item=leading_input(data))
     contrasts = [
         c
         for c in _contrasts(data, "grouped")
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
+        if not any(c.cells and {*c.cells} <= {*said.cells} for said in takeaways)
     ]
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, facts.UnstableRatios)]
     first = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
     chosen = [
-        *data.claims("takeaway"),
+        *takeaways,
         *contrasts[:MOST_CONTRASTS],
         *first,
         *data.claims("experiments", "profile-summary"),

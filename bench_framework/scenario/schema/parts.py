@@ -132,7 +132,8 @@ class DescribePart(Part):
     variant: dict[Text, Text]
     """Axis values. The entry describes every variant that has all of them."""
     label: Text | None = None
-    """Label of the variant in reports, instead of the names of its values."""
+    """Label of the variant in reports, instead of the names of its values. A line of a figure has
+    room for 22 characters."""
     text: Text = ""
     """Description of the variant."""
 

@@ -140,7 +140,10 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
         text = read_input(file, _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
         raise UsageError("BX115.not-usable", file=file, fault=error) from error
-    signers = [f"{_NAMESPACE} {line}\n" for line in text.splitlines() if _KEY.match(line)]
+    # One line is what ssh and editors show as one: `splitlines` also ends a line at U+2028 or FF.
+    lines = (line.rstrip("\r") for line in text.split("\n"))
+    shown = (line for line in lines if line.replace("\t", " ").isprintable())
+    signers = [f"{_NAMESPACE} {line}\n" for line in shown if _KEY.match(line)]
     if not signers:
         raise UsageError("BX115.no-public-key", keys=keys)
     signature = (folder / layout.SIGNATURE).absolute()

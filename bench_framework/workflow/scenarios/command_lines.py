@@ -1,9 +1,11 @@
 """The scenarios of ``benchctl ab``, ``sweep`` and ``ablate``: commands, values or features of one program."""
 
 import itertools
+import math
 import os
 import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,15 +26,19 @@ from bench_framework.workflow.scenarios.request import (
     escaped,
     flow,
     program_path,
+    short,
     split_command,
     unfit,
 )
 
+MOST_COMMANDS: Final = 1000
+"""Most commands of one comparison."""
 BIN: Final = "{bin}"
 _KINDS: Final = ("ENV", "PROFILE", "FEATURES")
 _NONE: Final = "none"
 _DEFAULT: Final = "default"
 _QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
 _OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 
 
@@ -53,9 +59,12 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
     BX103, the file cannot be saved.
     """
     commands = _expanded(request)
-    first, second, *more = commands
+    words = {
+        short(command, number): flow(_words(command, request, request.folder))
+        for number, command in enumerate(commands, 1)
+    }
+    first, second, *more = words
     question = f"Which of these {len(commands)} commands is fastest?"
-    words = {command: flow(_words(command, request, request.folder)) for command in commands}
     before = request.prepare and _words(request.prepare, request, Path.cwd())
     used = any("input" in PLACEHOLDER.findall(command) for command in commands)
     lines = [
@@ -74,9 +83,13 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
 def _expanded(request: Commands) -> list[str]:
     """Return the commands with the values of ``-L``."""
     lists = dict(_values(text) for text in request.lists)
+    named = [(command, PLACEHOLDER.findall(command)) for command in request.commands]
+    used_by = [(c, [name for name in dict.fromkeys(names) if name in lists]) for c, names in named]
+    count = sum(math.prod(len(lists[name]) for name in used) for _, used in used_by)
+    if count > MOST_COMMANDS:
+        raise unfit("BX122.too-many-commands", count=count, most=MOST_COMMANDS)
     expanded: list[str] = []
-    for command in request.commands:
-        used = [n for n in dict.fromkeys(PLACEHOLDER.findall(command)) if n in lists]
+    for command, used in used_by:
         picks = itertools.product(*(lists[name] for name in used))
         expanded += [_filled(command, dict(zip(used, pick, strict=True))) for pick in picks]
     for name in lists:
@@ -92,8 +105,8 @@ def _expanded(request: Commands) -> list[str]:
         raise unfit("BX122.no-commands")
     if len(expanded) == 1:
         raise unfit("BX122.one-command")
-    if twice := [c for number, c in enumerate(expanded) if c in expanded[:number]]:
-        raise unfit("BX122.command-twice", twice=twice[0])
+    if twice := [command for command, times in Counter(expanded).items() if times > 1]:
+        raise unfit("BX122.command-twice", twice=short(twice[0], 1))
     return expanded
 
 
@@ -115,6 +128,8 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     words = split_command(command)
     if not words:
         raise unfit("BX122.empty-command")
+    if _VARIABLE.match(words[0]):
+        raise unfit("BX122.variable-without-shell", command=command, variable=words[0])
     if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
         raise unfit("BX122.operator-without-shell", command=command, operator=operator[1])
     return [program_path(words[0], folder), *map(escaped, words[1:])]
@@ -296,7 +311,10 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     if not colon:
         if not any(left in PLACEHOLDER.findall(word) for word in request.command):
             raise unfit("BX122.placeholder-not-used", left=left)
-        return left, {value: {} for value in values}
+        return left, {
+            value: {} if short(value, n) == value else {"label": short(value, n)}
+            for n, value in enumerate(values, 1)
+        }
     if kind != "FEATURES":
         return name, {value: {kind.lower(): {name: value}} for value in values}
     chosen = {value: [] if value == _NONE else value.split("+") for value in values}

@@ -1,5 +1,6 @@
 """The files of ``benchctl init``: a scenario with its schema, a notebook, and workflows of GitHub and GitLab."""
 
+import errno
 import json
 import os
 import re
@@ -10,9 +11,10 @@ from string import Template
 from typing import Final, Literal
 
 from bench_framework import assets
-from bench_framework.errors import UsageError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
+from bench_framework.store import layout
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
 from bench_framework.workflow.scenarios.request import unfit
 
@@ -25,6 +27,8 @@ _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
     "gitlab": {"gitlab.yml": ".gitlab/benchmarks.yml"},
 }
 """Path in the repository for each file in ``templates/ci``."""
+_REFUSED: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR))
+"""Errors of a file that the user may not write, in contrast to those of a full or broken disk."""
 _GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
 _GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
@@ -164,8 +168,10 @@ def write_new(
 ) -> tuple[Path, ...]:
     """Write files, and return them. `check` runs when their folders exist, before they are written.
 
+    All files are written, or none.
+
     Raises `UsageError`, BX103: without `force`, a scenario exists, or another file with other content;
-    a file cannot be written.
+    the user may not write a file. Raises `MachineError`, BX235: the disk is full.
     """
     for path, content in () if force else files.items():
         replaced = path.suffix == ".yaml" or not path.is_file()
@@ -182,11 +188,13 @@ def write_new(
             ) from error
     if check is not None:
         check()
-    for path, content in files.items():
-        try:
-            path.write_text(content, encoding="utf-8")
-        except OSError as error:
-            raise UsageError(
-                "BX103.file-not-writable", path=path, strerror=error.strerror
-            ) from error
+    try:
+        texts = {str(layout.output_path(path)): content for path, content in files.items()}
+        layout.write_all(Path(), texts)
+    except MachineError as error:
+        cause = error.__cause__
+        if isinstance(cause, OSError) and cause.errno in _REFUSED:
+            path, reason = cause.filename2 or cause.filename, cause.strerror
+            raise UsageError("BX103.file-not-writable", path=path, strerror=reason) from error
+        raise
     return tuple(files)

@@ -21,6 +21,10 @@ from bench_framework.workflow.run_options import words_that_resume
 
 # `${HOME}` belongs to a shell and `{ print }` to awk.
 PLACEHOLDER: Final = re.compile(r"(?<!\$)\{([A-Za-z][A-Za-z0-9_-]*)\}")
+LONGEST_KEY: Final = 1000
+LONGEST_NAME: Final = 200
+"""Most characters of a command or value that is named in full."""
+SHORTENED: Final = 60
 COMMA: Final = re.compile(r"(?<!\\),")
 _WORD: Final = re.compile(
     r"(?!(?:true|false|yes|no|on|off|null|y|n)$)-{0,2}[a-z./_][\w./+=-]*", re.IGNORECASE
@@ -187,11 +191,22 @@ def escaped(word: str, slots: str = "input") -> str:
 def flow(value: Any) -> str:
     """Return a value in YAML's flow style, with quotes where a plain word would be ambiguous."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{flow(key)}: {flow(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_key(key)}: {flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(flow, value)) + "]"
     plain = isinstance(value, str) and _WORD.fullmatch(value)
     return str(value) if plain else json.dumps(value, ensure_ascii=False)
+
+
+def _key(key: Any) -> str:
+    """Return a key in flow style. A long one has its own mark: YAML limits others to 1 024 characters."""
+    text = flow(key)
+    return f"? {text} " if len(text) > LONGEST_KEY else text
+
+
+def short(text: str, number: int) -> str:
+    """Return a text as it is named in tables: the beginning of a long one, with its number."""
+    return text if len(text) <= LONGEST_NAME else f"{text[:SHORTENED]}… ({number})"
 
 
 def whole_number(text: str) -> int | str:

@@ -6,12 +6,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution import process
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
@@ -320,3 +321,25 @@ def test_an_endless_stdin_is_an_error(launcher: Launcher, tmp_path: Path, name: 
         launcher.run(sh("cat", stdin=str(tmp_path / name)))
     assert dict(caught.value.details)["cause"].startswith("not a regular file")
     assert launcher.run(sh("exit 0")).ok
+
+
+@pytest.mark.parametrize("callback", [None, lambda: None], ids=["timed", "untimed"])
+def test_a_program_that_stops_its_launcher_does_not_stop_benchctl(
+    callback: Callable[[], None] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(process, "PATIENCE_S", 0.5)
+    script = f"echo $$ > {tmp_path}/pid; kill -STOP $PPID; sleep 100"
+    with Launcher() as launcher:
+        with pytest.raises(MachineError) as error:
+            launcher.run(sh(script, timeout_s=0.5), callback)
+        assert error.value.code == "BX232"
+        wait_for_end([int((tmp_path / "pid").read_text())])
+        assert launcher.run(sh("exit 0")).ok  # a new launcher
+
+
+def test_a_drain_discards_what_a_program_and_its_children_print(launcher: Launcher) -> None:
+    start = time.monotonic()
+    script = "sleep 100 > $0 & seq 1000000 > $0; test -p $0 || exit 3; echo more > $0"
+    done = launcher.run(Command(["/bin/sh", "-c", script, "DRAIN"], ENV, drain="DRAIN"))
+    assert (done.exit_code, done.stragglers) == (0, 1)
+    assert time.monotonic() - start < 50

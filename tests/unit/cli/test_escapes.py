@@ -1,6 +1,7 @@
 """Tests that quoted text cannot control a terminal."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,25 @@ def test_console_output_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     assert not set("\x1b\x9b\u202e\u200b\x00\r") & set(out + err)
     assert ESCAPED in out
     assert ESCAPED in err
+
+
+@pytest.mark.parametrize("github", [True, False])
+def test_only_benchctl_gives_commands_to_a_github_workflow(
+    github: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", str(github).lower())
+    hostile = "x\n  ::add-mask::a\n::stop-commands::t ##[error]pwn"
+    console = Console()
+    details = (("stderr", hostile),)
+    console.error(MachineError.from_texts("BX237", hostile, details=details, effect=hostile))
+    console.say_lines(hostile)
+    console.emit(hostile)
+    console.emit_json({"text": hostile})
+    console.workflow_command("::endgroup::")
+    out, err = capsys.readouterr()
+    commands = re.findall(r"^\s*::.*|##\[.*", out + err, re.MULTILINE)
+    assert (commands == ["::endgroup::"]) is github
+    assert json.loads(out[out.index("{") :]) == {"text": hostile}
 
 
 @pytest.mark.parametrize("command", ["verify", "report", "run", "validate", "gate", "compare"])

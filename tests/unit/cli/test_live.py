@@ -17,6 +17,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render.widths import visible
 from bench_framework.text.words import verdict_text
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
@@ -93,6 +94,30 @@ def test_warnings_stay_above_the_region_which_is_removed(
         )
     ]
     assert lines == [*expected, "stopping after the run in flight"]
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b]52;c;cHduCg==\x1b\\", "\x1b[2J\x1b[H", "\u202e", "\x9b8m", "\x1b[31m", "[bold]"]
+)
+def test_a_label_reaches_the_terminal_as_text(
+    plan: Plan, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    variants = tuple(replace(v, label=f"x{text}{n}") for n, v in enumerate(plan.variants))
+    inputs = tuple(replace(i, label=f"i{text}") for i in plan.inputs)
+    plan = replace(plan, name=f"n{text}", variants=variants, inputs=(*inputs, *inputs))
+    display = LiveDisplay(Console())
+    display.notify(progress.PlanReady(plan))
+    cell = plan.cells[1]
+    display.notify(progress.CellDropped(cell.id, 1, message(f"r{text}")))
+    display._drawn = float("-inf")  # the last drawing is long ago
+    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
+    display.close()
+    printed = capsys.readouterr().err
+    # The sequences of rich: colours, erase line, cursor up, cursor off and on.
+    rest = re.sub(r"\x1b\[(?:[0-9;]*m|2K|\d*A|\?25[lh])", "", printed)
+    assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", rest)
+    for shown in ("x", "i", "n", "r"):
+        assert f"{shown}{visible(text)}" in rest
 
 
 def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:

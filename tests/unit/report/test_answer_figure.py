@@ -11,7 +11,7 @@ import figure_records as records
 import pytest
 
 from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import ReportData, figures
 from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.charts import (
@@ -311,8 +311,16 @@ def test_nothing_in_a_chart_that_is_not_worse_is_orange(all_figures: dict[str, F
 @pytest.mark.parametrize(
     ("ratios", "factors"), [((0.51, 1.9), False), ((0.49, 1.0), True), ((1.0, 2.1), True)]
 )
-def test_one_scale_of_changes_per_figure(ratios: tuple[float, ...], factors: bool) -> None:
-    assert amounts.in_factors(ratios) == factors
+def test_one_scale_of_changes_per_page(ratios: tuple[float, ...], factors: bool) -> None:
+    data = records.many(len(ratios) + 1)
+    cells = [c.id for c in data.arms(data.plan.inputs[0].id)][1:]
+    shown = {cell: Interval(r, 0.9 * r, 1.1 * r) for cell, r in zip(cells, ratios, strict=True)}
+    comparisons = tuple(
+        replace(c, shown=shown.get(c.cell_id)) if c.metric == data.metric else c
+        for c in data.judgement.comparisons
+    )
+    data = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    assert data.in_times == factors
 
 
 def test_the_mark_shows_which_way_a_value_moved_if_larger_is_better() -> None:

@@ -1,6 +1,7 @@
 """Search for records. A record continues only under the same conditions."""
 
 import errno
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -473,6 +474,56 @@ def test_the_manifest_finds_every_change(measured: Record) -> None:
     (measured.path / "more").write_text("")
     changes = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
     assert changes == {("runs.csv", "changed"), ("events.csv", "missing"), ("more", "unlisted")}
+
+
+def test_entries_that_are_no_regular_files_are_named(measured: Record) -> None:
+    outside = measured.path.parent / "journal"
+    (measured.path / "journal.jsonl").rename(outside)
+    (measured.path / "journal.jsonl").symlink_to(outside)
+    (measured.path / "everything").symlink_to("/")
+    (measured.path / "loop").symlink_to("loop")
+    os.mkfifo(measured.path / "pipe")
+    (measured.path / "evil.html.part").write_text("")
+    (measured.path / ".report.html.123.part").write_text("")  # of a killed benchctl
+    changes = {(item.path, item.what) for item in manifest.check_manifest(measured.path)}
+    assert changes == {
+        ("journal.jsonl", "no regular file"),
+        *((name, "unlisted") for name in ("everything", "loop", "pipe", "evil.html.part")),
+    }
+
+
+@pytest.mark.parametrize(
+    "name", ["raw/a\nb", "raw/\x85b", "/etc/passwd", "raw/../a", "raw//a", "./a"]
+)
+def test_a_manifest_with_a_name_outside_the_folder_is_refused(measured: Record, name: str) -> None:
+    path = measured.path / "manifest.json"
+    content = json.loads(path.read_text())
+    content["files"][name] = "0" * 64
+    path.write_text(json.dumps(content))
+    with pytest.raises(RecordError, match="BX411"):
+        manifest.read_manifest(measured.path)
+
+
+def test_two_files_cannot_be_listed_as_one(measured: Record) -> None:
+    path = measured.path / "manifest.json"
+    content = json.loads(path.read_text())
+    files = content["files"]
+    first, second = sorted(name for name in files if manifest.is_measured(name))[:2]
+    digest = manifest.digest_of(files)
+    one, other = files.pop(first), files.pop(second)
+    assert manifest.digest_of({**files, f"{first}\n{other}  {second}": one}) == digest
+    files[f"{first}\n{other}  {second}"] = one
+    path.write_text(json.dumps(content))
+    with pytest.raises(RecordError, match="BX411"):
+        manifest.read_manifest(measured.path)
+
+
+@pytest.mark.parametrize("version", [1.9, "3", True, None])
+def test_the_version_of_a_manifest_is_a_whole_number(measured: Record, version: object) -> None:
+    path = measured.path / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "schema_version": version}))
+    with pytest.raises(RecordError, match="BX41"):
+        manifest.read_manifest(measured.path)
 
 
 def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework.rounding import rounded
-from bench_framework.text.differences import FACTOR_FROM, signed_amount
+from bench_framework.text.differences import signed_amount
 from bench_framework.text.numbers import (
+    TIMES_FROM,
     column_decimals,
     column_size,
     metric_unit,
@@ -91,7 +92,7 @@ def test_a_change_in_percent_is_the_same_in_tables_and_sentences(
     values: tuple[float, float, float], margin: float
 ) -> None:
     in_text = signed_amount(*values, margin)
-    assert in_text.times is (values[0] >= FACTOR_FROM)
+    assert in_text.times is (values[0] >= TIMES_FROM)
     if not in_text.times:
         assert str(in_text) == str(show_change(*values, margin))
 

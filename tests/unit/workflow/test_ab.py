@@ -78,6 +78,27 @@ def test_a_list_of_values_gives_one_variant_for_each(folder: Path) -> None:
     }
 
 
+def test_a_variable_before_the_program_needs_env_or_a_shell(folder: Path) -> None:
+    with pytest.raises(UsageError, match=r"sets LC_ALL=C, but no shell runs it") as error:
+        plan_of("sort f", "LC_ALL=C sort f")
+    assert "`env LC_ALL=C sort f`" in str(error.value.fix)
+    assert commands_of(plan_of("sort f", "env LC_ALL=C sort f"))["env LC_ALL=C sort f"][0] == "env"
+
+
+def test_long_commands_are_named_by_their_beginning(folder: Path) -> None:
+    long = "echo " + "a" * 5000
+    plan = plan_of(long, "echo b", f"{long}c")
+    labels = [f"{long[:60]}… (1)", "echo b", f"{long[:60]}… (3)"]
+    assert [variant.label for variant in plan.variants] == labels
+    assert commands_of(plan)[labels[2]][-1] == f"{long[5:]}c"
+
+
+def test_the_product_of_lists_is_limited_before_it_is_expanded(folder: Path) -> None:
+    values = ",".join(map(str, range(300)))
+    with pytest.raises(UsageError, match="give 27000000 commands; at most 1000"):
+        plan_of("echo {x} {y} {z}", lists=[f"{name}={values}" for name in "xyz"])
+
+
 def test_an_input_is_a_placeholder_or_the_stdin(folder: Path) -> None:
     path = Path("words.txt")
     plan = plan_of("wc {input}", "cat {input}", input=path, prepare="touch {input}")

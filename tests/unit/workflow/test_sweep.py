@@ -174,3 +174,12 @@ def test_a_saved_scenario_gives_the_same_plan(crate: Path) -> None:
     plan = ablated("simd", save=save, margin="3%")
     assert expand(load(save)) == plan
     assert plan.name == "simd"
+
+
+def test_a_long_value_is_named_by_its_beginning(tmp_path: Path) -> None:
+    long = "a" * 5000
+    request = Sweep(command=["echo", "{x}"], lists=[f"x={long},b"], save=tmp_path / "long.yaml")
+    plan, _ = plan_sweep(request)
+    assert [variant.label for variant in plan.variants] == [f"{long[:60]}… (1)", "b"]
+    assert plan.cells[0].command[-1] == (long,)
+    assert expand(load(tmp_path / "long.yaml")) == plan
