@@ -37,7 +37,7 @@ LEAST_ROOM_BYTES: Final = 1 << 20
 KEPT_BYTES: Final = 1 << 16
 """Bytes that are kept of each end of an output that is too large."""
 DRAIN: Final = "benchctl:drain"
-"""Stands for the pipe of the launcher that discards the output of timed runs."""
+"""Word of a command for the pipe of the launcher that discards the output of timed runs."""
 LAST_SIGNAL: Final = 64
 
 

@@ -15,6 +15,7 @@ from bench_framework.features.experiments.section import (
 )
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
+from bench_framework.features.published.section import DETAILS as PUBLISHED_DETAILS
 from bench_framework.features.published.section import PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
@@ -59,6 +60,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     CONTRIBUTIONS,
     CAUSES,
     HYPOTHESES,
+    PUBLISHED_DETAILS,
     PROFILE,
     TRADEOFFS,
     SESSIONS,

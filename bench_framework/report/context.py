@@ -159,7 +159,7 @@ class ReportData:
 
     @cached_property
     def in_times(self) -> bool:
-        """Whether changes of the main metric are factors on the whole page, such as ``2.3× faster``.
+        """True if changes of the main metric are factors on the whole page, such as ``2.3× faster``.
 
         They are if one is below −50 % or above +100 %. Otherwise, all are percentages.
         """

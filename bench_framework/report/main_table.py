@@ -237,12 +237,10 @@ def is_mapped(data: ReportData, cell: PlanCell) -> bool:
 
 def _mapped_note(data: ReportData, cell: PlanCell) -> str:
     """Return how much of the memory of a configuration that maps its input is its own."""
-    own = data.summary(cell.id, ANONYMOUS)
-    if not is_mapped(data, cell) or own is None or data.metric == PEAK_RSS:
+    anonymous = data.summary(cell.id, ANONYMOUS)
+    if not is_mapped(data, cell) or anonymous is None or data.metric == PEAK_RSS:
         return ""
-    return (
-        f"memory includes mapped pages; {show_size(own.median, data.plan.unit_family)} without them"
-    )
+    return f"memory includes mapped pages; {show_size(anonymous.median, data.plan.unit_family)} without them"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

@@ -118,7 +118,7 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _check_entry(name: str, digest: object) -> None:
     """Check a name and its digest, so that `digest_of` is the digest of one list of files only.
 
-    Raises `ValueError`: the digest is none, or the name is not that of a file in the folder.
+    Raises `ValueError`: it is not a SHA-256, or the name is not that of a file in the folder.
     """
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise ValueError(f"the digest of {name!r} is no SHA-256")

@@ -69,8 +69,8 @@ _MOST_SHOWN: Final = 100_000
 
 
 def is_factor(ratio: float) -> bool:
-    """Return whether a ratio is stated as "n×": it is below −50 % or above +100 %, or equal to one."""
-    return max(ratio, 1 / ratio) >= TIMES_FROM
+    """Return whether a ratio is stated as "n×": its change is below −50 % or above +100 %."""
+    return max(ratio, 1 / ratio) > TIMES_FROM
 
 
 def show_ratio(

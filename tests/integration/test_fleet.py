@@ -99,6 +99,40 @@ def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine])
 
 
 @pytest.mark.slow
+def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
+    make: Callable[..., Machine],
+) -> None:
+    def manifests() -> list[Path]:
+        return [*host.path.glob("cache/fleet/*/results/fleet/*/manifest.json")]
+
+    client, host = make("client"), make("host", 0.03)
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7")
+    words = ("run", "fleet.yaml", "--scheduler", address)
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: host.rounds() >= 2, run, client.path / "run.log")
+    run.kill()
+    deadline = time.monotonic() + PATIENCE_S
+    while not manifests() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    (manifest,) = manifests()
+    journal = (manifest.parent / "journal.jsonl").read_bytes()
+    code, text = client.call(*words)
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    (record,) = client.records
+    assert record.name == manifest.parent.name
+    assert (record / "journal.jsonl").read_bytes().startswith(journal)
+    assert host.rounds() in {0, ROUNDS + 1}  # removed, or not yet
+    while manifests() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not manifests()
+
+    code, text = client.call(*words, "--fresh")
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert len(client.records) == 2
+
+
+@pytest.mark.slow
 def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host", 0.03)
     address = start_scheduler(client)

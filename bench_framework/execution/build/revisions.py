@@ -79,7 +79,8 @@ def _configured(env: Mapping[str, str], values: Mapping[str, str]) -> dict[str, 
     count = env.get("GIT_CONFIG_COUNT") or "0"
     if not count.isdecimal():
         return dict(env)  # git names the variable in its message
-    first, added = int(count), {}
+    added: dict[str, str] = {}
+    first = int(count)
     for n, (key, value) in enumerate(values.items(), first):
         added |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
     return {**env, **added, "GIT_CONFIG_COUNT": str(first + len(values))}

@@ -138,10 +138,18 @@ class Running:
         return host.seconds() - self._heartbeat[1] > SILENT_S
 
     def stop(self) -> None:
-        """Request that the run stops, without waiting: the network of its host can be interrupted now."""
-        request = functools.partial(self._client.run, on_error="ignore", wait=False)
+        """Request that the run stops."""
+        self._send(jobs.request_stop)
+
+    def stored(self) -> None:
+        """Report that the record of the run is stored here, so that its host can remove it."""
+        self._send(jobs.remove_record)
+
+    def _send(self, request: Callable[[str], object]) -> None:
+        """Call a coroutine on the host, without waiting: its network can be interrupted now."""
+        send = functools.partial(self._client.run, on_error="ignore", wait=False)
         loop: Any = self._client.loop
-        loop.add_callback(request, jobs.request_stop, self._token, workers=[self._place.address])
+        loop.add_callback(send, request, self._token, workers=[self._place.address])
 
     def cancel(self) -> None:
         """Withdraw the run, which its worker has not started, or whose worker is gone."""

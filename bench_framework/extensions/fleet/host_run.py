@@ -141,6 +141,7 @@ class HostRun:
             raise result.error
         if result.archive:
             self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
+            self.running.stored()
         self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
 
     def _request_stop(self) -> None:

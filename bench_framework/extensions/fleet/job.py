@@ -12,7 +12,7 @@ import pickle
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -53,6 +53,8 @@ _CALL: Final = (
 Send = Callable[[list[bytes]], object]
 _stops: dict[str, int] = {}
 """Number of stop requests by the token of each run of this process."""
+_finished: dict[str, Path] = {}
+"""Finished record of each run of this process by its token, until the client has stored it."""
 _progress: dict[str, tuple[dict[str, Any], float]] = {}
 """Progress of each run by its token, with the time at which it was written."""
 
@@ -90,10 +92,14 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of a run: the archive of its finished record, or an error, or how to resume it."""
+    """The result of a run: the archive of its finished record, or an error, or how to resume it.
+
+    `record` is the path of the finished record on the host.
+    """
 
     exit_code: int = errors.EXIT_DONE
     archive: bytes = b""
+    record: str = ""
     error: errors.BenchError | None = None
     resume: str = ""
 
@@ -165,10 +171,42 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
         given = (plan, root, place.parent / PROGRAMS, host.cache_root())
         context = replace(context, builds=job.programs.receive(*given))
-    outcome = run_plan(plan, text, job.options, observer, context)
-    if outcome.record is not None and outcome.judgement is not None:
-        _write_archive(outcome.record, job.options.results, place / ARCHIVE)
-    return JobResult(outcome.exit_code, resume=outcome.resume or "")
+    options = job.options
+    reopened = None if options.fresh else _reopened(plan, options.results)
+    try:
+        outcome = run_plan(plan, text, options, observer, context)
+    except errors.RecordError as error:
+        if reopened is None or error.code != "BX410":
+            raise
+        layout.write_whole(*reopened)
+        outcome = run_plan(plan, text, replace(options, fresh=True), observer, context)
+    if outcome.record is None or outcome.judgement is None:
+        return JobResult(outcome.exit_code, resume=outcome.resume or "")
+    _write_archive(outcome.record, options.results, place / ARCHIVE)
+    return JobResult(outcome.exit_code, record=str(outcome.record), resume=outcome.resume or "")
+
+
+def _reopened(plan: Plan, results: Path) -> tuple[Path, str] | None:
+    """Make the finished record of a plan that no client has stored one that the run continues.
+
+    So the run returns it without measuring again, if the programs are still the same. Return the path
+    and the text of its manifest; `None` without such a record. Finished records of other plans are
+    removed.
+    """
+    from bench_framework.store.records import Record, plan_sha256
+
+    finished: tuple[Path, str] | None = None
+    for folder in find_records(results):
+        path = folder / layout.MANIFEST
+        if path.is_file():
+            with contextlib.suppress(errors.BenchError), Record.open(folder) as record:
+                if record.contents.header.plan_sha256 == plan_sha256(plan):
+                    finished = path, path.read_text(encoding="utf-8")
+                    continue
+            shutil.rmtree(folder)
+    if finished is not None:
+        finished[0].unlink()
+    return finished
 
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
@@ -201,6 +239,12 @@ async def request_stop(token: str) -> None:
         _stops[token] += 1
 
 
+async def remove_record(token: str) -> None:
+    """Remove the record of a run, which its client has stored."""
+    if (record := _finished.pop(token, None)) is not None:
+        shutil.rmtree(record, ignore_errors=True)
+
+
 def state() -> dict[str, Any]:
     """Return load, free disk space and progress of this host. They are sent with each heartbeat."""
     run, written = next(iter([*_progress.values()]), (None, 0.0))
@@ -216,9 +260,13 @@ def run_job(job: Job, send: Send) -> JobResult:
     _progress[job.token] = ({"scenario": Path(job.scenario).stem}, 0.0)
     try:
         send([])
-        return _run(job, send)
+        result = _run(job, send)
     except errors.BenchError as error:
         return JobResult(error=error)
+    else:
+        if result.archive:
+            _finished[job.token] = Path(result.record)
+        return result
     finally:
         del _stops[job.token], _progress[job.token]
 
@@ -234,7 +282,7 @@ def _run(job: Job, send: Send) -> JobResult:
         programs = replace(programs, bundle=Bundle())
     layout.replace_folder(work, {})
     with layout.writing(project):
-        _forget(results)
+        _forget(results, job.taken)
     options = replace(job.options, results=results)
     request = replace(job, bundle=Bundle(), programs=programs, options=options)
     layout.write_whole(work / REQUEST, pickle.dumps(request))
@@ -266,10 +314,10 @@ def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> JobR
     )
 
 
-def _forget(results: Path) -> None:
-    """Remove the records that earlier runs returned, and the folders that reserved ids."""
+def _forget(results: Path, stored: Collection[str]) -> None:
+    """Remove the finished records that the client has stored, and the folders that reserved ids."""
     for record in find_records(results):
-        if (record / layout.MANIFEST).is_file():
+        if record.name in stored and (record / layout.MANIFEST).is_file():
             shutil.rmtree(record)
     for folder in results.glob("*/*"):
         with contextlib.suppress(OSError):  # it is not empty, or no folder

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
@@ -71,11 +71,17 @@ class Site:
     """Record and reason for each record that the site does not contain."""
 
 
-def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
+def write_site(
+    results: Path,
+    out: Path,
+    *,
+    remote: str = "",
+    notify: Callable[[int, int], object] = lambda _done, _all: None,
+) -> Site:
     """Write or update the site of all finished records under `results`.
 
     `remote` is the https URL of the repository whose commits the pages link to, or another text for
-    no links.
+    no links. `notify` gets the number of reports that are rendered, and of those to render.
 
     Raises:
         UsageError: BX101, there is no finished record; BX103, a file of the site exists and is not
@@ -97,12 +103,13 @@ def write_site(results: Path, out: Path, *, remote: str = "") -> Site:
     }
     _require_ours(out, [INDEX, *(f"{name.partition('/')[0]}/{INDEX}" for name in digests)])
     new: dict[str, SiteRecord] = {}
-    for name in digests:
-        if name not in unchanged:
-            try:
-                new[name] = _write_record(results / name, out / name)
-            except RecordError as error:
-                left_out[name] = error.message
+    changing = [name for name in digests if name not in unchanged]
+    for number, name in enumerate(changing):
+        notify(number, len(changing))
+        try:
+            new[name] = _write_record(results / name, out / name)
+        except RecordError as error:
+            left_out[name] = error.message
     records = unchanged | new
     if not records:
         raise UsageError("BX101.no-finished-record-under", results=results)

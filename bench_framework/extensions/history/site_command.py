@@ -8,6 +8,7 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.console import Console, one_line
+from bench_framework.execution.machine.host import seconds
 
 EXAMPLES = """
 benchctl site public
@@ -15,6 +16,8 @@ benchctl site public --repository https://github.com/acme/parser
 benchctl --dir /srv/results site /srv/www/benchmarks --json
 """
 MOST_NAMED = 5
+EVERY_S = 10.0
+"""Interval of the lines about progress."""
 
 
 def site(
@@ -29,7 +32,7 @@ def site(
         ),
     ] = None,
 ) -> None:
-    """Write a static website with the history of each scenario and copies of all reports.
+    """Write a static website with the history of each scenario and all reports.
 
     Publish the folder on any host of static files. The same command updates it:
     it rewrites only what changed, and keeps files that it did not write.
@@ -40,7 +43,15 @@ def site(
     if repository is not None and not repository.startswith("https://"):
         raise typer.BadParameter("give an https URL", param_hint="--repository")
     remote = origin() if repository is None else repository
-    written = write_site(console.results, out, remote=remote)
+    last = seconds()
+
+    def notify(done: int, reports: int) -> None:
+        nonlocal last
+        if seconds() - last >= EVERY_S:
+            last = seconds()
+            console.say(f"rendered {done} of {reports} reports")
+
+    written = write_site(console.results, out, remote=remote, notify=notify)
     for name, reason in written.left_out[:MOST_NAMED]:
         console.say(f"left out {name}: {reason}")
     if len(written.left_out) > MOST_NAMED:

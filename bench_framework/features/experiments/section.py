@@ -40,8 +40,8 @@ from bench_framework.text.write import render
 KEEP: Final = {
     Verdict.BETTER: "yes",
     Verdict.WORSE: "no",
-    Verdict.BETTER_SIZE_UNCERTAIN: "better, size uncertain",
-    Verdict.WORSE_SIZE_UNCERTAIN: "worse, size uncertain",
+    Verdict.BETTER_SIZE_UNCERTAIN: "small gain",
+    Verdict.WORSE_SIZE_UNCERTAIN: "small loss",
     Verdict.EQUIVALENT: "no difference",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.SINGLE_RUN: "one run only",

@@ -11,7 +11,6 @@ from bench_framework.report.blocks import (
     Cell,
     Chip,
     Column,
-    Details,
     Row,
     Table,
     left,
@@ -36,13 +35,12 @@ CHIPS: Final[dict[Outcome, Chip]] = {
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the number of comparisons by outcome, a table of them, and the figures without a test."""
+    """Return the number of comparisons by outcome, and a table of them."""
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
     results = {claim.id: _fact(claim) for claim in claims}
-    open_ = {i for i, fact in results.items() if fact.outcome is Outcome.NOT_TESTED}
-    tested = [claim for claim in claims if claim.id not in open_]
+    tested = [claim for claim in claims if _is_tested(claim)]
     times = needs_factors(results[claim.id] for claim in tested)
     others = any(fact.other_results for fact in results.values())
     blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
@@ -52,16 +50,27 @@ def build(data: ReportData) -> tuple[Block, ...]:
             f"Published figures{f' of {source}' if source else ''} and those of this record. A row that "
             f"names one change compares it with {data.baseline.label}."
             f"{' A factor without a word is the first ÷ the second.' if times else ''}"
-            f"{' Below a figure: the result of another scenario.' if others else ''}"
+            f"{' Below a figure: another scenario; the appendix has what differs there.' if others else ''}"
         )
         columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
         rows = tuple(_row(claim, results[claim.id], times=times) for claim in tested)
         blocks.append(Table("published-table", caption, columns, rows, sortable=False))
-    if others:
-        blocks.append(_other_results(claims))
-    if open_:
-        blocks.append(_not_tested([claim for claim in claims if claim.id in open_]))
     return tuple(blocks)
+
+
+def details(data: ReportData) -> tuple[Block, ...]:
+    """Return what other scenarios gave for the same statements, and the statements without a test."""
+    claims = data.claims("published") if data.plan.published is not None else []
+    blocks: list[Block] = []
+    if others := _other_results(claims):
+        blocks.append(others)
+    if open_ := [claim for claim in claims if not _is_tested(claim)]:
+        blocks.append(_not_tested(open_))
+    return tuple(blocks)
+
+
+def _is_tested(claim: Claim) -> bool:
+    return _fact(claim).outcome is not Outcome.NOT_TESTED
 
 
 def _fact(claim: Claim) -> PublishedResult:
@@ -107,8 +116,8 @@ def _here(fact: PublishedResult, *, times: bool) -> Cell:
     return Cell(measured.estimate, test.evidence.estimate, muted=bounds, about=others)
 
 
-def _other_results(claims: Iterable[Claim]) -> Details:
-    """Return the results of other scenarios, with what differs there, folded."""
+def _other_results(claims: Iterable[Claim]) -> Table | None:
+    """Return the results of other scenarios, with what differs there."""
     rows = []
     for claim in claims:
         fact = _fact(claim)
@@ -123,12 +132,13 @@ def _other_results(claims: Iterable[Claim]) -> Details:
         Column("What differs there", prose=True),
     )
     caption = "Other scenarios that test the same statements, and why their results may differ."
-    table = Table("published-others", caption, columns, tuple(rows), sortable=False)
-    return Details(f"The same in other scenarios: {counted(len(rows), 'comparison')}", (table,))
+    return (
+        Table("published-others", caption, columns, tuple(rows), sortable=False) if rows else None
+    )
 
 
-def _not_tested(claims: list[Claim]) -> Details:
-    """Return the statements without a test, with the reasons, folded."""
+def _not_tested(claims: list[Claim]) -> Table:
+    """Return the statements without a test, with the reasons."""
     rows = []
     for claim in claims:
         fact = _fact(claim)
@@ -136,10 +146,8 @@ def _not_tested(claims: list[Claim]) -> Details:
         rows.append(Row((name, Cell(fact.figure or DASH), Cell(reason, None, claim.id))))
     columns = (Column("Statement"), Column("Published"), Column("Reason", prose=True))
     count = sum(len(_fact(claim).quotes) for claim in claims)
-    title = f"Not tested: {counted(count, 'statement')}"
-    caption = "Statements without a test, and why."
-    table = Table("published-not-tested", caption, columns, tuple(rows), sortable=False)
-    return Details(title, (table,))
+    caption = f"{counted(count, 'statement').capitalize()} without a test, and why."
+    return Table("published-not-tested", caption, columns, tuple(rows), sortable=False)
 
 
 PUBLISHED = SectionKind(
@@ -149,4 +157,11 @@ PUBLISHED = SectionKind(
     "each comparison with figures of an earlier report: published, measured here, and how they compare",
     build,
     place="report",
+)
+DETAILS = SectionKind(
+    "S36",
+    "published-details",
+    "Published figures: other scenarios, and not tested",
+    "what other scenarios gave for the same statements, and the statements without a test, with the reasons",
+    details,
 )

@@ -64,7 +64,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
         f"Median {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s of the steps; "
         f"{amounts.grey(data)}."
     )
-    axis = _axis_begin(min(less), max(p.x for p in points)) * unit.factor
+    axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor
     return Figure(
         "answer-figure",
         "steps",
@@ -173,7 +173,7 @@ def _scaled(point: Point, factor: float) -> Point:
     return replace(point, x=point.x * factor, y=point.y * factor, x_lo=x_lo, x_hi=x_hi)
 
 
-def _axis_begin(least: float, most: float) -> float:
+def axis_begin(least: float, most: float) -> float:
     """Return where the axis begins: at zero, unless the differences would then be too small."""
     if least <= FROM_ZERO * most:
         return 0.0

@@ -114,7 +114,7 @@ def lines(data: ReportData) -> list[Claim]:
         c
         for c in _contrasts(data, "grouped")
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
-        if not any(c.cells and {*c.cells} <= {*said.cells} for said in takeaways)
+        if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, facts.UnstableRatios)]
     first = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]

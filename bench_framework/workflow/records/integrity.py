@@ -142,8 +142,8 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
         raise UsageError("BX115.not-usable", file=file, fault=error) from error
     # One line is what ssh and editors show as one: `splitlines` also ends a line at U+2028 or FF.
     lines = (line.rstrip("\r") for line in text.split("\n"))
-    shown = (line for line in lines if line.replace("\t", " ").isprintable())
-    signers = [f"{_NAMESPACE} {line}\n" for line in shown if _KEY.match(line)]
+    readable = (line for line in lines if line.replace("\t", " ").isprintable())
+    signers = [f"{_NAMESPACE} {line}\n" for line in readable if _KEY.match(line)]
     if not signers:
         raise UsageError("BX115.no-public-key", keys=keys)
     signature = (folder / layout.SIGNATURE).absolute()

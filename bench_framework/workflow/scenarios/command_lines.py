@@ -83,8 +83,10 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
 def _expanded(request: Commands) -> list[str]:
     """Return the commands with the values of ``-L``."""
     lists = dict(_values(text) for text in request.lists)
-    named = [(command, PLACEHOLDER.findall(command)) for command in request.commands]
-    used_by = [(c, [name for name in dict.fromkeys(names) if name in lists]) for c, names in named]
+    placeholders = [(command, PLACEHOLDER.findall(command)) for command in request.commands]
+    used_by = [
+        (c, [name for name in dict.fromkeys(names) if name in lists]) for c, names in placeholders
+    ]
     count = sum(math.prod(len(lists[name]) for name in used) for _, used in used_by)
     if count > MOST_COMMANDS:
         raise unfit("BX122.too-many-commands", count=count, most=MOST_COMMANDS)

@@ -192,9 +192,9 @@ def write_new(
         texts = {str(layout.output_path(path)): content for path, content in files.items()}
         layout.write_all(Path(), texts)
     except MachineError as error:
-        cause = error.__cause__
-        if isinstance(cause, OSError) and cause.errno in _REFUSED:
-            path, reason = cause.filename2 or cause.filename, cause.strerror
+        origin = error.__cause__
+        if isinstance(origin, OSError) and origin.errno in _REFUSED:
+            path, reason = origin.filename2 or origin.filename, origin.strerror
             raise UsageError("BX103.file-not-writable", path=path, strerror=reason) from error
         raise
     return tuple(files)

@@ -116,8 +116,8 @@ def test_a_label_reaches_the_terminal_as_text(
     # The sequences of rich: colours, erase line, cursor up, cursor off and on.
     rest = re.sub(r"\x1b\[(?:[0-9;]*m|2K|\d*A|\?25[lh])", "", printed)
     assert not re.search(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]", rest)
-    for shown in ("x", "i", "n", "r"):
-        assert f"{shown}{visible(text)}" in rest
+    for start in ("x", "i", "n", "r"):
+        assert f"{start}{visible(text)}" in rest
 
 
 def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture[str]) -> None:

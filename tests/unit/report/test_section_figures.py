@@ -76,7 +76,7 @@ class TestReferences:
 
     @pytest.mark.parametrize(
         ("verdict", "glyph"),
-        [(Verdict.BETTER, "▲"), (Verdict.WORSE, "▼"), (Verdict.INCONCLUSIVE, "?")],
+        [(Verdict.BETTER, "▲"), (Verdict.WORSE, "▼"), (Verdict.INCONCLUSIVE, "·")],
     )
     def test_a_mirrored_pair(self, data: ReportData, verdict: Verdict, glyph: str) -> None:
         item = data.plan.inputs[0]
@@ -108,7 +108,7 @@ class TestReferences:
         sure = {
             "▲": "+100\u202f% [+60, +150] ▲",
             "▼": "−50\u202f% [−60, −37] ▼",
-            "?": "0\u202f% [−20, +25] ?",
+            "·": "0\u202f% [−20, +25] ·",
         }
         assert cell.text == sure[glyph]
 

@@ -1,5 +1,6 @@
 """Tests of `write_site`: what is written, what is kept, and what is refused."""
 
+import hashlib
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from bench_framework.errors import UsageError
 from bench_framework.extensions.history import site
 from bench_framework.extensions.history.site import STATE, write_site
 from bench_framework.extensions.importers.workflow import import_files
-from bench_framework.store import layout, manifest
+from bench_framework.store import layout
 
 PAGES = ("appendix.html", "report.html")
 NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
@@ -27,6 +28,9 @@ def add(results: Path, full: Path, name: str) -> Path:
     started = f"{name[:4]}-{name[4:6]}-{name[6:8]}T12:00:00.000Z"
     text = text.replace(full.name, name, 1).replace("2026-03-02T17:04:09.123Z", started, 1)
     journal.write_text(text, encoding="utf-8")
+    listed = json.loads((folder / layout.MANIFEST).read_text(encoding="utf-8"))
+    listed["files"][layout.JOURNAL] = hashlib.sha256(journal.read_bytes()).hexdigest()
+    (folder / layout.MANIFEST).write_text(json.dumps(listed), encoding="utf-8")
     return folder
 
 
@@ -71,8 +75,8 @@ def test_the_site_has_an_index_a_page_per_scenario_and_the_reports(
                 target = ((out / name).parent / address).resolve()
                 assert target.is_relative_to(out.resolve())
                 assert target.is_file(), address
-    copy = out / "demo" / NAMES[0] / "report.html"
-    assert copy.read_bytes() == (results / "demo" / NAMES[0] / "report.html").read_bytes()
+    report = (out / "demo" / NAMES[0] / "report.html").read_text(encoding="utf-8")
+    assert NAMES[0] in report
 
 
 def test_a_new_record_rewrites_only_its_scenario_and_the_index(
@@ -99,16 +103,22 @@ def test_a_new_record_rewrites_only_its_scenario_and_the_index(
     assert contents(out) == contents(tmp_path / "at-once")
 
 
-def test_a_report_that_was_rendered_again_is_copied_again(results: Path, tmp_path: Path) -> None:
-    out = tmp_path / "public"
-    write_site(results, out)
+def test_no_page_of_a_record_is_copied(results: Path, full: Path, tmp_path: Path) -> None:
+    write_site(results, tmp_path / "clean")
+    expected = contents(tmp_path / "clean")
     record = results / "demo" / NAMES[1]
-    (record / "report.html").write_text("<!-- new -->")
-    refused = write_site(results, out)  # the manifest has the former digest
-    assert refused.written == ()
-    manifest.write_manifest(record)
-    assert f"demo/{NAMES[1]}/report.html" in write_site(results, out).written
-    assert (out / "demo" / NAMES[1] / "report.html").read_text() == "<!-- new -->"
+    script = "<script>document.title='PWNED'</script>"
+    forged = ("report.html", "appendix.html", "profiles/evil/flame.svg", "templates/report.html.j2")
+    for name in forged:
+        (record / name).parent.mkdir(parents=True, exist_ok=True)
+        (record / name).write_text(f"<!doctype html><title>x</title>{script}", encoding="utf-8")
+    listed = json.loads((record / "manifest.json").read_text(encoding="utf-8"))
+    for name in forged:
+        listed["files"][name] = hashlib.sha256((record / name).read_bytes()).hexdigest()
+    (record / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
+    write_site(results, tmp_path / "public")
+    del expected[STATE]
+    assert {n: c for n, c in contents(tmp_path / "public").items() if n != STATE} == expected
 
 
 def test_a_record_that_is_gone_leaves_the_site_and_other_files_stay(
@@ -200,12 +210,12 @@ def test_damaged_and_unfinished_records_are_left_out_with_the_reason(
     (results / "demo" / NAMES[1] / layout.MANIFEST).unlink()
     secret = tmp_path / "secret"
     secret.write_text("a private key")
-    report = results / "demo" / NAMES[2] / "report.html"
-    report.unlink()
-    report.symlink_to(secret)
+    journal = results / "demo" / NAMES[2] / layout.JOURNAL
+    journal.unlink()
+    journal.symlink_to(secret)
     result = write_site(results, tmp_path / "public")
     reasons = dict(result.left_out)
-    assert "it is damaged" in reasons[f"demo/{NAMES[0]}"]
+    assert "cannot be read" in reasons[f"demo/{NAMES[0]}"]
     assert reasons[f"demo/{NAMES[1]}"] == "it is not finished"
     assert "was changed after it was written" in reasons[f"demo/{NAMES[2]}"]
     assert result.records == 1
