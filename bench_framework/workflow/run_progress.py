@@ -149,10 +149,15 @@ class Work:
 
     @property
     def state(self) -> str:
-        """Finished rounds of the largest number, which is not known before the warm-up is over."""
+        """Finished rounds of the largest number, both without warm-up as in the report.
+
+        The number is not known before the warm-up is over.
+        """
+        measured = self.rounds_done - self.warmups_done
         if self.plan.measure.by_budget:
-            return counted(self.rounds_done, "round")
-        return f"{self.rounds_done}/{self.rounds_total} rounds"
+            return counted(measured, "round") if measured else "warm-up"
+        most = self.plan.measure.rounds_max * len(self.plan.inputs)
+        return f"{'warm-up, ' * self.warmup}{measured}/{most} rounds"
 
     @property
     def text(self) -> str:

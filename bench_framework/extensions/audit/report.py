@@ -24,6 +24,8 @@ from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted
 
 MOST_BYTES: Final = 1024 * 1024
+MOST_BRACKETS: Final = 20_000
+"""Most brackets of a page: the time to parse Markdown is quadratic in those without an end."""
 """Largest page that is audited. The longest report of an example has 40 kB."""
 _KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
 _NEAR: Final = 0.1
@@ -121,6 +123,8 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
         raise UsageError("BX456.not-usable", page=page, fault=error) from error
     if "\0" in source:
         raise UsageError("BX456.binary", page=page)
+    if (brackets := source.count("[")) > MOST_BRACKETS:
+        raise UsageError("BX456.brackets", page=page, brackets=brackets, most=MOST_BRACKETS)
     try:
         sessions = [
             reader.read_session(reader.read_bytes(path), path.name, number)

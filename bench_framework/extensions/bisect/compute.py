@@ -26,7 +26,7 @@ from bench_framework.extensions.bisect.model import (
 )
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import RoundLimit, decidable, limited
-from bench_framework.model.metrics import is_exact
+from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.stats.portable_math import log
@@ -337,6 +337,8 @@ def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
         among = search.commits[end.lo + 1 : end.hi + 1]
         lines += [("commits", f"{commit.short} {commit.subject}") for commit in among]
     lines.append(("configuration", search.configuration))
+    if end.status in {"inconclusive", "unconfirmed"} and search.metric in {WALL, CPU}:
+        lines.append(("next", "--metric instructions, which vary less than times from run to run"))
     if end.evidence is not None:
         report = results / end.evidence.record / "report.html"
         lines += [("change", end.evidence.text), ("report", str(report))]

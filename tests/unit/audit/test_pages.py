@@ -276,6 +276,7 @@ def test_exit_codes_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (b"\xff\xfe\x00", "is not UTF-8 text"),
         (b"PK\x00\x01", "is a binary file"),
         (b"x" * (1024 * 1024 + 1), "more than"),
+        (b"[" * 20_001, "at most 20000 are read"),
         (None, "does not exist"),
     ],
 )

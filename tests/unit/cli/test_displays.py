@@ -96,7 +96,7 @@ def test_lines_show_the_rounds_without_control_characters(
     printed = capsys.readouterr().err
     assert "\x1b" not in printed
     assert "\r" not in printed
-    assert "3/21 rounds" in printed
+    assert "3/20 rounds" in printed
 
 
 def test_the_remaining_time_is_extrapolated_from_the_rounds_of_this_process(plan: Plan) -> None:
@@ -123,9 +123,9 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
     work = Work(replace(plan, measure=replace(plan.measure, by_budget=True, budget_s=100.0)))
     for update in a_round(plan, 1, warmup=True):
         work.take(update)
-    assert work.state == "1 round"
+    assert work.state == "warm-up"
     work.take(progress.LimitKnown(RoundLimit(60)))
-    assert work.state == "1/61 rounds"
+    assert work.state == "warm-up, 0/60 rounds"
     for update in a_round(plan, 25):  # 25 s of 100 s
         work.take(update)
     assert work.share == pytest.approx(26 / 61)

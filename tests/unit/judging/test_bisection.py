@@ -170,6 +170,9 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
     )
     assert compute.conclude(noisy).status == "inconclusive"
     assert "3.1" in compute.answer(noisy)
+    assert "--metric instructions" in dict(compute.facts(noisy, Path("results")))["next"]
+    counted = compute.facts(replace(noisy, metric="instructions"), Path("results"))
+    assert "next" not in dict(counted)
 
 
 def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:

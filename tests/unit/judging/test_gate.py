@@ -68,7 +68,7 @@ def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(
         gate_page.comment(page, assets.template_dir()),
         gate_page.terminal(page, 200, unicode=True),
     ):
-        assert "as much memory [" in text
+        assert "more memory [" in text
 
 
 class TestAContinuedRecord:

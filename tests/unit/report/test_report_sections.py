@@ -195,6 +195,19 @@ def test_percentages_replace_factors_where_no_ratio_reaches_two(
     assert row(table, "smol+jemalloc").cells[2].text.startswith("· −")
 
 
+def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportData) -> None:
+    item = data.plan.inputs[-1]
+    comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
+    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    lower, cells = (row(main_table(d, item, "x"), "smol+jemalloc").cells for d in (data, higher))
+    assert lower[2].text == "▼ −10.6\u202f% [−12.2, −8.9]"
+    assert cells[2].text == "▲ +11.9\u202f% [+9.7, +13.9]"
+    assert cells[2].verdict is Verdict.BETTER
+    assert cells[3].drawn is not None
+    assert lower[3].drawn is not None
+    assert cells[3].drawn.ratio == pytest.approx(1 / lower[3].drawn.ratio)
+
+
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
     holes = 3 * (Hole((), Reason(ReasonCode.UNSELECTED, "io=mmap")),)
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))

@@ -58,6 +58,14 @@ def test_a_folder_without_samples_or_with_too_many_bytes_is_refused(
         sessions.read_bytes(tmp_path)
 
 
+def test_a_folder_that_is_nested_too_deep_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "/".join("a" * 40)).mkdir(parents=True)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    with pytest.raises(UsageError, match="is a directory, and not one of criterion") as caught:
+        sessions.read_bytes(tmp_path)
+    assert ("cause", "its folders are nested more than 32 deep") in caught.value.details
+
+
 GOOGLE = {"run_name": "BM_copy/8", "run_type": "iteration", "time_unit": "us", "iterations": 9}
 
 

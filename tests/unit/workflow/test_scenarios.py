@@ -1,11 +1,16 @@
 """Names of bundled scenarios on the command line."""
 
+import errno
+import os
+from pathlib import Path
+
 import pytest
 
 from bench_framework import assets
 from bench_framework.cli.app import run_command_line
-from bench_framework.errors import UsageError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.workflow.run_options import find_scenario
+from bench_framework.workflow.scenarios.new_files import start_folder
 
 
 def test_every_bundled_scenario_has_its_name_with_hyphens_or_underscores() -> None:
@@ -32,3 +37,24 @@ def test_an_empty_name_is_named(name: str, capsys: pytest.CaptureFixture[str]) -
         assert run_command_line([command, name]) == 2
         text = capsys.readouterr().err
         assert "error[BX101]: the name of the record is empty\n" in text, command
+
+
+@pytest.mark.parametrize("files", [0, 1])
+def test_a_full_disk_leaves_no_new_file(
+    files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = 0
+
+    def fsync(_: int) -> None:
+        nonlocal written
+        if written == files:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written += 1
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(MachineError) as caught:
+        start_folder(tmp_path / "bench")
+    assert caught.value.code == "BX235"
+    assert [*(tmp_path / "bench").iterdir()] == []
+    monkeypatch.undo()
+    assert len(start_folder(tmp_path / "bench")) == 2
