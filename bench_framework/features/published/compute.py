@@ -32,6 +32,7 @@ from bench_framework.stats.portable_math import log, log1p
 WORST_FIRST: Final = (
     Outcome.OPPOSITE,
     Outcome.NO_DIFFERENCE,
+    Outcome.NOT_REPRODUCED,
     Outcome.NOT_TESTED,
     Outcome.IMPRECISE,
     Outcome.SMALLER,
@@ -47,6 +48,7 @@ COUNTED: Final = (
     Outcome.SMALLER,
     Outcome.OPPOSITE,
     Outcome.NO_DIFFERENCE,
+    Outcome.NOT_REPRODUCED,
     Outcome.IMPRECISE,
     Outcome.REFUTED,
     Outcome.NOT_TESTED,
@@ -232,11 +234,13 @@ def _change(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: 
         low, _, high = thresholds(e.margin)
         small = sized and low < lo and hi < high
         return Outcome.NO_DIFFERENCE, Reason(ReasonCode.BOTH_WITHIN_MARGIN) if small else None
+    more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
     if reason := _effect(e, interval, noise):
         if sized and not _overlap(interval, lo, hi):
-            reason = Reason(ReasonCode.SIZE_EXCLUDED)
-        return Outcome.IMPRECISE, reason
-    more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
+            return Outcome.NOT_REPRODUCED, Reason(ReasonCode.SIZE_EXCLUDED)
+        decided = (e.verdict or Verdict.INCONCLUSIVE).decided
+        opposite = not sized and decided and more is not (interval.ratio > 1)
+        return Outcome.NOT_REPRODUCED if opposite else Outcome.IMPRECISE, reason
     contains_one = sized and lo <= 1 <= hi
     if more is not (interval.ratio > 1) and not (contains_one and _overlap(interval, lo, hi)):
         return Outcome.OPPOSITE, None

@@ -19,6 +19,7 @@ class Outcome(StrEnum):
     OPPOSITE = "opposite"
     NO_DIFFERENCE = "no-difference"
     NOT_TESTED = "not-tested"
+    NOT_REPRODUCED = "not-reproduced"
     IMPRECISE = "too-imprecise"
     SMALLER = "smaller"
     LARGER = "larger"

@@ -163,7 +163,7 @@ def test_the_bar_uses_the_remaining_width(
     work = display._work
     assert work is not None
     monkeypatch.setattr(run_progress, "seconds", lambda: 3700.0)
-    work.started = 0.0
+    work.started, work.warmup = 0.0, False
     work.rounds[plan.inputs[0].id] = 9
     with display._rich.capture() as printed:
         display._rich.print(display._header(work))
@@ -174,7 +174,7 @@ def test_the_bar_uses_the_remaining_width(
     assert all(cell_len(line) <= columns for line in rows)
     head = " ".join(rows)
     text = " ".join(re.sub("[━╸╺]+", " ", head).split())
-    assert text == "small 9/42 rounds in 1 h 01 min, at most 3 h 46 min left"
+    assert text == "small 9/40 rounds in 1 h 01 min, at most 3 h 46 min left"
     assert len(re.findall("[━╸╺]", head)) == bar
 
 
@@ -269,7 +269,7 @@ def test_each_host_of_a_fleet_has_a_line(
     display.close()
     assert rows[:2] == [
         "rack-2          waiting for host rack-2 (1 min 01 s)",
-        "arm-graviton-3  9/42 rounds  at most 3 h 46 min left  problems 1",
+        "arm-graviton-3  9/40 rounds  at most 3 h 46 min left  problems 1",
     ]
     # What ended is at the end. The error is printed after the region.
     assert rows[2].startswith("rack-1          the record of host rack-1 is lost: its worker")

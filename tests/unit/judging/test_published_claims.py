@@ -33,6 +33,7 @@ from tests.unit.judging.conftest import Study
 MARGIN = 0.05
 REPRODUCED, LARGER, SMALLER = Outcome.REPRODUCED, Outcome.LARGER, Outcome.SMALLER
 OPPOSITE, SAME, OPEN = Outcome.OPPOSITE, Outcome.NO_DIFFERENCE, Outcome.IMPRECISE
+FAR = Outcome.NOT_REPRODUCED
 UNTESTED = Outcome.NOT_TESTED
 OPEN_VERDICT = Verdict.INCONCLUSIVE
 EFFECT = math.log(0.8)
@@ -75,10 +76,11 @@ def wide(width: float) -> NamedResult:
         ("60 % slower", measured(1.25, 1.2, 1.3), SMALLER, None),
         # The other direction, beyond the margin.
         ("17 % less", measured(1.0501, 1.01, 1.1, Verdict.WORSE_SIZE_UNCERTAIN), OPPOSITE, None),
-        ("17 % less", measured(1.0499, 1.01, 1.1, Verdict.WORSE_SIZE_UNCERTAIN), OPEN, ReasonCode.SIZE_EXCLUDED),
+        ("17 % less", measured(1.0499, 1.01, 1.1, Verdict.WORSE_SIZE_UNCERTAIN), FAR, ReasonCode.SIZE_EXCLUDED),
         # A direction alone.
         ("faster", measured(0.9, 0.85, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), REPRODUCED, None),
         ("faster", measured(0.953, 0.92, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), OPEN, ReasonCode.BELOW_MARGIN),
+        ("slower", measured(0.953, 0.92, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), FAR, ReasonCode.BELOW_MARGIN),
         ("slower", measured(0.9, 0.85, 0.94), OPPOSITE, None),
         ("slower", measured(1.2, 1.1, 1.3), REPRODUCED, None),
         ("faster", measured(0.98, 0.9, 1.1), OPEN, ReasonCode.NO_DIRECTION),
@@ -90,11 +92,11 @@ def wide(width: float) -> NamedResult:
         ("4 % less", measured(0.99, 0.96, 1.02), SAME, ReasonCode.BOTH_WITHIN_MARGIN),
         ("5 % less", measured(0.99, 0.96, 1.02), SAME, None),
         # Noise that hides the direction, but not that the published size is far away.
-        ("9.6x faster", measured(1.0, 0.8, 1.25), OPEN, ReasonCode.SIZE_EXCLUDED),
+        ("9.6x faster", measured(1.0, 0.8, 1.25), FAR, ReasonCode.SIZE_EXCLUDED),
         ("17 % less", measured(1.0, 0.8, 1.25), OPEN, ReasonCode.NO_DIRECTION),
         # A factor without a word is a ratio.
         ("1.57x", measured(1.6, 1.5, 1.7, Verdict.BETTER, higher=True), REPRODUCED, None),
-        ("1.57x", measured(0.96, 0.9, 1.04, OPEN_VERDICT, higher=True), OPEN, ReasonCode.SIZE_EXCLUDED),
+        ("1.57x", measured(0.96, 0.9, 1.04, OPEN_VERDICT, higher=True), FAR, ReasonCode.SIZE_EXCLUDED),
         ("60-70 % faster", measured(1.73, 1.68, 1.93, Verdict.BETTER, higher=True), REPRODUCED, None),
         ("60-70 % faster", measured(0.7, 0.6, 0.8, Verdict.WORSE, higher=True), OPPOSITE, None),
     ],
