@@ -18,6 +18,7 @@ EXAMPLES = """
 benchctl ab './old data.json' './new data.json'
 benchctl ab 'grep -c error {input}' 'rg -c error {input}' --input server.log
 benchctl ab -L threads 1,2,4,8 './prog --threads {threads}'
+benchctl ab -n serde -n simd './serde data.json' './simd data.json'
 benchctl ab --shell --ignore-output 'sort words | uniq -c' 'awk -f count words'
 benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 """
@@ -38,6 +39,15 @@ def ab(
             metavar="NAME VALUES",
             help="Values that replace {NAME} in the commands, such as `-L threads 1,2,4`. Each value is a "
             "variant.",
+        ),
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--command-name",
+            "-n",
+            metavar="NAME",
+            help="Name of a command in the results: once for each command, in their order.",
         ),
     ] = None,
     shell: Annotated[
@@ -63,7 +73,11 @@ def ab(
 
     console: Console = context.obj
     request = Commands(
-        commands or (), lists=lists or (), shell=shell, **arguments.request_values(common)
+        commands or (),
+        lists=lists or (),
+        names=names or (),
+        shell=shell,
+        **arguments.request_values(common),
     )
     plan, text = plan_commands(request)
     options = RunOptions(console.results, fresh=fresh, command=arguments.command_line())

@@ -44,11 +44,16 @@ _OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)
 
 @dataclass(frozen=True)
 class Commands(Request):
-    """The arguments of ``benchctl ab``. `lists` are values of placeholders, as ``NAME=A,B``."""
+    """The arguments of ``benchctl ab``.
+
+    `lists` are values of placeholders, as ``NAME=A,B``, and `names` those of the commands in the
+    results.
+    """
 
     tool: ClassVar[str] = "ab"
     commands: Sequence[str]
     lists: Sequence[str] = ()
+    names: Sequence[str] = ()
     shell: bool = False
 
 
@@ -59,9 +64,10 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
     BX103, the file cannot be saved.
     """
     commands = _expanded(request)
+    names = _names(request, commands)
     words = {
-        short(command, number): flow(_words(command, request, request.folder))
-        for number, command in enumerate(commands, 1)
+        name: flow(_words(command, request, request.folder))
+        for name, command in zip(names, commands, strict=True)
     }
     first, second, *more = words
     question = f"Which of these {len(commands)} commands is fastest?"
@@ -78,6 +84,18 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
         *request.tail(before or None, used=used),
     ]
     return request.plan(lines)
+
+
+def _names(request: Commands, commands: Sequence[str]) -> list[str]:
+    """Return the names of the commands: the given ones, otherwise the commands themselves."""
+    if not request.names:
+        return [short(command, number) for number, command in enumerate(commands, 1)]
+    if len(request.names) != len(commands):
+        given, needed = counted(len(request.names), "name"), counted(len(commands), "command")
+        raise unfit("BX122.names", names=given, commands=needed)
+    if twice := [name for name, times in Counter(request.names).items() if times > 1]:
+        raise unfit("BX122.name-twice", name=twice[0])
+    return [*request.names]
 
 
 def _expanded(request: Commands) -> list[str]:

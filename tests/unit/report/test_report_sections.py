@@ -201,7 +201,7 @@ def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportD
     higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
     lower, cells = (row(main_table(d, item, "x"), "smol+jemalloc").cells for d in (data, higher))
     assert lower[2].text == "▼ −10.6\u202f% [−12.2, −8.9]"
-    assert cells[2].text == "▲ +11.9\u202f% [+9.7, +13.9]"
+    assert cells[2].text == "▲ +11.8\u202f% [+9.8, +13.9]"
     assert cells[2].verdict is Verdict.BETTER
     assert cells[3].drawn is not None
     assert lower[3].drawn is not None

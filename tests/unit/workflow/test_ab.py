@@ -85,6 +85,17 @@ def test_a_variable_before_the_program_needs_env_or_a_shell(folder: Path) -> Non
     assert commands_of(plan_of("sort f", "env LC_ALL=C sort f"))["env LC_ALL=C sort f"][0] == "env"
 
 
+def test_commands_can_have_names(folder: Path) -> None:
+    plan = plan_of("echo a", "echo b", "echo c", names=["one", "two words", "drei: {x}"])
+    assert [v.label for v in plan.variants] == ["one", "two words", "drei: {x}"]
+    assert plan.question == "Which of these 3 commands is fastest?"
+    assert commands_of(plan)["two words"] == ["echo", "b"]
+    assert plan_of("echo a", "echo b", names=["x", "y"]).question == "Is `y` faster than `x`?"
+    for names, problem in ((["x"], "-n gives 1 name for 2 commands"), (["x", "x"], "the name x")):
+        with pytest.raises(UsageError, match=problem):
+            plan_of("echo a", "echo b", names=names)
+
+
 def test_long_commands_are_named_by_their_beginning(folder: Path) -> None:
     long = "echo " + "a" * 5000
     plan = plan_of(long, "echo b", f"{long}c")
