@@ -33,7 +33,7 @@ SHAPE = (
     ("[−+]#", "#"),
     ("#[-–]#", "#"),
     (r"takes # % less time than|is #(×| %) faster than", "is faster than"),
-    (r"[▲△▼▽?≡][^[\n]*\[#, #\]", "ratio"),
+    (r"[▲▼·≡][^[\n]*\[#, #\]", "ratio"),
     (r"is #(×| %) slower than", "is slower than"),
     (r"# (ms|s|min)\b", "# s"),
 )
