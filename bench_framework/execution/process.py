@@ -163,7 +163,7 @@ class Launcher:
         """
         with self._lock:
             self._send(_request(command))
-            first = self._answer(None)
+            first = self._answer(None, late_s=PATIENCE_S)  # the program can stop it at once
             if "error" in first:
                 details = (("cause", first["error"]),)
                 raise MachineError("BX231.program", details=details, argv=command.argv[0])
