@@ -318,6 +318,11 @@ class Plan:
     """The hosts that `run --scheduler` uses without ``--host``; `None`: any one host."""
 
     @property
+    def compares_commands(self) -> bool:
+        """True for the plan of `benchctl ab`."""
+        return not self.scenario_path and [axis.name for axis in self.axes] == ["command"]
+
+    @property
     def command(self) -> str:
         """The command that measures this plan, quoted for a shell."""
         return self.invocation.command(self.scenario_path, self.revisions)

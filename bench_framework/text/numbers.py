@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 2.0
 """The factor from which on a ratio is stated as "n×": below −50 % or above +100 %. Others are percentages."""
+AB_TIMES_FROM: Final = 1.1
+"""The same for `benchctl ab`, whose sentences give factors as hyperfine does."""
 NEAR: Final = 1.5
 """Ratios of imported figures between 1 ÷ this and this have one more digit in a table."""
 MOST_DIGITS: Final = 4
@@ -68,9 +70,9 @@ _TENS: Final = 9.95
 _MOST_SHOWN: Final = 100_000
 
 
-def is_factor(ratio: float) -> bool:
+def is_factor(ratio: float, times_from: float = TIMES_FROM) -> bool:
     """Return whether a ratio is stated as "n×": its change is below −50 % or above +100 %."""
-    return max(ratio, 1 / ratio) > TIMES_FROM
+    return max(ratio, 1 / ratio) > times_from
 
 
 def show_ratio(

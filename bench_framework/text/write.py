@@ -105,6 +105,7 @@ GLOBALS: Final = {
     "PEAK_RSS": PEAK_RSS,
     "Verdict": Verdict,
     "TIMES_FROM": numbers.TIMES_FROM,
+    "AB_TIMES_FROM": numbers.AB_TIMES_FROM,
     "TENTHS": figures.TENTHS,
     "MOST_STATED": figures.MOST_STATED,
     "NEVER": math.inf,

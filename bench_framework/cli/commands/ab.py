@@ -50,6 +50,25 @@ def ab(
             help="Name of a command in the results: once for each command, in their order.",
         ),
     ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(
+            "--runs",
+            "-r",
+            metavar="N",
+            min=1,
+            help="Measure exactly N rounds, each with one run of every command. Default: until every "
+            "comparison is conclusive.",
+        ),
+    ] = None,
+    warmup: Annotated[
+        int | None,
+        typer.Option("--warmup", "-w", metavar="N", min=0, help="Warm-up rounds; default: 2."),
+    ] = None,
+    cleanup: Annotated[
+        str | None,
+        typer.Option("--cleanup", "-c", metavar="CMD", help="Command to run after each run."),
+    ] = None,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Run the commands with `sh -c`, for pipes and variables."),
@@ -76,6 +95,9 @@ def ab(
         commands or (),
         lists=lists or (),
         names=names or (),
+        runs=runs,
+        warmup=warmup,
+        cleanup=cleanup,
         shell=shell,
         **arguments.request_values(common),
     )

@@ -30,7 +30,7 @@ def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
         pair = view.pair(cell.id, reference.id, contrast.metric)
         if contrast.name == headline.contrast and pair is not None:
             fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict))
-            return [view.statement(pair, fact)]
+            return [view.claim(pair, fact)]
     return []
 
 

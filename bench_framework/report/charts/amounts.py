@@ -58,6 +58,6 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
     return f"{mark} {text}"
 
 
-def grey(data: ReportData) -> str:
-    """Return what grey means in a figure. Marks and signs explain blue and orange."""
-    return f"grey: within {format_percent(data.margin)}, or inconclusive"
+def colours(data: ReportData) -> str:
+    """Return what the colours of a figure mean. Marks and signs explain which is which."""
+    return f"coloured: the whole interval is beyond {format_percent(data.margin)}; grey: all others"

@@ -40,7 +40,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
         if left_out > 0
         else ""
     )
-    desc = f"Hollow: {base}; filled: {head}; lines: {CI}s; {amounts.grey(data)}.{more}"
+    desc = f"Hollow: {base}; filled: {head}; lines: {CI}s; {amounts.colours(data)}.{more}"
     return Figure(
         "answer-figure",
         "dumbbell",

@@ -12,7 +12,7 @@ from bench_framework.report.charts import Axes, Palette, Scale, amounts, directi
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_text, mark, plain_interval, revision_cells
 from bench_framework.report.table_cells import CI
-from bench_framework.text.numbers import shortest
+from bench_framework.text.numbers import format_percent, shortest
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE, counted
 
@@ -50,8 +50,8 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     rest = len(known) - len(chosen)
     more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
     desc = (
-        f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; band and "
-        f"{amounts.grey(data)}.{more}"
+        f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; "
+        f"band: ±{format_percent(data.margin)}; {amounts.colours(data)}.{more}"
     )
     table = _table(points)
     name, marks = (

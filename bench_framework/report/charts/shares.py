@@ -29,8 +29,8 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     points = tuple(_point(data, share) for share in listed)
     where = data.on_input(item, "")
     desc = (
-        f"Share, rate and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
-        f"{amounts.grey(data)}."
+        f"Share and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
+        f"{amounts.colours(data)}."
     )
     limit = listed[0].limit
     return Figure(
@@ -51,7 +51,8 @@ def _point(data: ReportData, share: LimitShare) -> Point:
     note = "baseline" if baseline else ""
     if verdict is not None and verdict.settled:
         note = f"{direction(verdict).mark}{NBSP}{word(verdict, data.metric)}"
-    parts = [_rate(data, share), _memory(data, cell_id), note]
+    # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
+    parts = [_memory(data, cell_id), note]
     value = row.value or 0.0
     return Point(
         data.label(cell_id),

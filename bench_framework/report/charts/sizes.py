@@ -64,7 +64,7 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
     name = noun(data.metric)
     desc = (
         f"Median {name}, both axes logarithmic; changes on {item.label} relative to "
-        f"{data.baseline_on(item).label}; {amounts.grey(data)}."
+        f"{data.baseline_on(item).label}; {amounts.colours(data)}."
     )
     return Figure(
         "answer-figure",

@@ -62,7 +62,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     where = data.on_input(item, "")
     desc = (
         f"Median {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s of the steps; "
-        f"{amounts.grey(data)}."
+        f"{amounts.colours(data)}."
     )
     axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor
     return Figure(

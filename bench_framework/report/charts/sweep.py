@@ -118,7 +118,7 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
     where = data.on_input(item, "")
     desc = (
         f"Median {name}{f' on {where}' if where else ''}; changes relative to "
-        f"{data.baseline_on(item).label}; band: their {CI}s; {amounts.grey(data)}."
+        f"{data.baseline_on(item).label}; band: their {CI}s; {amounts.colours(data)}."
     )
     columns = (
         Column(axis),

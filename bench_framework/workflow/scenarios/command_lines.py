@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from bench_framework.execution.build.messages import read_packages
-from bench_framework.model.invocation import CrateSelection
+from bench_framework.model.invocation import CrateSelection, RequestOptions
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
@@ -54,7 +54,20 @@ class Commands(Request):
     commands: Sequence[str]
     lists: Sequence[str] = ()
     names: Sequence[str] = ()
+    runs: int | None = None
+    warmup: int | None = None
+    cleanup: str | None = None
     shell: bool = False
+
+    @property
+    def measure(self) -> dict[str, Any]:
+        """Return the keys of `measure`. An exact number of runs has no time limit by default."""
+        keys = super().measure
+        if self.runs is not None:
+            keys |= {"rounds": self.runs, "until": "rounds"}
+            if self.budget == RequestOptions.budget:
+                del keys["budget"]
+        return keys if self.warmup is None else keys | {"warmup": self.warmup}
 
 
 def plan_commands(request: Commands) -> tuple[Plan, str]:
@@ -71,7 +84,9 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
     }
     first, second, *more = words
     question = f"Which of these {len(commands)} commands is fastest?"
-    before = request.prepare and _words(request.prepare, request, Path.cwd())
+    before, after = (
+        text and _words(text, request, Path.cwd()) for text in (request.prepare, request.cleanup)
+    )
     used = any("input" in PLACEHOLDER.findall(command) for command in commands)
     lines = [
         *request.head(question if more else f"Is `{second}` faster than `{first}`?"),
@@ -82,6 +97,7 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
         *(f"    {flow(command)}: {{command: {words[command]}}}" for command in (second, *more)),
         f"baseline: {{command: {flow(first)}}}",
         *request.tail(before or None, used=used),
+        *([f"cleanup: {flow(after)}"] if after else []),
     ]
     return request.plan(lines)
 
@@ -115,7 +131,7 @@ def _expanded(request: Commands) -> list[str]:
     for name in lists:
         if not any(name in PLACEHOLDER.findall(command) for command in request.commands):
             raise unfit("BX122.name-not-used", name=name)
-    for command in (*expanded, request.prepare or ""):
+    for command in (*expanded, request.prepare or "", request.cleanup or ""):
         for name in PLACEHOLDER.findall(command):
             if name == "input" and request.input is None:
                 raise unfit("BX122.no-input")

@@ -57,6 +57,12 @@ class Request(RequestOptions):
         name = self.name or (self.save.stem if self.save else self.tool)
         return ["version: 1", f"name: {flow(name)}", f"question: {flow(question)}"]
 
+    @property
+    def measure(self) -> dict[str, Any]:
+        """Return the keys of `measure`."""
+        given = {"budget": self.budget, "sessions": self.sessions, "every": self.every}
+        return {key: number_or_range(text) for key, text in given.items() if text is not None}
+
     def tail(self, prepare: Sequence[str] | None, *, used: bool) -> Iterator[str]:
         """Yield the lines of the options.
 
@@ -67,9 +73,7 @@ class Request(RequestOptions):
         Raises `UsageError` (BX122): the input cannot be read.
         """
         yield f"cwd: {flow(os.path.relpath(Path.cwd(), self.folder) + '/')}"
-        given = {"budget": self.budget, "sessions": self.sessions, "every": self.every}
-        measure = {key: number_or_range(text) for key, text in given.items() if text is not None}
-        yield f"measure: {flow(measure)}"
+        yield f"measure: {flow(self.measure)}"
         yield f"answer: {self._answer()}"
         if (codes := self._exit_codes()) is not None:
             yield f"exit-codes: [{codes}]"

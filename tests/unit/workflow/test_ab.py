@@ -96,6 +96,18 @@ def test_commands_can_have_names(folder: Path) -> None:
             plan_of("echo a", "echo b", names=names)
 
 
+def test_runs_warm_up_and_cleanup_as_in_hyperfine(folder: Path) -> None:
+    plan = plan_of(
+        "echo a", "echo b", runs=7, warmup=0, cleanup="rm -f {input}", input=Path("words.txt")
+    )
+    measure = plan.measure
+    assert (measure.rounds_max, measure.until, measure.budget_s) == (7, "rounds", None)
+    assert measure.warmup_rounds == 0
+    assert [len(words) for words in plan.cells[0].cleanup] == [3]
+    limited = plan_of("echo a", "echo b", runs=7, budget="9s")
+    assert (limited.measure.rounds_max, limited.measure.budget_s) == (7, 9.0)
+
+
 def test_long_commands_are_named_by_their_beginning(folder: Path) -> None:
     long = "echo " + "a" * 5000
     plan = plan_of(long, "echo b", f"{long}c")
