@@ -8,6 +8,7 @@ from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table
+from bench_framework.report.charts import amounts
 from bench_framework.report.context import ReportData
 from bench_framework.report.failed_runs import failures
 from bench_framework.report.headline_table import (
@@ -23,7 +24,6 @@ from bench_framework.report.headline_table import (
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.numbers import (
     DASH,
-    format_percent,
     show_change,
     show_factor,
     show_size,
@@ -80,10 +80,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     estimated = any(value_by_ratio(data, cell) is not None for cell in in_report(data, arms))
     by_ratio = f" {BY_RATIO}" if estimated else ""
-    caption = (
-        f"{by_variant(data, item)}.{by_ratio} Coloured: the whole interval is beyond "
-        f"{format_percent(data.margin)}."
-    )
+    caption = f"{by_variant(data, item)}.{by_ratio} {amounts.colours(data)}."
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]

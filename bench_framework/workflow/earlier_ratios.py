@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import RecordError
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log
+from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
@@ -33,10 +35,12 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
     folders = [f for f in find_records(results, record.plan.name)[::-1] if f.name != record.id]
     records, differences, outside = 0, list[float](), 0
     for folder in folders[:MOST_RECORDS]:
-        with contextlib.suppress(RecordError, OSError):
+        with contextlib.suppress(RecordError, OSError, ValueError):
             earlier = Record.open(folder)
             judged = earlier.judgement()
             if judged is None or not _same_host(record, earlier):
+                continue
+            if _tuned(record) != _tuned(earlier):
                 continue
             theirs = dict(_ratios(earlier, judged))
             common = [(mine[key], theirs[key]) for key in mine.keys() & theirs.keys()]
@@ -60,6 +64,13 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
 def _same_host(one: Record, other: Record) -> bool:
     hosts = one.contents.host, other.contents.host
     return None not in hosts and len({host.host_id for host in hosts if host}) == 1
+
+
+def _tuned(record: Record) -> object:
+    """Return what a tuning command chose: with other settings, the same programs do other work."""
+    if not record.plan.tuning:
+        return None
+    return parse_json(read_regular(record.path / layout.TUNING)).get("choice")
 
 
 Key = tuple[str, ...]

@@ -112,9 +112,6 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
     leader, *tied = view.leaders(group)
     cell = leader if leader != baseline.id else next(iter(tied), baseline.id)
     members: tuple[str, ...] = group.cell_ids
-    for table in view.judgement.structure.contributions:
-        if table.design == "ladder" and table.input_id == item.id and table.end_cell_id:
-            cell, members = table.end_cell_id, (table.end_cell_id,)
     others = [c.id for c in view.compared(item.id) if c.id != baseline.id]
     other = baseline.id if cell != baseline.id else others[0] if len(others) == 1 else cell
     memory = {c.id: m for c in view.compared(item.id) if (m := view.medians.get((c.id, PEAK_RSS)))}

@@ -59,5 +59,7 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
 
 
 def colours(data: ReportData) -> str:
-    """Return what the colours of a figure mean. Marks and signs explain which is which."""
-    return f"coloured: the whole interval is beyond {format_percent(data.margin)}; grey: all others"
+    """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
+    return (
+        f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: within it; ·: neither"
+    )

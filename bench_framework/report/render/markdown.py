@@ -13,7 +13,7 @@ from bench_framework.report.render.widths import COMMAND, visible, visible_lines
 
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("
-_AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)]))")
+_AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)](?:\s|$)))")
 
 
 def render(document: Document, templates: Path | Templates, place: Place = "report") -> str:

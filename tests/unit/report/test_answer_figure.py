@@ -146,7 +146,7 @@ class TestSteps:
         assert figure_of(replace(data, plan=plan)).points[-1].label != rayon.label
 
 
-def test_shares_are_those_of_the_limit_with_rate_and_memory(
+def test_shares_are_those_of_the_limit_with_memory(
     all_figures: dict[str, Figure],
 ) -> None:
     data, figure = records.limit(), all_figures["limit"]
@@ -159,7 +159,7 @@ def test_shares_are_those_of_the_limit_with_rate_and_memory(
     streaming, loop, _ = figure.points
     assert streaming.text.endswith("MiB · baseline")
     assert loop.lead == "62\u202f%"
-    assert re.fullmatch(r"12\.\d.MiB/s · [\d.]+.MiB · ▲\u00a0slower", loop.text)
+    assert re.fullmatch(r"[\d.]+.MiB · ▲\u00a0slower", loop.text)
 
 
 class TestSweep:

@@ -45,7 +45,7 @@ def main() -> None:
             for start in ("better", "worse")
         )
         opposite = (better.verdict & worse.verdict_2) | (worse.verdict & better.verdict_2)
-        size = np.exp(np.abs(np.log(group.ratio_2 / group.ratio))) - 1
+        size = pd.Series(np.exp(np.abs(np.log(group.ratio_2 / group.ratio))) - 1)
         lines.append(
             f"{metric}: {len(group)} comparisons; intervals overlap {overlap}; "
             f"estimate within the interval {within(group.ratio_2, group.lo, group.hi)}, "
