@@ -134,7 +134,7 @@ class BlockRunner:
             stdin=None,
             stderr=str(self._log),
             limited=limited,
-            drain=DRAIN,
+            drain=DRAIN if output == DRAIN else None,
         )
         self._answers.mark()
         self._readings.before = self.reader.mark()
@@ -149,7 +149,9 @@ class BlockRunner:
             return _failed(block, "; ".join(text for _, text in error.details))
         sensors = between(before, self._gauge.read(target.cpus), finished.cpu_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
-        block = replace(block, started_at=started_at, sensors=sensors, left=finished.stragglers)
+        ended = not (finished.timed_out or finished.overflowed or finished.killed)
+        left = finished.stragglers if ended else 0  # what was killed is no process that was left
+        block = replace(block, started_at=started_at, sensors=sensors, left=left)
         if finished.killed:
             raise Interrupted("BX130.block")
         if finished.timed_out:

@@ -109,7 +109,9 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
         send(failure)
         return True
     send({"pid": pid})
+    began = time.process_time()
     end = watch(pid, request, lines, [*excerpts.values(), *([drain] if drain else [])])
+    drained_s = time.process_time() - began
     if end:
         kill_group(pid)
     counters = request.get("observe") or []
@@ -136,7 +138,8 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
             "seconds": seconds,
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
             "read_bytes": used.ru_inblock * 512,
-            "cpu_s": used.ru_utime + used.ru_stime + left_s,
+            # What was read for a program is part of its work, and not of that of other programs.
+            "cpu_s": used.ru_utime + used.ru_stime + left_s + (drained_s if drain else 0.0),
             "used": {n: getattr(used, n) for n in counters if hasattr(used, n)} | storage,
         }
     )

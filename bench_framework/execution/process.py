@@ -176,7 +176,7 @@ class Launcher:
                 self.kill_now()
                 if self._process is not None:
                     with contextlib.suppress(MachineError):
-                        self._answer(None)
+                        self._answer(None, late_s=PATIENCE_S)
                 raise
             finally:
                 self.running = None

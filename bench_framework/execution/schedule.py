@@ -123,12 +123,12 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
 
 
 def runs_of(plan: Plan, state: InputProgress, cell_id: str) -> int:
-    """Return the runs per block of a cell: K, or 1 where only the first run is cold or follows `prepare`.
+    """Return the runs per block of a cell: K, or 1 if each is to be cold or has `prepare` or `cleanup`.
 
     K is that of the warm-up so far if it is not set yet.
     """
     cold = any(cell.cache == "cold" for cell in plan.cells_of(state.input.id))
-    if cold or state.targets[cell_id].prepare:
+    if cold or state.targets[cell_id].prepare or state.targets[cell_id].cleanup:
         return 1
     return state.repeats.get(cell_id) or repeats_of(map(state.warmup_walls, state.blocks))
 

@@ -319,8 +319,8 @@ class Plan:
 
     @property
     def compares_commands(self) -> bool:
-        """True for the plan of `benchctl ab`."""
-        return not self.scenario_path and [axis.name for axis in self.axes] == ["command"]
+        """True if commands are all that varies, as in `benchctl ab`."""
+        return [axis.name for axis in self.axes] == ["command"]
 
     @property
     def command(self) -> str:

@@ -87,7 +87,9 @@ def read_manifest(folder: Path) -> dict[str, str]:
     path = folder / layout.MANIFEST
     try:
         content = parse_json(read_regular(path), members=_each_once)
-        version, files = operator.index(content["schema_version"]), dict(content["files"])
+        version, files = operator.index(content["schema_version"]), content["files"]
+        if not isinstance(files, dict):
+            raise TypeError  # noqa: TRY301 -- one message for all
         for name, digest in files.items():
             _check_entry(name, digest)
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:

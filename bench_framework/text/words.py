@@ -165,10 +165,15 @@ _LONG_SIGNS: Final = str.maketrans(
 )
 
 
+_MARK: Final = re.compile(r"·(?=[ \u00a0](?:[−+]|0\b|\d[\d.]*×|inconclusive))")
+"""The sign of a verdict before its figure. Elsewhere, the same character separates parts of a line."""
+
+
 def in_ascii(text: str) -> str:
     """Return the text with glyphs and typographic signs replaced by ASCII."""
+    text = _MARK.sub("?", text)
     for words in WORDS.values():
-        if words.glyph not in {"?", "–"}:
+        if words.glyph not in {"·", "–"}:
             text = text.replace(words.glyph, words.ascii)
     return text.translate(_SIGNS).translate(_LONG_SIGNS)
 

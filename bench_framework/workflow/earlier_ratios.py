@@ -70,7 +70,8 @@ def _tuned(record: Record) -> object:
     """Return what a tuning command chose: with other settings, the same programs do other work."""
     if not record.plan.tuning:
         return None
-    return parse_json(read_regular(record.path / layout.TUNING)).get("choice")
+    tuning = parse_json(read_regular(record.path / layout.TUNING))
+    return tuning.get("choice") if isinstance(tuning, dict) else tuning
 
 
 Key = tuple[str, ...]

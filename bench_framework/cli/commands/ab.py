@@ -57,7 +57,7 @@ def ab(
             "-r",
             metavar="N",
             min=1,
-            help="Measure exactly N rounds, each with one run of every command. Default: until every "
+            help="Measure exactly N rounds, in each of which every command runs. Default: until every "
             "comparison is conclusive.",
         ),
     ] = None,

@@ -23,9 +23,9 @@ from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_duration, format_size
 from bench_framework.units import counted
 
-MOST_BYTES: Final = 1024 * 1024
 MOST_BRACKETS: Final = 20_000
 """Most brackets of a page: the time to parse Markdown is quadratic in those without an end."""
+MOST_BYTES: Final = 1024 * 1024
 """Largest page that is audited. The longest report of an example has 40 kB."""
 _KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
 _NEAR: Final = 0.1

@@ -293,7 +293,7 @@ def _require_dask(address: str, security: Security) -> None:
             context = security.get_connection_args("client")["ssl_context"]
             connection = context.wrap_socket(plain, server_hostname=parts.hostname)
         end, greeting = host.seconds() + CONNECT_S, b""
-        with contextlib.suppress(TimeoutError):
+        with connection, contextlib.suppress(TimeoutError):
             while len(greeting) < GREETING_BYTES:
                 connection.settimeout(max(0.01, end - host.seconds()))
                 part = connection.recv(GREETING_BYTES - len(greeting))

@@ -18,7 +18,6 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.main_table import plain_interval
 from bench_framework.stats.portable_math import expm1, find_root, log
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.names import first_items
@@ -196,12 +195,17 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
     return HostComparison(first.name, first.question, margin, hosts, tuple(compared))
 
 
+def _bounded(c: Comparison) -> Interval | None:
+    """Return the ratio as the records judged it: below 1 is better for every metric."""
+    return c.shown if c.shown is not None and c.shown.bounded else None
+
+
 def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
     first = next(c for _, c in rows if c is not None)
     results = tuple(
         HostResult(host.name, None, reason=phrase(NOT_MEASURED))
         if c is None
-        else HostResult(host.name, c.verdict, plain_interval(c), phrase(c.reason))
+        else HostResult(host.name, c.verdict, _bounded(c), phrase(c.reason))
         for host, c in rows
     )
     candidate, reference = (

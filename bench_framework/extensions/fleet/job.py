@@ -164,6 +164,7 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
         plan = _confirmation(plan, *job.confirms)
     text = find_scenario(job.scenario).read_text(encoding="utf-8")
     with layout.writing(job.options.results):
+        _forget(job.options.results / plan.name, job.taken)
         for name in filter(layout.is_record_id, job.taken):  # so no new record gets this id
             (job.options.results / plan.name / name).mkdir(parents=True, exist_ok=True)
     context = job.context
@@ -175,10 +176,13 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
     reopened = None if options.fresh else _reopened(plan, options.results)
     try:
         outcome = run_plan(plan, text, options, observer, context)
-    except errors.RecordError as error:
-        if reopened is None or error.code != "BX410":
+    except BaseException as error:
+        if reopened is None:
             raise
-        layout.write_whole(*reopened)
+        with contextlib.suppress(errors.BenchError):
+            layout.write_whole(*reopened)  # it is still a finished record
+        if not (isinstance(error, errors.RecordError) and error.code == "BX410"):
+            raise
         outcome = run_plan(plan, text, replace(options, fresh=True), observer, context)
     if outcome.record is None or outcome.judgement is None:
         return JobResult(outcome.exit_code, resume=outcome.resume or "")
@@ -190,20 +194,17 @@ def _reopened(plan: Plan, results: Path) -> tuple[Path, str] | None:
     """Make the finished record of a plan that no client has stored one that the run continues.
 
     So the run returns it without measuring again, if the programs are still the same. Return the path
-    and the text of its manifest; `None` without such a record. Finished records of other plans are
-    removed.
+    and the text of its manifest; `None` without such a record.
     """
     from bench_framework.store.records import Record, plan_sha256
 
     finished: tuple[Path, str] | None = None
-    for folder in find_records(results):
+    for folder in find_records(results, plan.name):
         path = folder / layout.MANIFEST
         if path.is_file():
             with contextlib.suppress(errors.BenchError), Record.open(folder) as record:
                 if record.contents.header.plan_sha256 == plan_sha256(plan):
                     finished = path, path.read_text(encoding="utf-8")
-                    continue
-            shutil.rmtree(folder)
     if finished is not None:
         finished[0].unlink()
     return finished
@@ -281,8 +282,6 @@ def _run(job: Job, send: Send) -> JobResult:
         unpack(programs.bundle, project / PROGRAMS)
         programs = replace(programs, bundle=Bundle())
     layout.replace_folder(work, {})
-    with layout.writing(project):
-        _forget(results, job.taken)
     options = replace(job.options, results=results)
     request = replace(job, bundle=Bundle(), programs=programs, options=options)
     layout.write_whole(work / REQUEST, pickle.dumps(request))
@@ -314,12 +313,12 @@ def _result(work: Path, finished: Finished, log: Path, *, stopped: bool) -> JobR
     )
 
 
-def _forget(results: Path, stored: Collection[str]) -> None:
+def _forget(scenario: Path, stored: Collection[str]) -> None:
     """Remove the finished records that the client has stored, and the folders that reserved ids."""
-    for record in find_records(results):
-        if record.name in stored and (record / layout.MANIFEST).is_file():
-            shutil.rmtree(record)
-    for folder in results.glob("*/*"):
+    for name in filter(layout.is_record_id, stored):
+        if (scenario / name / layout.MANIFEST).is_file():
+            shutil.rmtree(scenario / name, ignore_errors=True)
+    for folder in scenario.glob("*"):
         with contextlib.suppress(OSError):  # it is not empty, or no folder
             folder.rmdir()
 

@@ -45,7 +45,7 @@ from bench_framework.workflow.pages import (
 from bench_framework.workflow.records.integrity import corruption_reported
 
 STATE: Final = ".benchctl-site.json"
-VERSION: Final = 2
+VERSION: Final = 3
 INDEX: Final = "index.html"
 MARK: Final = b'content="benchctl'
 """Text near the start of each page that benchctl wrote."""
@@ -200,14 +200,15 @@ def _write_record(folder: Path, out: Path) -> SiteRecord:
 
     Raises `RecordError`: the record is damaged or was changed.
     """
-    changed = [m.path for m in manifest.check_manifest(folder) if manifest.is_measured(m.path)]
-    if changed:
-        raise RecordError("BX415.changed", name=changed[0])
+    for one in manifest.check_manifest(folder):
+        if manifest.is_measured(one.path) or one.path == layout.CLAIMS:
+            raise RecordError("BX415.changed", name=one.path)
+    entry = _entry(folder)
     with open_record(folder) as record, corruption_reported(folder):
         data = report_data(record, record.judgement() or judge_record(record))
-    files = render_files(data, build_document(data), formats=("html",))
+        files = render_files(data, build_document(data), formats=("html",))
     layout.write_all(out, files)
-    return replace(_entry(folder), files=sorted(files))
+    return replace(entry, files=sorted(files))
 
 
 def _entry(folder: Path) -> SiteRecord:

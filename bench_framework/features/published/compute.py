@@ -40,7 +40,13 @@ WORST_FIRST: Final = (
     Outcome.REPRODUCED,
 )
 """Figures for several inputs have the first of these that one of the inputs has."""
-OF_EFFECTS: Final = (Outcome.OPPOSITE, Outcome.SMALLER, Outcome.LARGER, Outcome.REPRODUCED)
+OF_EFFECTS: Final = (
+    Outcome.OPPOSITE,
+    Outcome.NOT_REPRODUCED,
+    Outcome.SMALLER,
+    Outcome.LARGER,
+    Outcome.REPRODUCED,
+)
 """The outcomes that rest on a measured effect, or on its absence where none was published."""
 COUNTED: Final = (
     Outcome.REPRODUCED,

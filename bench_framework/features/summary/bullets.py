@@ -111,7 +111,6 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
         return
     leader, *tied = view.leaders(group)
     cell = leader if leader != baseline.id else next(iter(tied), baseline.id)
-    members: tuple[str, ...] = group.cell_ids
     others = [c.id for c in view.compared(item.id) if c.id != baseline.id]
     other = baseline.id if cell != baseline.id else others[0] if len(others) == 1 else cell
     memory = {c.id: m for c in view.compared(item.id) if (m := view.medians.get((c.id, PEAK_RSS)))}
@@ -128,7 +127,7 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
         most = max(memory, key=memory.__getitem__, default=cell)
         if memory.get(most, 0.0) > LARGE * view.medians.get((cell, PEAK_RSS), 0.0):
             fact = replace(fact, most=_memory(view, most))
-    known = [c for c in members if (c, PEAK_RSS) in view.medians]
+    known = [c for c in group.cell_ids if (c, PEAK_RSS) in view.medians]
     least = min(known, key=lambda c: view.medians[c, PEAK_RSS], default=cell)
     smallest, chosen = (view.medians.get((c, PEAK_RSS), 0.0) for c in (least, cell))
     if smallest * CLOSE < chosen and least != baseline.id:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
-from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
@@ -24,8 +23,8 @@ FACTORS: Final = (1.25, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100)
 TICK_ROOM: Final = 44.0
 POINT: Final = 7.0
 """Size of the marker of an estimate."""
-MARKERS: Final = {Verdict.BETTER: "v", Verdict.EQUIVALENT: "s", Verdict.WORSE: "^"}
-"""Marker of each verdict with a direction or an equivalence, which is filled. Others are hollow."""
+MARKERS: Final = {"▼": "v", "≡": "s", "▲": "^"}
+"""Marker of each mark with a direction or an equivalence, which is filled. Others are hollow."""
 
 
 def forest(data: ReportData, item: Input) -> Figure | None:
@@ -44,7 +43,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if baseline is not None:
         strong = baseline.id in data.ahead(item.id)
         points.append(Point(base, 1.0, text="baseline", baseline=True, strong=strong))
-    points.sort(key=lambda p: p.x)
+    points.sort(key=lambda p: p.x, reverse=data.higher(data.metric))  # the best first
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
@@ -87,7 +86,8 @@ def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[Pl
 
 
 def _ratio(data: ReportData, cell: PlanCell) -> float:
-    interval = plain_interval(data.comparison(cell.id, data.metric))
+    comparison = data.comparison(cell.id, data.metric)
+    interval = comparison.shown if comparison is not None else None
     return interval.ratio if interval is not None else math.inf
 
 
@@ -163,7 +163,7 @@ def _mark(
             sign = "|" if lo <= bound <= hi else arrow
             end = [(at(bound if sign == "|" else edge), place.y)]
             frame.marks(ax, end, sign, markersize=POINT - 2, color=colour, zorder=3)
-    marker = MARKERS.get(point.verdict, "o") if point.verdict else "o"
+    marker = MARKERS.get(point.lead[:1], "o")
     face = colour if marker != "o" else colours["ground"]
     style: dict[str, Any] = {
         "markerfacecolor": face,

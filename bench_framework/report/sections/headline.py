@@ -15,7 +15,6 @@ from bench_framework.report.headline_table import headline_table, metric_name, o
 from bench_framework.report.main_table import (
     by_input_table,
     main_table,
-    plain_interval,
     revision_cells,
     revision_table,
 )
@@ -122,8 +121,8 @@ def _pair_table(
 
 
 def _ratio(comparison: Comparison | None) -> Cell:
-    interval = plain_interval(comparison)
-    if comparison is None or interval is None:
+    interval = comparison.shown if comparison is not None else None
+    if comparison is None or interval is None or not interval.bounded:
         return Cell(DASH)
     verdict = comparison.verdict
     return Cell(

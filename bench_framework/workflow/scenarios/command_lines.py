@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from bench_framework.execution.build.messages import read_packages
-from bench_framework.model.invocation import CrateSelection, RequestOptions
+from bench_framework.model.invocation import CrateSelection
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
@@ -65,7 +65,7 @@ class Commands(Request):
         keys = super().measure
         if self.runs is not None:
             keys |= {"rounds": self.runs, "until": "rounds"}
-            if self.budget == RequestOptions.budget:
+            if not any(word.partition("=")[0] == "--budget" for word in self.words):
                 del keys["budget"]
         return keys if self.warmup is None else keys | {"warmup": self.warmup}
 

@@ -169,11 +169,11 @@ class Request(RequestOptions):
 
 def _key_of_option(key: str, message: str) -> str | None:
     """Return the key whose value is that of an option, for a problem in the line of a key."""
-    names = ("every", "sessions", "budget")
+    names = ("every", "sessions", "budget", "rounds", "warmup")
     if key == "measure":
         whole = (name for name in names if f"measure.{name}" in message)
-        name = next(whole, None) or next(name for name in names if name in message)
-        return f"measure.{name}"
+        name = next(whole, None) or next((name for name in names if name in message), None)
+        return name and f"measure.{name}"
     return key if key in _OPTIONS else None
 
 

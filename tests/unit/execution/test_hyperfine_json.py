@@ -92,12 +92,12 @@ def test_the_command_is_one_argument_that_can_be_split_again() -> None:
 
 def test_the_call_has_no_shell_no_warm_up_and_ignores_failures() -> None:
     argv = Hyperfine("/opt/hyperfine", (1, 20, 0)).call(
-        ["p"], runs=3, output="pipe", stdin="/data/in", export=Path("/r/e")
+        ["p"], runs=3, output="null", stdin="/data/in", export=Path("/r/e")
     )
     assert argv[:2] == ["/opt/hyperfine", "--shell=none"]
     options = dict(itertools.pairwise(argv))
     assert options["--warmup"] == "0"
     assert options["--runs"] == "3"
     assert options["--input"] == "/data/in"
-    assert options["--output"] == "pipe"
+    assert options["--output"] == "null"
     assert "--ignore-failure" in argv

@@ -104,7 +104,7 @@ def test_runs_warm_up_and_cleanup_as_in_hyperfine(folder: Path) -> None:
     assert (measure.rounds_max, measure.until, measure.budget_s) == (7, "rounds", None)
     assert measure.warmup_rounds == 0
     assert [len(words) for words in plan.cells[0].cleanup] == [3]
-    limited = plan_of("echo a", "echo b", runs=7, budget="9s")
+    limited = plan_of("echo a", "echo b", runs=7, budget="9s", words=["ab", "--budget=9s"])
     assert (limited.measure.rounds_max, limited.measure.budget_s) == (7, 9.0)
 
 
