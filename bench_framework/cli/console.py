@@ -44,6 +44,7 @@ DEFAULT_WIDTH = 100
 _ACTIVE: Final = re.compile(f"(?!\x1b\\[(?:0|1|2|33|34|35)m)[{ACTIVE}\r]")
 """Active characters and carriage returns, but not the escape sequences of colours."""
 
+_ACTIVE_JSON: Final = re.compile(rf"{_ACTIVE.pattern}|(?<=#)#(?=\[)")
 _LINE_ENDS: Final = str.maketrans(
     {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
@@ -72,8 +73,7 @@ class Console:
 
     def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
         """Print one JSON document, the only thing on stdout with ``--json``."""
-        text = escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent))
-        self.emit(text.replace("##[", "#\\u0023["))  # only text contains it
+        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent)))
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""
@@ -299,5 +299,8 @@ def escape_active(text: str) -> str:
 
 
 def escape_active_json(text: str) -> str:
-    r"""Replace each active character of a JSON document by its JSON escape, such as ``\u009b``."""
-    return _ACTIVE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    r"""Replace what is active in a JSON document by its JSON escape, such as ``\u009b``.
+
+    That is each active character, and the second one of ``##[``, which GitHub takes for a command.
+    """
+    return _ACTIVE_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)

@@ -7,7 +7,6 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
-from bench_framework.text.names import capital
 from bench_framework.text.write import brief, lead
 
 MAIN_KINDS = ("main", "nothing")
@@ -15,21 +14,12 @@ MAIN_KINDS = ("main", "nothing")
 
 def sentence(claim: Claim) -> Sentence:
     """Return a claim as a sentence, with its id, its verdict and the words before it."""
-    return Sentence(claim.text, claim.id, claim.verdict, _lead(claim))
+    return Sentence(claim.text, claim.id, claim.verdict, lead(claim))
 
 
 def brief_sentence(claim: Claim) -> Sentence:
     """Return a claim as one line of the first screen."""
-    return Sentence(brief(claim), claim.id, claim.verdict, _lead(claim))
-
-
-def _lead(claim: Claim) -> str:
-    """Return the words in bold before a sentence, with a capital letter unless they begin with a name.
-
-    A name has other characters than letters, such as ``io_uring`` or ``smol::spawn``.
-    """
-    text = lead(claim)
-    return capital(text) if text.partition(" ")[0].isalpha() else text
+    return Sentence(brief(claim), claim.id, claim.verdict, lead(claim))
 
 
 def claim_bullets(

@@ -102,6 +102,14 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def heading(text: str) -> str:
+    """Return a name of the author as a heading, with a capital letter.
+
+    A name of a program with other characters remains as it is, such as ``io_uring`` or ``smol::spawn``.
+    """
+    return capital(text) if text.partition(" ")[0].isalpha() else text
+
+
 def noun(metric: Metric | None) -> str:
     """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
     return words.noun(metric or WALL)

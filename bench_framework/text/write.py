@@ -44,6 +44,7 @@ def _macros() -> Any:
 
 FILTERS: Final = {
     "scope": names.scope_of,
+    "heading": names.heading,
     "begin": names.begin,
     "noun": names.noun,
     "words": words.metric_words,

@@ -85,7 +85,7 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
 
     judgement = data.judgement
     (first, *_) = data.claims("answer")
-    contrast = next(c for c in data.claims("contrast") if lead(c) == "smol against rayon")
+    contrast = next(c for c in data.claims("contrast") if lead(c) == "Smol against rayon")
     answer = replace(
         first,
         subject=contrast.subject,

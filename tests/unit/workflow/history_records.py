@@ -33,7 +33,9 @@ def write_record(
     at = (BEGIN + timedelta(hours=hour)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     folder = results / plan.name / layout.record_id(at)
     folder.mkdir(parents=True)
-    header = lines.Header(1, folder.name, plan.name, "9" * 64, plan_sha256(plan), at, "0.1.0")
+    header = lines.Header(
+        wire.SCHEMA_VERSION, folder.name, plan.name, "9" * 64, plan_sha256(plan), at, "0.1.0"
+    )
     prepared = lines.Prepared(at, host, tuple(builds), tuple(inputs))
     text = wire.dump_line(header) + wire.dump_line(prepared)
     (folder / layout.JOURNAL).write_bytes(text)

@@ -1,4 +1,4 @@
-"""Time of ``benchctl site`` for 100 made records of 24 configurations, and of its update by one record.
+"""Time of ``benchctl site`` for 100 made records, and of its update by one record.
 
 ``python tests/validation/bench/large_site.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
 """
@@ -12,23 +12,24 @@ import tempfile
 import time
 from pathlib import Path
 
-import long_history
-
-from bench_framework.store import manifest
-from bench_framework.store.records import Record
-from bench_framework.workflow.pages import judge_record
+from bench_framework.workflow.pages import judge_record, write_pages
+from tests.unit.workflow.measured_record import measured
+from tests.unit.workflow.test_site import NAMES, add
 
 MOST_SECONDS = 300.0
 MOST_UPDATE_SECONDS = 15.0
 RECORDS = 100
 
 
-def complete(folder: Path) -> None:
-    """Add the results, which a site reads, and the manifest."""
-    with Record.open(folder) as record:
-        record.save(judge_record(record))
-    (folder / "manifest.json").unlink(missing_ok=True)
-    manifest.write_manifest(folder)
+def write_records(folder: Path) -> None:
+    """Write copies of one record with runs, each with its own id and start."""
+    with measured(folder / "original") as record:
+        judgement = judge_record(record)
+        record.save(judgement)
+        write_pages(record, judgement, formats=("html",))
+    for number in range(RECORDS):
+        day = f"{2001 + number // 28}03{1 + number % 28:02}"
+        add(folder / "results", record.path, day + NAMES[0][8:])
 
 
 def measure(results: Path, out: Path) -> tuple[float, int]:
@@ -54,21 +55,18 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path)
     given = parser.parse_args().folder
     with tempfile.TemporaryDirectory() as scratch:
-        folder, plan = given or Path(scratch), long_history.scenario()
+        folder = given or Path(scratch)
         results, out = folder / "results", folder / "site"
-        if not (results / plan.name).is_dir():
-            long_history.RECORDS = RECORDS
-            long_history.write_records(results, plan)
-            for record in sorted((results / plan.name).iterdir()):
-                complete(record)
-        newest = max((results / plan.name).iterdir())
+        if not results.is_dir():
+            write_records(folder)
+        newest = max((results / "demo").iterdir())
         newest.rename(folder / newest.name)
         shutil.rmtree(out, ignore_errors=True)
         whole, files = measure(results, out)
         (folder / newest.name).rename(newest)
         update, changed = measure(results, out)
         same, unchanged = measure(results, out)
-        size = (out / plan.name / "index.html").stat().st_size
+        size = (out / "demo" / "index.html").stat().st_size
     assert (changed, unchanged) == (4, 0)
     print(f"site of {files} files, seconds {whole:.3g}  (at most {MOST_SECONDS:g})")
     print(f"update by one record, seconds {update:.3g}  (at most {MOST_UPDATE_SECONDS:g})")
