@@ -64,6 +64,8 @@ class ReportData:
     """Interim analyses that took place."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
+    wording: str = ""
+    """Digest of the scenario whose words replace those of the record; empty for the record's own."""
 
     @cached_property
     def _summaries(self) -> dict[tuple[str, Metric], Summary]:

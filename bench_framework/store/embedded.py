@@ -57,6 +57,8 @@ class RecordFrame:
     profiles: tuple[Profile, ...] = ()
     templates: dict[str, str] = field(default_factory=dict)
     """Custom templates that the page was rendered with: text by file name."""
+    wording: str = ""
+    """Digest of the scenario with the words of the page; empty if the record was measured with them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,7 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
         tuning=dict(data.tuning) if data.tuning is not None else None,
         profiles=data.profiles,
         templates=dict(templates),
+        wording=data.wording,
     )
     link = embedded.runs_link(Source(data.plan, contents, data.judgement))
     return Runs(link, embedded.packed_frame(frame))

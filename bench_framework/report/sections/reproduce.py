@@ -26,8 +26,10 @@ from bench_framework.units import THIN_SPACE, counted
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the seeds, the inputs, and the timed commands."""
+    later = f"those of a later version of the scenario, sha256 {data.wording}"
     facts = (
         ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
+        *((("Labels and texts", later),) if data.wording else ()),
         ("Record", data.record_id),
         ("Seed of the execution order", str(data.plan.measure.seed)),
     )

@@ -7,19 +7,23 @@ raw files. Its ``report.html`` contains the runs, from which every other file fo
 import gzip
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import UsageError
 from bench_framework.features.document import build_document
+from bench_framework.masking import masked_source
 from bench_framework.model.judgement import Judgement
 from bench_framework.report.context import ReportData
+from bench_framework.scenario.wording import with_wording
 from bench_framework.store import embedded, layout, tables, wire
 from bench_framework.store.embedded import Embedded
 from bench_framework.store.finding import is_record
 from bench_framework.store.records import Record
 from bench_framework.store.source import Source
 from bench_framework.workflow import pages
+from bench_framework.workflow.run_options import find_scenario, plan_scenario
 
 RUNS_PACKED: Final = "runs.csv.gz"
 """File of a published report with its ``runs.csv``."""
@@ -50,7 +54,26 @@ def _data(embedded: Embedded, judgement: Judgement) -> ReportData:
         scenario_text=embedded.scenario_text,
         tuning=frame.tuning,
         profiles=frame.profiles,
+        wording=frame.wording,
     )
+
+
+def reworded(content: Embedded, scenario: str) -> Embedded:
+    """Return a page's record with the words of a scenario, see `with_wording`.
+
+    Raises:
+        UsageError: BX102, there is no such scenario; BX104, it differs in more than words.
+        ScenarioError: it has errors.
+    """
+    plan = content.frame.plan
+    overrides, only = plan.invocation.overrides, plan.invocation.only
+    given = plan_scenario(scenario, overrides=overrides, only=only or None)
+    stored = wire.load_plan(wire.dump_plan(given))
+    path = find_scenario(scenario)
+    frame = replace(
+        content.frame, plan=with_wording(plan, stored, scenario), wording=given.scenario_sha256
+    )
+    return replace(content, frame=frame, scenario_text=masked_source(path.read_text("utf-8")))
 
 
 def render_embedded(
@@ -87,11 +110,14 @@ def is_published(folder: Path) -> bool:
     return is_page and not is_record(folder)
 
 
-def publish(page: Path, folder: Path | None) -> pages.Pages:
+def publish(page: Path, folder: Path | None, wording: str | None = None) -> pages.Pages:
     """Write the published report of a page to a folder, which can be its own; `None`: only render it.
 
+    `wording` is the path or name of a scenario whose words replace those of the record.
+
     Raises:
-        UsageError: BX101, the page cannot be read; BX104, the folder contains something else.
+        UsageError: BX101, the page cannot be read; BX104, the folder contains something else; or see
+            `reworded`.
         RecordError: BX414, the page contains no runs; BX411 or BX412, they cannot be read.
         MachineError: BX235, writing failed.
     """
@@ -101,6 +127,8 @@ def publish(page: Path, folder: Path | None) -> pages.Pages:
         if used and not is_published(folder):
             raise UsageError("BX104.foreign-folder", folder=folder)
     content = embedded.read(read_page(page))
+    if wording is not None:
+        content = reworded(content, wording)
     judgement = judge_embedded(content)
     document = pages.located(build_document(_data(content, judgement)), folder or page.parent)
     if folder is None:

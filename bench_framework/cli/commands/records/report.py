@@ -8,12 +8,14 @@ from typer import Option
 
 from bench_framework.cli.arguments import EmbedRuns, RecordName, Template
 from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl report @last
 benchctl report results/quickstart/20260302T1704Z --format md
 benchctl report @last --no-embed-runs    # smaller; `verify` needs the record
 benchctl report @last --publish docs/benchmarks/sort    # to commit or upload
+benchctl report docs/benchmarks/sort --wording bench/sort.yaml    # after a change of labels or texts
 """
 
 
@@ -33,6 +35,14 @@ def report(
             "upload it. `benchctl verify DIR` recomputes it. RECORD can be such a folder.",
         ),
     ] = None,
+    wording: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SCENARIO",
+            help="Use the labels, titles, question and takeaways of this scenario. What is measured and "
+            "judged must be the same. For a published report, or with --publish.",
+        ),
+    ] = None,
 ) -> None:
     """Write the report of a record again, from its stored measurements."""
     from bench_framework.workflow.pages import PAGE, parse_formats, report_record
@@ -43,12 +53,14 @@ def report(
     if embedded_runs.is_published(Path(record)):
         write = publish is not None or requested != ("term",)
         place = (publish or Path(record)) if write else None
-        pages = embedded_runs.publish(Path(record) / PAGE, place)
+        pages = embedded_runs.publish(Path(record) / PAGE, place, wording)
         if "term" in requested:
             console.emit_pages(pages)
         for path in () if console.json else pages.files:
             console.say(f"wrote {path}")
         return
+    if wording is not None and publish is None:
+        raise UsageError("BX104.wording-of-record")
     console.warn_of_changes(record)
     pages = report_record(
         console.results,
@@ -58,6 +70,8 @@ def report(
         template=template,
     )
     console.emit_pages(pages)
-    published = embedded_runs.publish(pages.record / PAGE, publish).files if publish else ()
+    published: tuple[Path, ...] = ()
+    if publish is not None:
+        published = embedded_runs.publish(pages.record / PAGE, publish, wording).files
     for path in () if console.json else (*pages.files, *published):
         console.say(f"wrote {path}")
