@@ -25,6 +25,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.numbers import in_times
 
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""
@@ -131,6 +132,7 @@ class ComparisonClaims(Names):
         self._looks = compared.looks
         self.costs = Costs(compared.comparisons)
         self.floors = {(f.input_id, f.metric): f for f in compared.floors}
+        self._in_times = in_times(plan, compared.comparisons)
 
     def comparison(self, c: Comparison) -> Claim:
         """Return the claim about a comparison."""
@@ -175,6 +177,7 @@ class ComparisonClaims(Names):
             noise_floor=floor.fraction if floor else None,
             cells=(c.cell_id, c.ref_cell_id),
             reason=c.reason,
+            in_times=self._in_times and c.metric == self.plan.judge.headline,
         )
 
     def _adjust(self, c: Comparison) -> str | None:

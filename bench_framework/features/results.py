@@ -17,7 +17,7 @@ from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, messa
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.names import noun
-from bench_framework.text.numbers import derived_figure
+from bench_framework.text.numbers import derived_figure, in_times
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 
@@ -46,6 +46,8 @@ class NamedResult:
     phases: Phases | None = None
     """The ratios before and after a change of the ratio during the record."""
     unit: Unit | None = None
+    in_times: bool = False
+    """As `Evidence.in_times`."""
 
     def text(self, family: str) -> str:
         """Return the figure with the units of a family, or the reason for its absence."""
@@ -57,7 +59,7 @@ class NamedResult:
         if self.reason == ONE_PROGRAM:
             return phrase(self.reason)
         verdict = self.verdict or Verdict.INCONCLUSIVE
-        return ratio_text(self.interval, verdict, self.margin, self.metric)
+        return ratio_text(self.interval, verdict, self.margin, self.metric, in_times=self.in_times)
 
 
 class Results:
@@ -71,6 +73,7 @@ class Results:
                 for one in (c, c.mirrored()):
                     self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
         self._states = {s.cell_id: s for s in judgement.states}
+        self._in_times = in_times(plan, judgement.comparisons)
 
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
@@ -174,7 +177,16 @@ class Results:
         margin = c.thresholds.margin
         phases = c.phases.inverse if c.phases is not None and higher else c.phases
         return NamedResult(
-            input_id, natural, c.verdict, higher, margin, c.reason, metric, ids, phases
+            input_id,
+            natural,
+            c.verdict,
+            higher,
+            margin,
+            c.reason,
+            metric,
+            ids,
+            phases,
+            in_times=self._in_times and metric == self.plan.judge.headline,
         )
 
     def _derived(self, row: Derived) -> NamedResult:
@@ -209,7 +221,9 @@ class Results:
         return "; ".join(f"{e.text(family)}{labels[e.input_id]}" for e in evidence)
 
 
-def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric) -> str:
+def ratio_text(
+    ratio: Interval, verdict: Verdict, margin: float, metric: Metric, *, in_times: bool = False
+) -> str:
     """Return ``"2.1× faster [1.9, 2.3]"``, or ``"time −1.8 % [−6.5, +3.2]"`` if not significant."""
     difference = Evidence(
         metric=metric,
@@ -218,6 +232,7 @@ def ratio_text(ratio: Interval, verdict: Verdict, margin: float, metric: Metric)
         lo=ratio.lo,
         hi=ratio.hi,
         margin=margin,
+        in_times=in_times,
     )
     if verdict.decided and not ratio.lo <= 1 <= ratio.hi:
         return render("effect", difference)

@@ -21,7 +21,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 from bench_framework.store.kinds import Figures
-from bench_framework.text.numbers import AB_TIMES_FROM, DASH, TIMES_FROM, format_percent, is_factor
+from bench_framework.text.numbers import DASH, format_percent, in_times
 
 
 @dataclass(frozen=True)
@@ -161,14 +161,8 @@ class ReportData:
 
     @cached_property
     def in_times(self) -> bool:
-        """True if changes of the main metric are factors on the whole page, such as ``2.3× faster``.
-
-        They are if one is below −50 % or above +100 %. Otherwise, all are percentages. `benchctl ab` has
-        factors from 1.1 on.
-        """
-        least = AB_TIMES_FROM if self.plan.compares_commands else TIMES_FROM
-        pairs = (c.of_values for c in self._comparisons.values() if c.metric == self.metric)
-        return any(is_factor(i.ratio, least) for i in pairs if i is not None)
+        """True if changes of the main metric are factors on the whole page, see `numbers.in_times`."""
+        return in_times(self.plan, self.judgement.comparisons)
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""

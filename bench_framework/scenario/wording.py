@@ -79,7 +79,9 @@ def _claims(plan: Plan) -> Iterator[PublishedClaim]:
     """Yield the claims without words. A test by a contrast is named by the place of the contrast."""
     places = {contrast.name: str(place) for place, contrast in enumerate(plan.contrasts)}
     for claim in plan.published.claims if plan.published else ():
-        name = {"contrast": places.get(claim.name, ""), "not-testable": ""}.get(claim.test, claim.name)
+        name = {"contrast": places.get(claim.name, ""), "not-testable": ""}.get(
+            claim.test, claim.name
+        )
         yield replace(
             claim,
             name=name,

@@ -27,6 +27,7 @@ from bench_framework.text.numbers import (
     fixed,
     is_factor,
     show_change,
+    show_factor,
     signed_change,
 )
 from bench_framework.units import THIN_SPACE
@@ -72,12 +73,21 @@ def amount(
     """Return a difference as a factor from `times_from` on, and as a percentage below it.
 
     `least` is the number of decimals of a factor, at most three significant digits. With `certain`,
-    a difference that may be below the margin is a percentage.
+    a difference that may be below the margin is a percentage. On a page of factors, it is a factor with the
+    digits of the table.
     """
     figures = printed(c)
     assert figures is not None
     estimate, lo, hi = figures
     margin = c.margin or 0.0
+    if c.in_times and lo > 0:
+        less = estimate < 1
+        factor_text = show_factor(
+            *((1 / estimate, 1 / hi, 1 / lo) if less else figures), margin, keep=True
+        )
+        return Amount(
+            factor_text.estimate, factor_text.lo, factor_text.hi, times=True, less=less
+        )
     if not certain or c.verdict in (Verdict.BETTER, Verdict.WORSE):
         slower = estimate >= times_from
         faster = estimate <= 1 / times_from and lo > 0 and c.metric in (WALL, None)

@@ -114,10 +114,6 @@ def _contrast(view: SummaryView, pair: _Pair) -> tuple[Claim, facts.Contrast] | 
         return None
     evidence = view.evidence(c)
     medians = [view.amount(cell, pair.metric) for cell in evidence.cells]
-    other = view.plan.variant(view.cells[pair.ref_cell_id].variant_id)
-    if view.plan.design == "one-at-a-time" and other.id != view.plan.baseline_id and other.describe:
-        # The label of a single change need not say what was changed.
-        evidence = replace(evidence, reference=f"{evidence.reference} ({other.describe})")
     stated = tuple(m for m in medians if m is not None) if pair.metric != view.metric else ()
     detail = ContrastDetail(
         evidence=evidence,
@@ -128,7 +124,7 @@ def _contrast(view: SummaryView, pair: _Pair) -> tuple[Claim, facts.Contrast] | 
     fact = facts.Contrast(
         name=pair.name, main=view.metric, origin=pair.origin, group=pair.group, detail=detail
     )
-    return replace(view.claim(c, fact), reference=evidence.reference), fact
+    return view.claim(c, fact), fact
 
 
 def summary_claims(view: SummaryView) -> Iterator[Claim]:

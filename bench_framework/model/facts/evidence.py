@@ -67,6 +67,8 @@ class Evidence:
     cells: tuple[str, ...] = ()
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
+    in_times: bool = False
+    """True if the page states every change of the metric as a factor."""
     session: SessionFigures | None = None
     """Set for a claim about figures of another harness, which were not measured in rounds."""
 

@@ -76,12 +76,18 @@ def noise_warning(data: ReportData) -> str:
     failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
     if failed:
         return f"The A/A check failed for {' and '.join(map(noun, failed))}."
-    worst = _worst_floor(data)
-    if worst is None or worst <= data.margin:
+    noisy = {
+        f.input_id: f.fraction
+        for f in data.judgement.floors
+        if f.metric == data.metric and f.fraction is not None and f.fraction > data.margin
+    }
+    if not noisy:
         return ""
+    inputs = " and ".join(data.plan.input(item).label for item in noisy)
+    where = f"On {inputs}, the" if len(data.plan.inputs) > 1 else "The"
     return (
-        f"The noise floor of {percent_up(worst)} is above the margin of {format_percent(data.margin)}. "
-        "Smaller differences can remain undetected."
+        f"{where} baseline and its copy may differ by {percent_up(max(noisy.values()))}, which is more than "
+        f"the margin of {format_percent(data.margin)}. Smaller differences can remain undetected."
     )
 
 
@@ -139,7 +145,7 @@ def _worst_floor(data: ReportData) -> float | None:
 
 
 def _revisions(data: ReportData) -> str:
-    state = {True: ", dirty", False: ", clean", None: ""}
+    state = {True: ", with local changes", False: "", None: ""}
     builds = [b for b in data.builds if b.revision]
     return "; ".join(dict.fromkeys(f"{str(b.revision)[:12]}{state[b.dirty]}" for b in builds))
 

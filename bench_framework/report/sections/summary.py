@@ -24,6 +24,8 @@ from bench_framework.text.reasons import phrase
 from bench_framework.text.write import brief
 
 MOST_BULLETS: Final = 5
+ENOUGH_BULLETS: Final = 4
+"""The number of lines up to which those of the author are supplemented."""
 MOST_CONTRASTS: Final = 2
 MOST_RECOMMENDED: Final = 2
 MOST_SECOND: Final = 2
@@ -116,7 +118,9 @@ def lines(data: ReportData) -> list[Claim]:
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
         if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
-    summary = [c for c in data.claims("summary") if not isinstance(c.fact, facts.UnstableRatios)]
+    # The decision says which variant is best on every input.
+    left_out = (facts.UnstableRatios, *((facts.BestEverywhere,) if recommended(data) else ()))
+    summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
     first = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
     chosen = [
         *takeaways,
@@ -126,7 +130,7 @@ def lines(data: ReportData) -> list[Claim]:
         *data.claims("race")[:1],
         *(c for c in summary if c not in first),
     ]
-    return chosen[:MOST_BULLETS]
+    return chosen[: min(max(len(takeaways), ENOUGH_BULLETS), MOST_BULLETS)]
 
 
 def _is_line(fact: Fact) -> bool:

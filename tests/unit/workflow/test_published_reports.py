@@ -9,7 +9,7 @@ import pytest
 import bench_framework
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
-from bench_framework.store import manifest
+from bench_framework.store import embedded, manifest
 from bench_framework.workflow.records.embedded_runs import publish
 from bench_framework.workflow.records.verification import verify
 
@@ -104,3 +104,68 @@ def test_a_folder_with_something_else_is_not_overwritten(published: Path, tmp_pa
         publish(published / "report.html", tmp_path)
     assert error.value.code == "BX104"
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+EXAMPLE = Path(__file__).parents[3] / "results/examples/smol"
+SCENARIO = EXAMPLE.parents[2] / "scenarios/smol.yaml"
+
+
+def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLE, tmp_path / "smol")
+    measured = embedded.read((folder / "report.html").read_text()).frame.plan
+    text = SCENARIO.read_text()
+    changes = {
+        "label: native build": "label: for this CPU",
+        "question: Does a custom executor": "question: Would a custom executor",
+        "8 blocking threads against 500:": "Fewer blocking threads:",
+        "name: buffers of 128 KiB against 64 KiB": "name: larger buffers",
+    }
+    for before, after in changes.items():
+        assert text.count(before) >= 1
+        text = text.replace(before, after)
+    text = text.replace("buffers of 128 KiB against 64 KiB", "larger buffers")
+    later = tmp_path / "later.yaml"
+    later.write_text(text)
+    assert run_command_line(["report", str(folder), "--wording", str(later), "--format", "md"]) == 0
+    page = (folder / "report.md").read_text()
+    assert "# Would a custom executor" in page
+    assert "Fewer blocking threads: " in page
+    assert "for this CPU" in (folder / "cells.csv").read_text()
+    assert verify(tmp_path, str(folder)).differences == ()
+    content = embedded.read((folder / "report.html").read_text())
+    assert content.scenario_text == text
+    assert content.frame.wording
+    assert content.frame.wording in (folder / "appendix.md").read_text()
+    assert content.frame.plan.scenario_sha256 == measured.scenario_sha256
+    assert [c.command for c in content.frame.plan.cells] == [c.command for c in measured.cells]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ("margin: 5%", "margin: 2%", "judge"),
+        ("buffer: [64KiB, 128KiB]", "buffer: [64KiB, 128KiB, 256KiB]", "axes"),
+        ("seed: 42", "seed: 43", "inputs"),
+        ('--output, none, ', '--output, none, --verbose, ', "cells"),
+        ("yes: better}", "yes: worse}", "headline"),
+        ("name: smol", "name: smol2", "name"),
+    ],
+)
+def test_other_words_are_refused_with_another_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], before: str, after: str, what: str
+) -> None:
+    folder = shutil.copytree(EXAMPLE, tmp_path / "smol")
+    text = SCENARIO.read_text()
+    later = tmp_path / "later.yaml"
+    later.write_text(text.replace(before, after, 1))
+    assert later.read_text() != text
+    assert run_command_line(["report", str(folder), "--wording", str(later)]) == 2
+    assert f"in more than words: {what}" in capsys.readouterr().err
+    for path in EXAMPLE.rglob("*"):
+        if path.is_file():
+            assert (folder / path.relative_to(EXAMPLE)).read_bytes() == path.read_bytes()
+
+
+def test_a_record_keeps_its_words(full: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["report", str(full), "--wording", str(SCENARIO)]) == 2
+    assert "--wording needs --publish or a published report" in capsys.readouterr().err
