@@ -85,9 +85,7 @@ def amount(
         factor_text = show_factor(
             *((1 / estimate, 1 / hi, 1 / lo) if less else figures), margin, keep=True
         )
-        return Amount(
-            factor_text.estimate, factor_text.lo, factor_text.hi, times=True, less=less
-        )
+        return Amount(factor_text.estimate, factor_text.lo, factor_text.hi, times=True, less=less)
     if not certain or c.verdict in (Verdict.BETTER, Verdict.WORSE):
         slower = estimate >= times_from
         faster = estimate <= 1 / times_from and lo > 0 and c.metric in (WALL, None)

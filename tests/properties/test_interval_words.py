@@ -47,7 +47,7 @@ def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_s
         ("A takes 3.0 % less time than B [−0.1, 4.1]", Verdict.BETTER_SIZE_UNCERTAIN),
         ("A is 3.0 % slower than B [1.9, 4.1]", Verdict.WORSE),
         ("A is 2.4 % slower than B [2.2, 2.6]", Verdict.WORSE_SIZE_UNCERTAIN),
-        ("A is equivalent to B (within ±2 %): +0.4 % [−0.3, +2.1]", Verdict.EQUIVALENT),
+        ("A takes as long as B (within ±2 %): +0.4 % [−0.3, +2.1]", Verdict.EQUIVALENT),
         (
             "A vs B is inconclusive: A takes 1 % less time than B [−6.5, +3.2]",
             Verdict.INCONCLUSIVE,

@@ -6,7 +6,7 @@ from bench_framework.compare.cell_state import coverage
 from bench_framework.model.run import Host
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
-from bench_framework.text.names import joined
+from bench_framework.text.names import joined, listed
 from bench_framework.text.numbers import format_percent, percent_up, show_size
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
@@ -83,12 +83,10 @@ def noise_warning(data: ReportData) -> str:
     }
     if not noisy:
         return ""
-    inputs = " and ".join(data.plan.input(item).label for item in noisy)
-    where = f"On {inputs}, the" if len(data.plan.inputs) > 1 else "The"
-    return (
-        f"{where} baseline and its copy may differ by {percent_up(max(noisy.values()))}, which is more than "
-        f"the margin of {format_percent(data.margin)}. Smaller differences can remain undetected."
-    )
+    inputs = listed([data.plan.input(item).label for item in noisy])
+    where = f"On {inputs}, differences" if len(data.plan.inputs) > 1 else "Differences"
+    floor = percent_up(max(noisy.values()))
+    return f"{where} below the noise floor of {floor} can remain undetected."
 
 
 def run_line(data: ReportData) -> str:

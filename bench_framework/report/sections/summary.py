@@ -130,7 +130,8 @@ def lines(data: ReportData) -> list[Claim]:
         *data.claims("race")[:1],
         *(c for c in summary if c not in first),
     ]
-    return chosen[: min(max(len(takeaways), ENOUGH_BULLETS), MOST_BULLETS)]
+    most = max(len(takeaways), ENOUGH_BULLETS) if takeaways else MOST_BULLETS
+    return chosen[: min(most, MOST_BULLETS)]
 
 
 def _is_line(fact: Fact) -> bool:

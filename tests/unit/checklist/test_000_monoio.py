@@ -37,7 +37,7 @@ def test_no_performance_regression_is_an_equivalence_where_it_was_measured() -> 
     report.never_says(*NEGATIVE)
     assert headline(report, "after").verdict is Verdict.EQUIVALENT
     assert any(
-        text.startswith("after is equivalent to before (within ±2 %): ")
+        text.startswith("after takes as long as before (within ±2 %): ")
         for text in report.claims_of("comparison")
     )
 

@@ -135,7 +135,7 @@ def test_a_session_without_the_baseline_has_no_comparisons() -> None:
         (
             (published("a", 1, 0.01, 50), published("b", 1.001, 0.01, 50)),
             Verdict.EQUIVALENT,
-            "is equivalent to",
+            "takes as long as",
         ),
         (
             (published("a", 1, 0.1, 30), published("b", 1.03, 0.1, 30)),

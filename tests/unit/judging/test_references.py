@@ -63,7 +63,7 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type
     (claim,) = (c for c in judgement.claims if c.kind == "reference" and c.metric == "wall")
     assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
     assert claim.verdict is Verdict.WORSE
-    assert claim.text.startswith("better is 50.0\u202f% slower than target [")
+    assert claim.text.startswith("better is 1.50× slower than target [")
     headline = next(
         c
         for c in judgement.claims

@@ -142,8 +142,7 @@ def test_a_large_noise_floor_is_a_warning_of_the_answer(data: ReportData) -> Non
     assert warnings(0.01) == []
     (text,) = warnings(0.13312)
     assert text == (
-        "The noise floor of 14\u202f% is above the margin of 2\u202f%. "
-        "Smaller differences can remain undetected."
+        "On 10MiB, 50MiB and 200MiB, differences below the noise floor of 14\u202f% can remain undetected."
     )
 
 
@@ -578,7 +577,9 @@ class TestNoiseFloor:
         (box,) = (
             b for b in section(rounded, "S02").blocks if isinstance(b, Box) and b.tone == "warning"
         )
-        assert box.sentences[0].text.startswith(f"The noise floor of {percent} is above the margin")
+        assert box.sentences[0].text.endswith(
+            f"below the noise floor of {percent} can remain undetected."
+        )
         assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
 

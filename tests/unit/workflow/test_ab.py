@@ -280,7 +280,7 @@ def test_each_verdict_is_one_sentence() -> None:
     checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
     assert line_of(checked, slower).endswith("), output accepted by the check")
     assert line_of(plan, compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)) == (
-        "`./new` is equivalent to `./old [1, 2]` (within ±2 %): +0.1 % (95 % CI −0.5 to +0.8 %), "
+        "`./new` takes as long as `./old [1, 2]` (within ±2 %): +0.1 % (95 % CI −0.5 to +0.8 %), "
         "same output"
     )
     assert line_of(plan, compared(plan, Verdict.INCONCLUSIVE, 1.02, 0.95, 1.09)).startswith(

@@ -146,7 +146,7 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
         ("margin: 5%", "margin: 2%", "judge"),
         ("buffer: [64KiB, 128KiB]", "buffer: [64KiB, 128KiB, 256KiB]", "axes"),
         ("seed: 42", "seed: 43", "inputs"),
-        ('--output, none, ', '--output, none, --verbose, ', "cells"),
+        ("--output, none, ", "--output, none, --verbose, ", "cells"),
         ("yes: better}", "yes: worse}", "headline"),
         ("name: smol", "name: smol2", "name"),
     ],

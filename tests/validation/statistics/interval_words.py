@@ -158,7 +158,7 @@ def sentence_agrees(text: str, name: Verdict, margin: float) -> bool:
     limit = margin * 100
     if name is Verdict.EQUIVALENT:
         inside = low > -(1 - 1 / (1 + margin)) * 100 - SLACK and high < limit + SLACK
-        return "is equivalent to" in text and inside
+        return ("takes as long as" in text or "is equivalent to" in text) and inside
     if name is Verdict.INCONCLUSIVE:
         return "is inconclusive" in text and not ways
     if "×" in text:

@@ -15,7 +15,7 @@ benchctl report @last
 benchctl report results/quickstart/20260302T1704Z --format md
 benchctl report @last --no-embed-runs    # smaller; `verify` needs the record
 benchctl report @last --publish docs/benchmarks/sort    # to commit or upload
-benchctl report docs/benchmarks/sort --wording bench/sort.yaml    # after a change of labels or texts
+benchctl report docs/sort --wording bench/sort.yaml    # other labels or texts
 """
 
 
