@@ -90,7 +90,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         caption,
         columns,
         tuple(rows),
-        stub=data.on_input(item),
+        stub=data.on_input(item) if len(data.plan.inputs) > 1 else "",
         note=note,
         terminal=tuple(failures(data, item)),
     )

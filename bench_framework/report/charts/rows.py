@@ -29,7 +29,7 @@ MOST_TEXT: Final = 265.0
 FAINT: Final = 0.5
 STRONG: Final = 0.9
 """Opacity of a bar."""
-LEAST_AXIS: Final = 0.5
+LEAST_AXIS: Final = 0.42
 """Least share of the width for the axis if the figures have their own column."""
 Tick = tuple[float, str]
 """Value and label."""

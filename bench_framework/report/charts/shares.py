@@ -49,8 +49,9 @@ def _point(data: ReportData, share: LimitShare) -> Point:
     verdict = comparison.verdict if comparison is not None else None
     baseline = data.plan.cell(cell_id).role is Role.BASELINE
     note = "baseline" if baseline else ""
-    if verdict is not None and verdict.settled:
-        note = f"{direction(verdict).mark}{NBSP}{word(verdict, data.metric)}"
+    if verdict is not None and not baseline:
+        mark = f"{direction(verdict).mark}{NBSP}" if verdict.settled else ""
+        note = f"{mark}{word(verdict, data.metric)}"
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
     value = row.value or 0.0

@@ -87,7 +87,10 @@ def _step(data: ReportData, step: Step, interval: Interval, before: float, unit:
     cell = data.plan.cell(step.cell_id) if step.cell_id else None
     now = (cell and value_by_ratio(data, cell)) or before * i.ratio
     verdict = step.contrast.verdict
-    parts = [unit.text(now), _unstable(data, step)]
+    # A variant that the answer names is a bar with another name here.
+    answered = {i for c in data.claims("answer") for i in c.cells}
+    label = data.label(step.cell_id) if step.cell_id in answered else ""
+    parts = [unit.text(now), label, _unstable(data, step)]
     return Point(
         f"+ {_name(data, step)}",
         now,
@@ -153,7 +156,8 @@ def _reference(
     i = interval.inverse if data.higher(data.metric) else interval
     now = value_by_ratio(data, cell) or last * i.ratio
     verb = metric_words(data.metric).verb
-    text = f"{unit.text(now)} · the last step {verb} {significant(1 / i.ratio, 3)}×"
+    final = data.label(ladder.end_cell_id) if ladder.end_cell_id else "the last step"
+    text = f"{unit.text(now)} · {final} {verb} {significant(1 / i.ratio, 3)}×"
     bounds = (now * i.lo / i.ratio, now * i.hi / i.ratio)
     return Point(
         label,

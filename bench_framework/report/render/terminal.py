@@ -211,9 +211,9 @@ class _Page:
 
     def end(self, document: Document) -> None:
         """Append the paths of the report and the commands to run next."""
+        self.gap()
         for name, items in (("Report", document.files), ("Rerun", document.next)):
             if items:
-                self.gap()
                 for number, item in enumerate(items):
                     self.lines.append(pad(name if number == 0 else "", 9) + self.plain(item))
 
