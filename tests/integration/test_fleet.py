@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.store.finding import find_records
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
     PATIENCE_S,
@@ -127,9 +128,34 @@ def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
         time.sleep(0.1)
     assert not manifests()
 
+
+@pytest.mark.slow
+def test_fresh_replaces_a_record_that_was_finished_without_its_client(
+    make: Callable[..., Machine],
+) -> None:
+    def records() -> list[Path]:
+        return find_records(next(iter(host.path.glob("cache/fleet/*/results")), host.path))
+
+    client, host = make("client"), make("host", 0.03)
+    address = start_scheduler(client)
+    start_worker(host, address, "rack-7")
+    words = ("run", "fleet.yaml", "--scheduler", address)
+    run = client.benchctl("run.log", *words)
+    wait_for(lambda: host.rounds() >= 2, run, client.path / "run.log")
+    run.kill()
+    deadline = time.monotonic() + PATIENCE_S
+    while not (records() and (records()[0] / "manifest.json").is_file()):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    (unstored,) = records()
     code, text = client.call(*words, "--fresh")
     assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert unstored.name not in {path.name for path in client.records}
+    code, text = client.call(*words)
+    assert code == ONE_HAS_OTHER_OUTPUT, text
+    assert unstored.name not in {path.name for path in client.records}
     assert len(client.records) == 2
+    assert not unstored.exists()
 
 
 @pytest.mark.slow

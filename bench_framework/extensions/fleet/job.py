@@ -187,27 +187,51 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
     if outcome.record is None or outcome.judgement is None:
         return JobResult(outcome.exit_code, resume=outcome.resume or "")
     _write_archive(outcome.record, options.results, place / ARCHIVE)
+    _remove_older(outcome.record)
     return JobResult(outcome.exit_code, record=str(outcome.record), resume=outcome.resume or "")
 
 
 def _reopened(plan: Plan, results: Path) -> tuple[Path, str] | None:
     """Make the finished record of a plan that no client has stored one that the run continues.
 
-    So the run returns it without measuring again, if the programs are still the same. Return the path
-    and the text of its manifest; `None` without such a record.
+    So the run returns it without measuring again, if the programs are still the same and this host
+    still leaves out the same configurations. Return the path and the text of its manifest; `None` if
+    the newest record of the plan is not finished, or if there is none.
     """
     from bench_framework.store.records import Record, plan_sha256
+    from bench_framework.workflow.setup.capability import narrowed_as
 
-    finished: tuple[Path, str] | None = None
-    for folder in find_records(results, plan.name):
-        path = folder / layout.MANIFEST
-        if path.is_file():
-            with contextlib.suppress(errors.BenchError), Record.open(folder) as record:
-                if record.contents.header.plan_sha256 == plan_sha256(plan):
-                    finished = path, path.read_text(encoding="utf-8")
-    if finished is not None:
-        finished[0].unlink()
-    return finished
+    for folder in reversed(find_records(results, plan.name)):
+        with contextlib.suppress(errors.BenchError), Record.open(folder) as record:
+            digest = record.contents.header.plan_sha256
+            if digest not in (plan_sha256(plan), plan_sha256(narrowed_as(plan, record.plan))):
+                continue
+            path = folder / layout.MANIFEST
+            if not path.is_file():
+                return None
+            finished = path, path.read_text(encoding="utf-8")
+            path.unlink()
+            return finished
+    return None
+
+
+def _remove_older(path: Path) -> None:
+    """Remove the records that a finished one replaces: older ones of its plan, which --fresh left.
+
+    Otherwise the next run would return or resume one of them.
+    """
+    from bench_framework.store.records import Record
+
+    with Record.open(path) as newest:
+        digest = newest.contents.header.plan_sha256
+    for folder in find_records(path.parent.parent, path.parent.name):
+        if layout.order_key(folder.name) >= layout.order_key(path.name):
+            continue
+        older = False
+        with contextlib.suppress(errors.BenchError), Record.open(folder) as record:
+            older = record.contents.header.plan_sha256 == digest
+        if older:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:

@@ -1,8 +1,9 @@
 """The site of ``benchctl site``: pages of all records that any host of static files can publish.
 
-`STATE` in the folder lists the records that the pages contain, with digests. It is written last, so
-that a run that was interrupted is repeated by the next one. Only files that are benchctl's are
-overwritten or removed.
+`STATE` in the folder lists the records that the pages contain, with digests. It is written last, and every
+few seconds while reports are rendered, then without the digest of the other pages. So the next run
+keeps the reports of a run that was interrupted, and writes the other pages. Only files that are
+benchctl's are overwritten or removed.
 """
 
 import hashlib
@@ -47,6 +48,8 @@ from bench_framework.workflow.records.integrity import corruption_reported
 STATE: Final = ".benchctl-site.json"
 VERSION: Final = 3
 INDEX: Final = "index.html"
+SAVE_S: Final = 5.0
+"""Interval in seconds at which the reports that are rendered are noted in `STATE`."""
 MARK: Final = b'content="benchctl'
 """Text near the start of each page that benchctl wrote."""
 HEAD: Final = 4096
@@ -102,14 +105,8 @@ def write_site(
         if digests.get(name) == digest and all((out / name / f).is_file() for f in record.files)
     }
     _require_ours(out, [INDEX, *(f"{name.partition('/')[0]}/{INDEX}" for name in digests)])
-    new: dict[str, SiteRecord] = {}
-    changing = [name for name in digests if name not in unchanged]
-    for number, name in enumerate(changing):
-        notify(number, len(changing))
-        try:
-            new[name] = _write_record(results / name, out / name)
-        except RecordError as error:
-            left_out[name] = error.message
+    changing = {name: digest for name, digest in digests.items() if name not in unchanged}
+    new = _render(results, out, changing, old, left_out, notify)
     records = unchanged | new
     if not records:
         raise UsageError("BX101.no-finished-record-under", results=results)
@@ -140,10 +137,40 @@ def write_site(
     files += [f"{name}/{INDEX}" for name in sorted(changed - scenarios.keys())]
     removed = tuple(_remove(out, files))
     if pages:
-        stored = {name: [digests[name], asdict(record)] for name, record in sorted(records.items())}
-        state = {"version": VERSION, "look": look, "records": stored}
-        layout.write_whole(out / STATE, json.dumps(state, ensure_ascii=False) + "\n")
+        _write_state(out, look, {name: (digests[name], records[name]) for name in records})
     return Site(str(out), len(records), (*rendered, *pages), removed, tuple(left_out.items()))
+
+
+def _render(
+    results: Path,
+    out: Path,
+    digests: dict[str, str],
+    old: dict[str, tuple[str, SiteRecord]],
+    left_out: dict[str, str],
+    notify: Callable[[int, int], object],
+) -> dict[str, SiteRecord]:
+    """Render reports, and note in `STATE` which ones, also if the user stops it."""
+    new: dict[str, SiteRecord] = {}
+
+    def save() -> None:
+        done = {name: (digests[name], record) for name, record in new.items()}
+        _write_state(out, "", old | done)
+
+    saved = host.seconds()
+    try:
+        for number, name in enumerate(digests):
+            notify(number, len(digests))
+            try:
+                new[name] = _write_record(results / name, out / name)
+            except RecordError as error:
+                left_out[name] = error.message
+            if host.seconds() - saved >= SAVE_S:
+                save()
+                saved = host.seconds()
+    finally:
+        if new:
+            save()
+    return new
 
 
 def origin() -> str:
@@ -172,6 +199,12 @@ def _read_state(out: Path) -> tuple[str, dict[str, tuple[str, SiteRecord]]]:
         return (str(content["look"]), records) if content["version"] == VERSION else ("", {})
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return "", {}
+
+
+def _write_state(out: Path, look: str, records: dict[str, tuple[str, SiteRecord]]) -> None:
+    stored = {name: [digest, asdict(record)] for name, (digest, record) in sorted(records.items())}
+    state = {"version": VERSION, "look": look, "records": stored}
+    layout.write_whole(out / STATE, json.dumps(state, ensure_ascii=False) + "\n")
 
 
 def _is_name(name: str) -> bool:

@@ -8,6 +8,7 @@ import typer
 from typer import Argument, Option
 
 from bench_framework.cli.console import Console, one_line
+from bench_framework.errors import Interrupted
 from bench_framework.execution.machine.host import seconds
 
 EXAMPLES = """
@@ -51,7 +52,10 @@ def site(
             last = seconds()
             console.say(f"rendered {done} of {reports} reports")
 
-    written = write_site(console.results, out, remote=remote, notify=notify)
+    try:
+        written = write_site(console.results, out, remote=remote, notify=notify)
+    except KeyboardInterrupt as error:
+        raise Interrupted("BX130.site") from error
     for name, reason in written.left_out[:MOST_NAMED]:
         console.say(f"left out {name}: {reason}")
     if len(written.left_out) > MOST_NAMED:

@@ -38,11 +38,32 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
         raise MachineError(
             "BX223.baseline", reason=phrase(reasons[plan.baseline_id]), scenario=plan.scenario_path
         )
-    cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     candidates = {cell.variant_id for cell in plan.cells if cell.role is Role.CANDIDATE}
     if candidates and candidates <= reasons.keys():
         details = tuple(("reason", phrase(reason)) for reason in dict.fromkeys(reasons.values()))
         raise MachineError("BX223.candidates", details=details, scenario=plan.scenario_path)
+    return _without(plan, reasons)
+
+
+def narrowed_as(plan: Plan, measured: Plan) -> Plan:
+    """Return a plan without the variants that another machine left out when it measured this plan.
+
+    `measured` is the plan of its record. A plan that is not the same in another respect differs from the result.
+    """
+    kept, holes = {variant.id for variant in measured.variants}, measured.holes[len(plan.holes) :]
+    reasons = {
+        variant.id: hole.reason
+        for variant in plan.variants
+        if variant.id not in kept
+        for hole in holes
+        if hole.values[: len(variant.values)] == variant.values
+    }
+    return _without(plan, reasons)
+
+
+def _without(plan: Plan, reasons: Mapping[str, Reason]) -> Plan:
+    """Return the plan with holes in place of the variants that have a reason."""
+    cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     holes = [
         Hole(
             (*plan.variant(c.variant_id).values, *plan.input(c.input_id).values),

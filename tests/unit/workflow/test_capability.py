@@ -1,5 +1,6 @@
 """Tests that variants which a machine cannot run become holes with the reason of the worker."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from bench_framework.model.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.setup.capability import leave_out, limits, reason_of
+from bench_framework.workflow.setup.capability import leave_out, limits, narrowed_as, reason_of
 
 SCENARIO = """\
 version: 1
@@ -59,6 +60,15 @@ def test_a_variant_that_cannot_run_is_a_hole_with_its_reason(plan: Plan) -> None
     assert able.experiments == ()
     assert [cell.name for cell in able.named] == ["plain"]
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
+
+
+def test_a_plan_is_narrowed_as_that_of_a_record(plan: Plan) -> None:
+    able = leave_out(plan, described(uring=REASON))
+    assert narrowed_as(plan, able) == able
+    assert narrowed_as(plan, plan) == plan
+    more_rounds = replace(plan, measure=replace(plan.measure, rounds_max=99))
+    assert narrowed_as(more_rounds, able) != able
+    assert narrowed_as(plan, leave_out(plan, described(mmap="no such call"))) != able
 
 
 def test_a_baseline_that_cannot_run_is_an_error_with_its_reason(plan: Plan) -> None:

@@ -175,6 +175,32 @@ def test_a_site_that_was_killed_at_any_write_is_completed(
     assert real is os.replace
 
 
+def test_reports_of_an_interrupted_run_are_kept(results: Path, full: Path, tmp_path: Path) -> None:
+    out = tmp_path / "public"
+    write_site(results, out)
+    index = (out / "demo" / "index.html").read_bytes()
+    shutil.rmtree(results / "demo" / NAMES[0])
+    for name in NAMES[4:]:
+        add(results, full, name)
+
+    def stop(done: int, _all: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_site(results, out, notify=stop)
+    assert (out / "demo" / "index.html").read_bytes() == index
+    rest = write_site(results, out)
+    assert set(rest.written) == {
+        *(f"demo/{NAMES[5]}/{page}" for page in PAGES),
+        "demo/index.html",
+        "index.html",
+    }
+    assert set(rest.removed) == {f"demo/{NAMES[0]}/{page}" for page in PAGES}
+    write_site(results, tmp_path / "at-once")
+    assert contents(out) == contents(tmp_path / "at-once")
+
+
 def test_a_file_of_someone_else_is_not_overwritten(results: Path, tmp_path: Path) -> None:
     out = tmp_path / "public"
     (out / "demo").mkdir(parents=True)
