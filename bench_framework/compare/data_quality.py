@@ -93,15 +93,15 @@ def contention_events(blocks: Sequence[Block]) -> list[Event]:
 
 def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
     """Return BX311 for every pair of variants that are the same program."""
-    return [
-        new_event(
-            "BX311",
-            first=plan.variant(pair.first).label,
-            second=plan.variant(pair.second).label,
-            sentence=render("no_effect", same_programs.fact_of(pair)),
-        )
-        for pair in same_programs.same_programs(plan, builds)
-    ]
+
+    def event(pair: same_programs.SameProgram) -> Event:
+        first, second = (plan.variant(v).label for v in (pair.first, pair.second))
+        if not pair.built:
+            return new_event("BX311.files", first=first, second=second)
+        effect = render("no_effect", same_programs.fact_of(pair))
+        return new_event("BX311.builds", first=first, second=second, sentence=effect)
+
+    return [event(pair) for pair in same_programs.same_programs(plan, builds)]
 
 
 def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:

@@ -36,6 +36,8 @@ class SameProgram:
     where: str
     cells: Pairs
     values: tuple[str, ...] = ()
+    built: bool = True
+    """False if benchctl builds neither of them."""
 
 
 def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram, ...]:
@@ -95,7 +97,8 @@ def _same_program(
     varying = {axis.name for axis in plan.axes if len(axis.values) > 1}
     where = " ".join(f"{n}={v}" for n, v in a.values if n in varying and n not in differing)
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)
-    return SameProgram(one, other, differing or tuple(changed), where, cells)
+    built = not (a.build.installed and b.build.installed)
+    return SameProgram(one, other, differing or tuple(changed), where, cells, built=built)
 
 
 def equal_code(first: Build, second: Build) -> bool:
@@ -127,7 +130,7 @@ def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
 
 def fact_of(pair: SameProgram) -> OneProgram:
     """Return which settings have no effect on the program."""
-    return OneProgram(axes=pair.axes, values=pair.values, where=pair.where)
+    return OneProgram(axes=pair.axes, values=pair.values, where=pair.where, built=pair.built)
 
 
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:

@@ -48,7 +48,7 @@ class BlockRunner:
         plan, raw = record.plan, record.raw
         self._launcher, self._tool, self._raw = launcher, tool, raw
         self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
-        self.reader = AnswerReader(launcher, plan.answer, plan.measure.timeout_s)
+        self.reader = AnswerReader(launcher, plan.answer, plan.measure.answer_limit_s)
         file = Path(self._policy.file) if self._policy.file is not None else None
         self._readings = declared_metrics.MetricReader(plan.metrics, raw.stdout, file, self.reader)
         self._log = raw.log("hyperfine.log")

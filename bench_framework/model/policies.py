@@ -117,6 +117,14 @@ class MeasurePolicy:
         return math.inf if self.budget_s is None or self.sessions > 1 else self.budget_s
 
     @property
+    def answer_limit_s(self) -> float:
+        """Time limit of each command of `answer`, and of all its regular expressions, in seconds.
+
+        One that takes longer than the whole budget would leave no time for a second round.
+        """
+        return self.timeout_s if self.budget_s is None else min(self.timeout_s, self.budget_s)
+
+    @property
     def session_rounds(self) -> int:
         """Number of rounds of a session, if the limit of rounds is known."""
         return self.rounds_max // self.sessions

@@ -100,6 +100,30 @@ def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:
     assert plans[0] == plans[1]
 
 
+def test_two_names_of_one_program_are_named_as_such(folder: Path) -> None:
+    (folder / "same").symlink_to("/bin/true")
+    done = benchctl(folder, "ab", "./same -old", "/bin/true -old")
+    text = " ".join(done.stderr.split())
+    assert (
+        "warning[BX311]: ./same -old and /bin/true -old are the same program (equal files, same arguments)"
+        in text
+    )
+    assert "feature" not in text
+    assert "command has no effect" not in text + done.stdout
+    (record,) = find_records(folder / "results")
+    page = (record / "report.md").read_text() + (record / "appendix.md").read_text()
+    assert "command has no effect" not in page
+
+
+def test_a_slow_expression_ends_at_the_budget(folder: Path) -> None:
+    rule = {"match": "", "wall_s": 0.05, "stdout": "a" * 40 + "!"}
+    processes.fake_hyperfine(folder, [rule])
+    words = ("ab", "echo -old", "echo -new", "--budget", "2s")
+    done = benchctl(folder, *words, "--answer", '{ignore: ["(a+)+$"]}', code=3)
+    text = " ".join(done.stderr.split())
+    assert "answer.ignore ((a+)+$) exceeded the time limit of 2 s" in text
+
+
 def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)
     assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr

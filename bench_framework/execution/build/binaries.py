@@ -209,7 +209,7 @@ def _same_result(
 ) -> bool:
     """Compare one run of the program and of its copy on the first input that has both."""
     limit = plan.measure.timeout_s
-    reader = AnswerReader(launcher, plan.answer, limit)
+    reader = AnswerReader(launcher, plan.answer, plan.measure.answer_limit_s)
     runner = SingleRunner(launcher, plan.answer, limit)
 
     def result_of(target: Target, reference: Path) -> tuple[int | None, str] | None:

@@ -94,6 +94,8 @@ class OneProgram:
     """The values of these axes in both variants, if other values give another program."""
     where: str = ""
     """The other axes that vary, with their values."""
+    built: bool = True
+    """False if the variants name files that benchctl does not build, such as two paths of one program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -209,7 +209,7 @@ def try_cells(
     """
     inherited = memory_of(session.launcher.pid or 0).get("VmHWM", 0)
     runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
-    reader = AnswerReader(session.launcher, plan.answer, plan.measure.timeout_s)
+    reader = AnswerReader(session.launcher, plan.answer, plan.measure.answer_limit_s)
     prepared = {item.input_id: item for item in inputs}
     guard = Guard(prepared)
     first = builds[plan.variant(plan.baseline_id).build_id]

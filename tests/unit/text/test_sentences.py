@@ -690,6 +690,7 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
             },
         ),
         ({}, {"axes": ("arm",), "values": ("arm=a", "arm=b")}),
+        ({}, {"axes": ("command",), "built": False}),
     ],
     facts.SignChange: [
         (
