@@ -346,7 +346,8 @@ class LineDisplay:
                 self._seldom("tool", f"{update.tool}: {numbers.format_clock(update.elapsed_s)}")
             case progress.Waiting():
                 clock = numbers.format_clock(update.elapsed_s)
-                self._seldom("wait", f"for {update.reason}: {clock} so far")
+                most = f", at most {numbers.format_clock(update.limit_s)}" if update.limit_s else ""
+                self._seldom("wait", f"for {update.reason}: {clock} so far{most}")
             case progress.BuildStep():
                 if on_github() and not (self._grouped or self._host):
                     self._grouped = True

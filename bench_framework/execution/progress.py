@@ -35,10 +35,14 @@ class ToolInstall(Update):
 
 
 class Waiting(Update):
-    """A build or a measurement waits for another benchctl or an idle machine, as `reason` says."""
+    """A build or a measurement waits for another benchctl or an idle machine, as `reason` says.
+
+    `limit_s` is the time after which it gives up, in seconds.
+    """
 
     reason: str
     elapsed_s: float
+    limit_s: float | None = None
 
 
 class BuildStep(Update):

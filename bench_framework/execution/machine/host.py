@@ -17,16 +17,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import text_of
 from bench_framework.model.machine import variables_of
 from bench_framework.model.run import Host
+from bench_framework.units import parse_duration
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
 
 PYTHON: Final = "BENCHCTL_PYTHON"
+WAIT: Final = "BENCHCTL_WAIT"
+"""Variable with the time after which waiting for other processes of benchctl ends."""
+LONGEST_WAIT_S: Final = 7200.0
 """Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
@@ -109,6 +113,18 @@ def cache_root(env: Mapping[str, str] | None = None) -> Path:
     # The XDG specification: a relative path there is invalid and ignored.
     root = Path(base) if base.startswith("/") else Path(env.get("HOME") or Path.home()) / ".cache"
     return root / "benchctl"
+
+
+def wait_limit_s() -> float:
+    """Return how long a build or a measurement waits for other processes, in seconds (`BENCHCTL_WAIT`).
+
+    Raises `UsageError` (BX100): the variable is no duration.
+    """
+    text = os.environ.get(WAIT)
+    try:
+        return parse_duration(text) if text else LONGEST_WAIT_S
+    except ValueError as error:
+        raise UsageError("BX100.not-a-wait", name=WAIT, text=text, error=error) from error
 
 
 def require_linux() -> None:

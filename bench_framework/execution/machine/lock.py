@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.machine.host import WAIT, seconds, utc_now, wait_limit_s
 from bench_framework.execution.progress import Observer, Waiting
 from bench_framework.text.numbers import fixed, format_clock, shortest
 
@@ -41,6 +41,8 @@ class MachineLock:
 
     `what` describes the work to waiting processes. `observer` receives the current owners every
     0.2 s. With `shared`, other processes can take the lock shared at the same time.
+
+    Raises `MachineError` (BX248): other processes had it for longer than `host.wait_limit_s`.
     """
 
     what: str
@@ -71,6 +73,7 @@ class MachineLock:
         os.close(self._fd)
 
     def _wait(self, fd: int, mode: int, start: float) -> None:
+        limit_s = wait_limit_s()
         while True:
             try:
                 fcntl.flock(fd, mode | fcntl.LOCK_NB)
@@ -78,7 +81,11 @@ class MachineLock:
                 if self.stop is not None:
                     self.stop.check()
                 owners = ", ".join(self._owners()) or "another benchctl"
-                self.observer.notify(Waiting(owners, seconds() - start))
+                elapsed = seconds() - start
+                if elapsed >= limit_s:
+                    limit = format_clock(limit_s)
+                    raise MachineError("BX248", limit=limit, owners=owners, name=WAIT) from None
+                self.observer.notify(Waiting(owners, elapsed, limit_s))
                 time.sleep(RETRY_S)
             else:
                 return

@@ -15,7 +15,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Finished
 from bench_framework.execution.profiling.samplers import Sampler, Samples, find_sampler
 from bench_framework.execution.progress import Message, SilentObserver
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import InterruptibleObserver, Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan import BuildSpec, Cell, Plan, Role, Variant
@@ -47,9 +47,8 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
         return measured
     launcher, env = session.launcher, session.env
     trained = use_flags(measured.training.path) if measured.training else ()
-    builder = cargo.Builder(
-        launcher, env, SilentObserver(), contract=False, place=place, flags=trained
-    )
+    silent = InterruptibleObserver(SilentObserver(), session.stop)
+    builder = cargo.Builder(launcher, env, silent, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"

@@ -11,7 +11,7 @@ from threading import Event, Thread
 
 import pytest
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.progress import SilentObserver, Update, Waiting
 
@@ -59,6 +59,29 @@ def test_a_path_that_is_not_a_regular_file_is_refused(tmp_path: Path, kind: str)
         take(path)
     assert caught.value.code == "BC409"
     assert precious.read_text() == "keep me"
+
+
+def test_waiting_ends_after_the_limit_and_names_the_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "benchctl.lock"
+    monkeypatch.setenv("BENCHCTL_WAIT", "1s")
+    with (
+        MachineLock("one.yaml", SilentObserver(), path=path),
+        pytest.raises(MachineError) as caught,
+    ):
+        take(path)
+    assert caught.value.code == "BX248"
+    assert f"waited 1 s for one.yaml (process {os.getpid()}, since 20" in caught.value.message
+    take(path)
+
+
+def test_a_limit_that_is_no_duration_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHCTL_WAIT", "soon")
+    with pytest.raises(UsageError, match="BENCHCTL_WAIT=soon is no duration"):
+        take(tmp_path / "benchctl.lock")
 
 
 def test_a_stale_lock_file_with_any_content_is_taken(tmp_path: Path) -> None:
