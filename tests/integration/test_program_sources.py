@@ -72,7 +72,8 @@ def publish(registry: Path, name: str, version: str, file: str, code: str, more:
 
 
 @pytest.fixture
-def benchctl(tmp_path: Path) -> Benchctl:
+def env(tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a user whose cargo has a registry with two versions of a crate."""
     registry = tmp_path / "registry"
     publish(registry, "text", "1.0.0", "lib.rs", 'pub fn text() -> &\'static str { "hello" }\n')
     for version in ("1.0.0", "1.1.0"):
@@ -83,8 +84,11 @@ def benchctl(tmp_path: Path) -> Benchctl:
     with Launcher() as launcher:
         hyperfine = find(launcher, os.environ, SilentObserver()).path
     cargo = {"CARGO_HOME": str(tmp_path / "home"), "CARGO_NET_OFFLINE": "true"}
-    env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine, **cargo)
+    return processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine, **cargo)
 
+
+@pytest.fixture
+def benchctl(tmp_path: Path, env: dict[str, str]) -> Benchctl:
     def call(
         *words: str,
         worker: str = "{registry: greet}",
@@ -97,6 +101,44 @@ def benchctl(tmp_path: Path) -> Benchctl:
         return processes.benchctl(tmp_path, command, "released.yaml", *more, env=env, code=code)
 
     return call
+
+
+def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_path: Path) -> None:
+    done = processes.benchctl(
+        tmp_path, "init", "--registry", "greet@1.1.0", "--", "hi", env=env, code=0
+    )
+    assert "crate     greet 1.1.0 of registry+https://github.com/rust-lang/" in done.stderr
+    assert "binary    greet, the only one\n" in done.stderr
+    text = (tmp_path / "bench" / "greet.yaml").read_text()
+    assert '  registry: greet\n  version: "1.1.0"\n  bin: greet\n' in text
+    assert "loud: {features: [loud]}" in text
+    assert "crate:" not in text
+    tried = processes.benchctl(tmp_path, "try", "bench/greet.yaml", "--json", env=env, code=0)
+    assert [trial["output_bytes"] for trial in json.loads(tried.stdout)["trials"]] == [
+        len("hello\n"),
+        len("hello\n"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["greet"], 2, "`greet` is not a released crate with its version"),
+        (["greet@1"], 2, "`greet@1` is not a released crate with its version"),
+        (["../x@1.1.0"], 2, "`../x@1.1.0` is not a released crate"),
+        (["greet@1.1.0", "--crate", "."], 2, "leave out --crate and --package"),
+        (["greet@9.9.9"], 3, "cannot fetch greet 9.9.9"),
+        (["text@1.0.0"], 2, "text 1.0.0 has no package with a binary"),
+    ],
+)
+def test_init_refuses_what_is_no_released_program(
+    env: dict[str, str], tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    done = processes.benchctl(
+        tmp_path, "init", "--registry", *words, "--", "hi", env=env, code=code
+    )
+    assert message in done.stderr
+    assert not (tmp_path / "bench").exists()
 
 
 def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ benchctl init
 benchctl init -- --count data.txt
 benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
+benchctl init --registry ripgrep@14.1.0 --input data.txt -- --count word {input}
 benchctl init --ci github bench/parse.yaml
 benchctl init --notebook bench/parse.yaml
 """
@@ -48,6 +49,14 @@ def init(
     *,
     selection: CrateSelection,
     input_file: InputFile = None,
+    registry: Annotated[
+        str | None,
+        Option(
+            "--registry",
+            metavar="NAME@VERSION",
+            help="Released crate in place of a folder; cargo fetches it from its registry into the cache.",
+        ),
+    ] = None,
     ci: Annotated[
         Literal["github", "gitlab"] | None,
         Option(help="Write a CI workflow that fails if the scenario becomes slower."),
@@ -72,16 +81,16 @@ def init(
 
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
-    On a terminal, benchctl asks for what is missing. Outside of a crate, it
-    writes an example. It also writes the JSON Schema of scenarios, for editors.
-    `--ci` and `--notebook` write a CI workflow and a notebook for an existing
-    scenario.
+    `--registry` does the same for a released crate. On a terminal, benchctl
+    asks for what is missing. Outside of a crate, it writes an example. It also
+    writes the JSON Schema of scenarios, for editors. `--ci` and `--notebook`
+    write a CI workflow and a notebook for an existing scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
     from bench_framework.workflow.scenarios.new_files import start_folder, write_ci, write_notebook
 
     console: Console = context.obj
-    given = (*astuple(selection), input_file, words)
+    given = (*astuple(selection), input_file, words, registry)
     if notebook or ci is not None or source is not None:
         if yes or any(v is not None for v in (*given, *((ci, source) if notebook else ()))):
             raise typer.BadParameter(
@@ -96,6 +105,8 @@ def init(
             _print_files(console, *write_ci(ci, folder, source=source, force=force))
         return
     options = crate_scenario.CrateOptions(folder, *given)
+    if registry is not None:
+        console.say(f"reading the sources of {registry}")
     draft = crate_scenario.Draft("scenario")
     if crate_scenario.crate_above(Path.cwd()) or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes

@@ -14,9 +14,12 @@ from textwrap import indent
 from typing import Any, Final
 
 from bench_framework import assets
+from bench_framework.execution.build import sources
 from bench_framework.execution.build.messages import Package, read_packages
+from bench_framework.execution.machine.host import cache_root, environment, require_linux
+from bench_framework.execution.process import Launcher
 from bench_framework.foreign import fault_of, read_regular
-from bench_framework.scenario import feature_groups
+from bench_framework.scenario import feature_groups, scalars
 from bench_framework.scenario.document import suggest
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
@@ -34,6 +37,7 @@ _NOUNS: Final = {
 }
 _PATH: Final = re.compile(r"(?!-)[^{}]*(?:/|\.[A-Za-z]\w*$)")
 """An argument that looks like the name of a file: it has a slash or a suffix, and no braces."""
+_CRATE: Final = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
 _TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
@@ -41,7 +45,10 @@ _SLOW: Final = {"lto": "fat", "codegen-units": 1}
 
 @dataclass(frozen=True, slots=True)
 class CrateOptions:
-    """The options of ``benchctl init``. `words` are the words after ``--``, if it was given."""
+    """The options of ``benchctl init``. `words` are the words after ``--``, if it was given.
+
+    `registry` is a released crate in place of `crate`, such as ``ripgrep@14.1.0``.
+    """
 
     folder: Path
     crate: Path | None = None
@@ -49,6 +56,7 @@ class CrateOptions:
     bin: str | None = None
     input: Path | None = None
     words: Sequence[str] | None = None
+    registry: str | None = None
 
 
 @dataclass(slots=True)
@@ -70,19 +78,30 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
 
     Raises:
         UsageError: BX124, something is missing or unknown, or cargo cannot read the crate.
+        BuildError: BX226, cargo cannot fetch a released crate.
         MachineError: cargo cannot be started.
     """
-    crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+    draft = Draft()
+    if options.registry is not None:
+        name, version = _release_of(options)
+        require_linux()
+        with Launcher() as launcher:
+            root = cache_root() / "registry"
+            released = sources.fetch(launcher, environment(), root, name, version)
+        crate, owner = released.folder.resolve(), f"{name} {version}"
+        draft.guesses.append(("crate", f"{name} {version} of {released.source}"))
+    else:
+        crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+        owner = str(crate)
     if not (crate / "Cargo.toml").is_file():
         raise unfit("BX124.not-a-crate", crate=crate)
-    draft = Draft()
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
     names = sorted((options.package is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]
     given = options.package or next((n for n in names if usable[n].folder == crate), None)
     only = default[0] if len(default) == 1 else None
-    name, note = _choose("package", f"{crate} has", names, given, only, ask)
+    name, note = _choose("package", f"{owner} has", names, given, only, ask)
     package = usable[name]
     draft.guesses.append(("package", f"{name} {package.version}{note}"))
     default_bin = package.default_run or (name if name in package.bins else None)
@@ -90,8 +109,23 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     binary, note = _choose("bin", owner, names, options.bin, default_bin, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
-    _add_text(draft, options.folder.resolve(), package, binary, words, path)
+    _add_text(draft, options, package, binary, words, path)
     return draft
+
+
+def _release_of(options: CrateOptions) -> tuple[str, str]:
+    """Return name and version of `registry`. Raises `UsageError` (BX124): it is not NAME@VERSION."""
+    text = options.registry or ""
+    name, at, version = text.partition("@")
+    try:
+        version = scalars.version(version)
+    except scalars.Refused:
+        at = ""
+    if not at or not _CRATE.fullmatch(name):
+        raise unfit("BX124.not-a-release", text=text, name=name or "NAME")
+    if options.crate is not None or options.package is not None:
+        raise unfit("BX124.release-and-crate")
+    return name, version
 
 
 def _choose(
@@ -220,9 +254,15 @@ def _sources(folder: Path) -> Iterable[str]:
 
 
 def _add_text(
-    draft: Draft, folder: Path, package: Package, binary: str, words: list[str], path: Path | None
+    draft: Draft,
+    options: CrateOptions,
+    package: Package,
+    binary: str,
+    words: list[str],
+    path: Path | None,
 ) -> None:
-    """Add the name, the text and the remaining guesses. Relative paths start at `folder`."""
+    """Add the name, the text and the remaining guesses. Relative paths start at `options.folder`."""
+    folder = options.folder.resolve()
     question, axes = _axes(package, binary, draft)
     files = (place / name for place in (package.folder, package.root) for name in _TOOLCHAIN)
     if toolchain := next((file for file in files if file.is_file()), None):
@@ -244,7 +284,10 @@ def _add_text(
         if not any("{input}" in word for word in words):
             input_lines.append('stdin: "{input}"')
         draft.guesses.append(("input", f"{path}{', as stdin' if len(input_lines) > 1 else ''}"))
-    worker = [f"crate: {flow(os.path.relpath(package.folder, folder))}", f"bin: {flow(binary)}"]
+    source = [f"crate: {flow(os.path.relpath(package.folder, folder))}"]
+    if options.registry is not None:
+        source = [f"registry: {flow(package.name)}", f"version: {flow(package.version)}"]
+    worker = [*source, f"bin: {flow(binary)}"]
     default = feature_groups.closure(package.features, ["default"])
     if required := [item for item in package.bins[binary] if item not in default]:
         worker.append(f"features: {flow(required)}  # the binary requires them")
