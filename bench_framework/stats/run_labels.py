@@ -5,6 +5,7 @@ Both statistics are sums over rounds of a score of the run that has it, so that 
 distributions are convolutions. See `docs/method.md#paired-test`.
 """
 
+import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -73,7 +74,10 @@ def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
 
 def attainable(rounds: int, runs: int) -> float:
     """Return the highest level that an interval can have: 1 − 2·runs⁻ʳᵒᵘⁿᵈˢ ÷ weight."""
-    return max(0.0, 1 - 2 / MAIN_WEIGHT / float(runs**rounds))
+    labels = runs**rounds
+    if labels > sys.float_info.max:  # of 647 rounds with three runs
+        return 1.0
+    return max(0.0, 1 - 2 / MAIN_WEIGHT / labels)
 
 
 def shifted(values: Floats, shift: float) -> Floats:

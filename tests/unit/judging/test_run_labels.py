@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bench_framework.stats import run_labels, signed_rank
+from bench_framework.stats import intervals, run_labels, signed_rank
 
 
 def enumerated(score: np.ndarray) -> tuple[float, float]:
@@ -91,3 +91,15 @@ def test_more_rounds_than_labels_can_be_counted_stay_finite() -> None:
     low, high = run_labels.examine(np.random.default_rng(1).normal(0, 0.02, (1200, 3)))
     assert 0 < low.main < 1
     assert low.main + high.main == pytest.approx(1, abs=0.01)
+
+
+@pytest.mark.parametrize(("rounds", "runs"), [(646, 3), (647, 3), (1024, 2), (100_000, 2)])
+def test_many_rounds_attain_every_level(rounds: int, runs: int) -> None:
+    assert run_labels.attainable(rounds, runs) == 1.0
+
+
+def test_an_interval_of_more_labels_than_a_float_can_count_is_finite() -> None:
+    values = np.random.default_rng(1).normal(size=(700, 3)) * 0.01
+    bounds = intervals.LabelInverter(values).bounds(0.95)
+    assert -0.01 < bounds.lo < bounds.hi < 0.01
+    assert bounds.level == pytest.approx(0.95)
