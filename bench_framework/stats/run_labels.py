@@ -74,7 +74,7 @@ def examine_side(values: Floats, shift: float, *, larger: bool) -> OneSided:
 
 def attainable(rounds: int, runs: int) -> float:
     """Return the highest level that an interval can have: 1 − 2·runs⁻ʳᵒᵘⁿᵈˢ ÷ weight."""
-    labels = runs**rounds
+    labels: int = runs**rounds
     if labels > sys.float_info.max:  # of 647 rounds with three runs
         return 1.0
     return max(0.0, 1 - 2 / MAIN_WEIGHT / labels)

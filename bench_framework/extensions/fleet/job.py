@@ -196,7 +196,7 @@ def _reopened(plan: Plan, results: Path) -> tuple[Path, str] | None:
 
     So the run returns it without measuring again, if the programs are still the same and this host
     still leaves out the same configurations. Return the path and the text of its manifest; `None` if
-    the newest record of the plan is not finished, or if there is none.
+    the plan has no record, or if the newest one is not finished.
     """
     from bench_framework.store.records import Record, plan_sha256
     from bench_framework.workflow.setup.capability import narrowed_as

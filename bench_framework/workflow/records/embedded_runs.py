@@ -110,6 +110,26 @@ def is_published(folder: Path) -> bool:
     return is_page and not is_record(folder)
 
 
+def _parts(folder: Path) -> list[Path] | None:
+    """Return the parts of files in a folder; `None` if it contains anything else.
+
+    A full disk or a kill leaves parts and empty folders before the page is there.
+    """
+    entries = [*folder.iterdir()] if folder.is_dir() else [folder]
+    parts: list[Path] = []
+    for entry in entries:
+        if entry.is_dir() and not entry.is_symlink():
+            inner = _parts(entry)
+            if inner is None:
+                return None
+            parts += inner
+        elif entry.is_file() and layout.is_draft(entry):
+            parts.append(entry)
+        else:
+            return None
+    return parts
+
+
 def publish(page: Path, folder: Path | None, wording: str | None = None) -> pages.Pages:
     """Write the published report of a page to a folder, which can be its own; `None`: only render it.
 
@@ -123,8 +143,8 @@ def publish(page: Path, folder: Path | None, wording: str | None = None) -> page
     """
     if folder is not None:
         with layout.writing(folder):
-            used = folder.exists() and (not folder.is_dir() or any(folder.iterdir()))
-        if used and not is_published(folder):
+            parts = _parts(folder) if folder.exists() else []
+        if parts is None and not is_published(folder):
             raise UsageError("BX104.foreign-folder", folder=folder)
     content = embedded.read(read_page(page))
     if wording is not None:
@@ -140,6 +160,8 @@ def publish(page: Path, folder: Path | None, wording: str | None = None) -> page
     for name in ("figures", "profiles"):  # an earlier version can have other figures
         layout.replace_folder(folder / name, {})
     layout.write_all(folder, files)
+    for part in parts or ():
+        part.unlink(missing_ok=True)
     written = tuple(folder / name for name in files if name.endswith((".html", ".md", ".gz")))
     return pages.Pages(folder, written, document)
 

@@ -50,11 +50,11 @@ def narrowed_as(plan: Plan, measured: Plan) -> Plan:
 
     `measured` is the plan of its record. A plan that is not the same in another respect differs from the result.
     """
-    kept, holes = {variant.id for variant in measured.variants}, measured.holes[len(plan.holes) :]
+    runnable, holes = {v.id for v in measured.variants}, measured.holes[len(plan.holes) :]
     reasons = {
         variant.id: hole.reason
         for variant in plan.variants
-        if variant.id not in kept
+        if variant.id not in runnable
         for hole in holes
         if hole.values[: len(variant.values)] == variant.values
     }

@@ -117,7 +117,7 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
     changes = {
         "label: native build": "label: for this CPU",
         "question: Does a custom executor": "question: Would a custom executor",
-        "8 blocking threads against 500:": "Fewer blocking threads:",
+        "8 blocking threads against the default of 500:": "Fewer blocking threads:",
         "name: buffers of 128 KiB against 64 KiB": "name: larger buffers",
     }
     for before, after in changes.items():
@@ -169,3 +169,23 @@ def test_other_words_are_refused_with_another_measurement(
 def test_a_record_keeps_its_words(full: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["report", str(full), "--wording", str(SCENARIO)]) == 2
     assert "--wording needs --publish or a published report" in capsys.readouterr().err
+
+
+def test_what_an_interrupted_publication_left_is_replaced(published: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pub"
+    (folder / "figures").mkdir(parents=True)
+    (folder / ".report.html.17.part").write_text("<!doc")
+    (folder / "figures" / ".x.svg.17.part").write_text("<svg")
+    publish(published / "report.html", folder)
+    names = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert names == {str(p.relative_to(published)) for p in published.rglob("*") if p.is_file()}
+
+
+def test_files_of_the_user_in_a_folder_of_figures_are_not_removed(
+    published: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "pub" / "figures").mkdir(parents=True)
+    (tmp_path / "pub" / "figures" / "mine.svg").write_text("keep")
+    with pytest.raises(UsageError, match="is no published report"):
+        publish(published / "report.html", tmp_path / "pub")
+    assert (tmp_path / "pub" / "figures" / "mine.svg").read_text() == "keep"
