@@ -1,6 +1,5 @@
 """The files of ``benchctl init``: a scenario with its schema, a notebook, and workflows of GitHub and GitLab."""
 
-import errno
 import json
 import os
 import re
@@ -11,12 +10,11 @@ from string import Template
 from typing import Final, Literal
 
 from bench_framework import assets
-from bench_framework.errors import MachineError, UsageError
+from bench_framework.errors import UsageError
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
-from bench_framework.store import layout
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
-from bench_framework.workflow.scenarios.request import unfit
+from bench_framework.workflow.scenarios.request import unfit, write_files
 
 Service = Literal["github", "gitlab"]
 _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
@@ -27,8 +25,6 @@ _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
     "gitlab": {"gitlab.yml": ".gitlab/benchmarks.yml"},
 }
 """Path in the repository for each file in ``templates/ci``."""
-_REFUSED: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR))
-"""Errors of a file that the user may not write, in contrast to those of a full or broken disk."""
 _GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
 _GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
@@ -188,13 +184,5 @@ def write_new(
             ) from error
     if check is not None:
         check()
-    try:
-        texts = {str(layout.output_path(path)): content for path, content in files.items()}
-        layout.write_all(Path(), texts)
-    except MachineError as error:
-        origin = error.__cause__
-        if isinstance(origin, OSError) and origin.errno in _REFUSED:
-            path, reason = origin.filename2 or origin.filename, origin.strerror
-            raise UsageError("BX103.file-not-writable", path=path, strerror=reason) from error
-        raise
+    write_files(files)
     return tuple(files)

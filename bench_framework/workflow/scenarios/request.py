@@ -1,5 +1,6 @@
 """The scenario of a command line: options and texts that `ab`, `sweep` and `ablate` share."""
 
+import errno
 import json
 import os
 import re
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from bench_framework.errors import Problem, ScenarioError, UsageError
+from bench_framework.errors import MachineError, Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.model.invocation import Invocation, RequestOptions
 from bench_framework.model.plan import Plan
@@ -17,6 +18,7 @@ from bench_framework.model.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.store import layout
 from bench_framework.workflow.run_options import words_that_resume
 
 # `${HOME}` belongs to a shell and `{ print }` to awk.
@@ -33,6 +35,8 @@ _DECIDES: Final = re.compile(r"[{,]\s*(check|differs)\s*:")
 """Keys of `answer` that decide what happens to other outputs."""
 _RELATIVE: Final = re.compile(r"[{,]\s*(check|file|filter)\s*:")
 """Keys of `answer` whose relative paths start at the folder of the scenario."""
+_REFUSED: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR))
+"""Errors of a file that the user may not write, in contrast to those of a full or broken disk."""
 _OPTIONS: Final = ("exit-codes", "margin", "name", "prepare", "answer")
 """Options whose value is in the line of the scenario that begins with their name."""
 
@@ -119,6 +123,7 @@ class Request(RequestOptions):
         """Return the plan of a scenario and its text, which is saved if requested.
 
         Raises `UsageError`: BX122, an option is wrong; BX103, the file cannot be written.
+        `MachineError` (BX235): the disk is full.
         """
         text, save = "\n".join(lines) + "\n", self.save
         if save is None:
@@ -131,11 +136,11 @@ class Request(RequestOptions):
             plan = expand(self._load(save, text))
             if save.exists() and read_regular(save) != text.encode():
                 raise unfit("BX103.scenario-exists", save=save)
-            save.write_text(text, encoding="utf-8")
         except OSError as error:
             raise unfit(
                 "BX103.scenario-not-writable", save=save, strerror=error.strerror
             ) from error
+        write_files({save: text})
         return plan, text
 
     def _load(self, path: Path, text: str) -> Scenario:
@@ -238,6 +243,22 @@ def unfit(key: str, /, **values: Any) -> UsageError:
     error = UsageError(key, **values)
     error.message = error.message.replace("\n", "\\n")  # words of the user in one line
     return error
+
+
+def write_files(files: Mapping[Path, str]) -> None:
+    """Write all files, or none.
+
+    Raises `UsageError`, BX103: the user may not write a file. Raises `MachineError`, BX235: the disk is full.
+    """
+    try:
+        texts = {str(layout.output_path(path)): content for path, content in files.items()}
+        layout.write_all(Path(), texts)
+    except MachineError as error:
+        origin = error.__cause__
+        if isinstance(origin, OSError) and origin.errno in _REFUSED:
+            path, reason = origin.filename2 or origin.filename, origin.strerror
+            raise UsageError("BX103.file-not-writable", path=path, strerror=reason) from error
+        raise
 
 
 def split_command(text: str, key: str = "BX122.quote-not-closed") -> list[str]:

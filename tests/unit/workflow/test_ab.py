@@ -1,12 +1,14 @@
 """Tests of the scenario that `benchctl ab` writes from its arguments, and of its sentences."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench_framework.cli.app import _options_first
-from bench_framework.errors import UsageError
+from bench_framework.errors import MachineError, UsageError
 from bench_framework.features.summary.command_lines import command_lines
 from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
@@ -201,6 +203,19 @@ def test_a_scenario_is_not_saved_to_a_device(folder: Path) -> None:
     with pytest.raises(UsageError, match="cannot write /dev/null: not a regular file") as raised:
         plan_of("./old", "new", save=Path("/dev/null"))
     assert raised.value.code == "BX103"
+
+
+def test_a_full_disk_leaves_no_half_of_a_saved_scenario(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fsync(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(MachineError) as caught:
+        plan_of("./old", "new", save=folder / "bench" / "x.yaml")
+    assert caught.value.code == "BX235"
+    assert [*(folder / "bench").iterdir()] == []
 
 
 def test_the_command_line_is_the_way_to_repeat_it() -> None:
