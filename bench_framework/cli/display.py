@@ -34,7 +34,11 @@ from bench_framework.workflow.run_progress import Work, limit_text, progress_of
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
-INTO_CACHE = "into the cache with cargo, once, 1 to 2 minutes"
+INTO_CACHE = {
+    True: "into the cache with cargo, once, 1 to 2 minutes",
+    False: "from PyPI into the cache, once",
+}
+"""Text by whether a tool is built."""
 LINE_EVERY_S = 10.0
 """Minimum time between two lines about rounds, in seconds."""
 HEARTBEAT_S = 60.0
@@ -202,7 +206,7 @@ def _doing(update: progress.Update) -> str | None:
     match update:
         case progress.ToolInstall():
             clock = numbers.format_clock(update.elapsed_s)
-            return f"installing {update.tool} {update.version} {INTO_CACHE} ({clock})"
+            return f"installing {update.tool} {update.version} {INTO_CACHE[update.built]} ({clock})"
         case progress.Waiting():
             return f"waiting for {update.reason} ({numbers.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
@@ -341,7 +345,8 @@ class LineDisplay:
         match update:
             case progress.ToolInstall() if update.elapsed_s == 0:
                 tool = f"{update.tool} {update.version}"
-                self._line("tool", f"{tool} is not installed: installing it {INTO_CACHE}")
+                how = INTO_CACHE[update.built]
+                self._line("tool", f"{tool} is not installed: installing it {how}")
             case progress.ToolInstall():
                 self._seldom("tool", f"{update.tool}: {numbers.format_clock(update.elapsed_s)}")
             case progress.Waiting():

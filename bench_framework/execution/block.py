@@ -232,7 +232,8 @@ class BlockRunner:
     def _add_answer(self, target: Target, block: Block, runs: int) -> Block:
         if self._policy.contract:
             lines = self._answers.read()
-            replies = worker.read_replies(lines, runs)
+            timed = self._tool.version >= hf.NUMBERS_RUNS
+            replies = worker.read_replies(lines, runs, timed=timed)
             given = [reply.receipt for reply in replies]
             receipts, missing = self._readings.of_replies(lines, given)
             answer = None if self._policy.compare == "none" else replies[0].answer

@@ -27,11 +27,12 @@ class Update:
 
 
 class ToolInstall(Update):
-    """A tool is missing and is being installed into the cache; 1 to 2 minutes."""
+    """A tool is missing and is being installed into the cache: downloaded, or built by cargo."""
 
     tool: str
     version: str
     elapsed_s: float
+    built: bool = True
 
 
 class Waiting(Update):

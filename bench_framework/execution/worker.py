@@ -117,7 +117,7 @@ def parse_reply(line: bytes) -> Reply:
 
 
 def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[Reply]:
-    """Parse the replies of a block of `runs` runs; only hyperfine numbers the runs, if `timed`.
+    """Parse the replies of a block of `runs` runs; only hyperfine 1.19 numbers them, if `timed`.
 
     Raises `AnswerError` (BX211): a line does not follow the protocol or is of another run; BX213,
     there are fewer or more lines than runs; BX214, the runs of one block answered differently.

@@ -26,7 +26,7 @@ class Timed:
     """One command as hyperfine exported it: seconds and bytes, in the order of its runs.
 
     Attributes:
-        command: command, or its name from `-n`. hyperfine 1.20 exports only one of them.
+        command: command, or its name from `-n`. hyperfine 1.x exports only one of them.
         times: wall time of each run, at least one.
         user: CPU time in user mode of each run, or the mean as one value (version 1).
         memory: largest resident set of each run, empty if it was not exported. In version 1, each
@@ -144,7 +144,8 @@ def _read_runs(result: Node) -> Timed:
 
 
 def _command(result: Node) -> str:
-    return node.text() if (node := result.get("command")) else ""
+    node = result.get("name") or result.get("command")
+    return node.text() if node else ""
 
 
 def _quantity(node: Node, unit: str) -> float:

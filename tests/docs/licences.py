@@ -19,7 +19,8 @@ PAGE = ROOT / "docs" / "licences.md"
 LOCK = ROOT / "native" / "Cargo.lock"
 HEAD = """# Licences of dependencies
 
-`nox -s generate` writes this page. benchctl itself is under MIT or Apache-2.0.
+`nox -s generate` writes this page. benchctl itself is under MIT or Apache-2.0. If hyperfine is missing, the first run
+downloads the wheel `astral-dev-toolchain-hyperfine` (MIT OR Apache-2.0) into the cache, with its `METADATA`.
 
 """
 

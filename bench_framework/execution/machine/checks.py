@@ -196,8 +196,10 @@ def hyperfine(machine: Machine) -> MachineCheck:
         figure = f"{configured} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer"
         fix = "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it"
         return bad(figure, "nothing can be measured", fix)
-    meaning = f"the first run installs {hf.INSTALLED} with cargo, which takes 1 to 2 minutes"
-    return warn("not found", meaning, f"cargo install --locked hyperfine@{hf.INSTALLED}")
+    meaning = (
+        f"the first run downloads {hf.WHEEL_VERSION} from PyPI, or builds {hf.BUILT} with cargo"
+    )
+    return warn("not found", meaning, f"install hyperfine, or `pip install {hf.WHEEL}`")
 
 
 def tool(machine: Machine, name: str) -> MachineCheck:

@@ -131,7 +131,7 @@ def _prepare(
 ) -> tuple[_Bench, tuple[_Subject, ...]]:
     launcher, env = session.launcher, session.env
     tool = hyperfine.find(launcher, host.environment(), session.interruptible)
-    facts = host.facts(launcher, hyperfine=tool.name, results=folder, data=folder, env=env)
+    facts = host.facts(launcher, hyperfine=tool.description, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
     for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"

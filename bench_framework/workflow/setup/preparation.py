@@ -92,7 +92,7 @@ def prepare(
         session.stop.check()
         facts = host.facts(
             launcher,
-            hyperfine=tool.name,
+            hyperfine=tool.description,
             results=options.results,
             data=datasets.data_dir(plan.data_dir, env),
             env=env,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -176,11 +177,33 @@ def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     return lab
 
 
-@pytest.fixture
-def real(tmp_path: Path, launcher: Launcher) -> Laboratory:
-    """A laboratory with the real hyperfine, found or installed as for a user."""
+@cache
+def installed_tools() -> tuple[hyperfine.Hyperfine, ...]:
+    """Return one hyperfine of each supported version that is installed; without one, install it."""
     env = {key: value for key, value in host.environment().items() if key != "BENCHCTL_HYPERFINE"}
-    return Laboratory(tmp_path, launcher, hyperfine.find(launcher, env, SilentObserver()), env)
+    cached = (host.cache_root(env) / "tools").glob("hyperfine-*/bin")
+    with Launcher() as launcher:
+        tools = {
+            tool.version: tool
+            for path in (env["PATH"], *map(str, cached))
+            for tool in hyperfine.installed(launcher, {**env, "PATH": path})
+            if tool.version >= hyperfine.MINIMUM
+        }
+        return (*tools.values(),) or (hyperfine.find(launcher, env, SilentObserver()),)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test of the real hyperfine with every version that is installed."""
+    if "real" in metafunc.fixturenames:
+        tools = sorted(installed_tools(), key=lambda tool: tool.version)
+        metafunc.parametrize("real", tools, ids=[tool.name for tool in tools], indirect=True)
+
+
+@pytest.fixture
+def real(tmp_path: Path, launcher: Launcher, request: pytest.FixtureRequest) -> Laboratory:
+    """A laboratory with a real hyperfine."""
+    env = {key: value for key, value in host.environment().items() if key != "BENCHCTL_HYPERFINE"}
+    return Laboratory(tmp_path, launcher, request.param, env)
 
 
 @pytest.fixture

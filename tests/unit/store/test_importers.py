@@ -64,14 +64,17 @@ def test_without_memory_figures_no_memory_is_read() -> None:
 
 
 def test_schema_version_2_has_cpu_time_and_memory_per_run() -> None:
-    read = sessions.read_session((FIXTURES / "2.0-two-runs.json").read_bytes(), "two.json", 1)
+    content = (FIXTURES / "2.0-two-runs.json").read_bytes()
+    read, runs = sessions.read_session(content, "two.json", 1), json.loads(content)["results"][0]
     cpu, peak = read.commands[0].series_of("cpu"), read.commands[0].series_of("peak_rss")
     assert read.format == "hyperfine-2"
     assert read.memory == "per-run"
     assert cpu is not None
-    assert cpu.values == (0.001, 0.001)
+    assert cpu.values == tuple(run["time_cpu"]["value"] for run in runs["measurements"])
     assert peak is not None
-    assert peak.values == (2945024.0, 2949120.0)
+    values = (run["memory_peak_resident"]["value"] for run in runs["measurements"])
+    assert peak.values == tuple(values)
+    assert read.commands[0].label == runs["name"] == "nap"
 
 
 def test_failed_runs_are_counted_and_in_no_series() -> None:
