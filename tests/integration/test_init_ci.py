@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.integration import processes
+from tests.integration.runner import run_action
 
 ROOT = Path(__file__).parents[2]
 FROM = "https://github.com/acme/bench.git@v1.2"
@@ -89,7 +91,10 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     gate = require_schema("github-workflows", folder / "benchmarks.yml")
     comment = require_schema("github-workflows", folder / "benchmarks-comment.yml")
     assert gate["permissions"] == {"contents": "read"}
-    assert gate["jobs"]["gate"]["steps"][0]["with"] == {"fetch-depth": 0}
+    assert gate["jobs"]["gate"]["steps"][0]["with"] == {
+        "fetch-depth": 0,
+        "persist-credentials": False,
+    }
     use = gate["jobs"]["gate"]["steps"][1]
     assert use == {"uses": "acme/bench@v1.2", "with": {"scenario": "bench/toy.yaml"}}
     assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
@@ -151,29 +156,38 @@ def test_what_cannot_be_gated_is_refused(repository: Path, words: list[str], tex
 
 @pytest.mark.parametrize("code", [0, 1, 4])
 def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
-    action = require_schema("github-actions", ROOT / "action.yml")
-    gate = step(action, "Measure and judge", "runs")
-    assert action["runs"]["steps"][-1]["with"]["path"] == gate["env"]["BENCHCTL_RESULTS"]
-    program = tmp_path / "benchctl" / "bin" / "benchctl"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/words\nexit {code}\n')
-    program.chmod(0o755)
-    env = {"SCENARIO": "a; touch x", "BASE": "main", "ARGUMENTS": "-k\nn=1 size=2\n--quick\n"}
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", gate["run"]],
-        check=False,
-        env={
-            **os.environ,
-            **env,
-            "RUNNER_TEMP": str(tmp_path),
-            "GITHUB_OUTPUT": str(tmp_path / "o"),
-        },
-        cwd=tmp_path,
-    )
-    assert done.returncode == code
-    assert (tmp_path / "o").read_text() == f"exit-code={code}\n"
-    words = (tmp_path / "words").read_text().splitlines()
-    assert words == ["gate", "--base", "main", "-k", "n=1 size=2", "--quick", "a; touch x"]
+    require_schema("github-actions", ROOT / "action.yml")
+    program = tmp_path / "bin" / "python"
+    program.parent.mkdir()
+    # It makes a virtual environment in which pip and benchctl write their arguments to a file.
+    for name, ends in (("pip", 0), ("benchctl", code)):
+        text = f'#!/bin/sh\nprintf "%s\\n" "$@" > {tmp_path}/{name}.words\nexit {ends}\n'
+        processes.executable(program.with_name(name), text)
+    copy = f'mkdir -p "$3/bin" && cp {program.parent}/* "$3/bin"'
+    processes.executable(program, f"#!/bin/sh\n{copy}\n")
+    given = {
+        "scenario": "a; touch x",
+        "base": "main",
+        "arguments": "-k\nn=1 size=2\n--no-confirm\n",
+    }
+    done = run_action(tmp_path, tmp_path, path=str(program.parent), **given)
+    assert (done.code, done.outputs) == (code, {"exit-code": str(code)})
+    assert done.artifacts == {"benchmarks": f"{tmp_path}/benchctl-results"}
+    words = (tmp_path / "benchctl.words").read_text().splitlines()
+    assert words == ["gate", "--base", "main", "-k", "n=1 size=2", "--no-confirm", "a; touch x"]
+    version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert version is not None
+    for ref, requested, installed in (
+        ("v0", "", f"benchctl=={version[1]}"),
+        (f"v{version[1]}", "", f"benchctl=={version[1]}"),
+        ("0" * 40, "", str(ROOT)),
+        ("main", "", str(ROOT)),
+        ("v0", "0.0.7", "benchctl==0.0.7"),
+        ("v0", "source", str(ROOT)),
+        ("v0", "dist/a.whl", "dist/a.whl"),
+    ):
+        run_action(tmp_path, tmp_path, ref, str(program.parent), version=requested, **given)
+        assert (tmp_path / "pip.words").read_text().splitlines()[-2:] == ["--", installed]
 
 
 @pytest.mark.parametrize(
