@@ -229,6 +229,7 @@ def statistics(session: nox.Session) -> None:
     measures for half an hour, ``live_equal`` for an hour, and they run only if they are named.
     """
     for name in session.posargs or [
+        "distributions",
         "level_and_power",
         "recorded_families",
         "rounds_to_decision",

@@ -1,5 +1,5 @@
-# Stub of the extension module built from native/crates/bindings: conversions over the Rust crates dgen, labels,
-# libm and rustc-demangle.
+# Stub of the extension module built from native/crates/bindings: conversions over the Rust crates dgen,
+# distributions, labels, libm and rustc-demangle.
 # The docstring of each function, available at run time, describes it and its errors.
 
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from typing_extensions import Buffer
 __all__ = [
     "Generator",
     "address",
+    "beta_quantile",
     "cached_bytes",
     "demangle",
     "direct_alignment",
@@ -21,12 +22,15 @@ __all__ = [
     "log",
     "log1p",
     "main_score",
+    "normal_cdf",
     "pages",
     "rank_score",
     "read_and_validate",
     "session_profiles",
     "shifted",
     "signed_ranks",
+    "t_cdf",
+    "t_quantile",
     "text_kinds",
     "version",
     "write_file",
@@ -60,6 +64,10 @@ def log(x: float) -> float: ...
 def log1p(x: float) -> float: ...
 def exp(x: float) -> float: ...
 def expm1(x: float) -> float: ...
+def normal_cdf(values: _Doubles) -> bytes: ...
+def t_cdf(t: float, freedom: float) -> float: ...
+def t_quantile(p: float, freedom: float) -> float: ...
+def beta_quantile(p: float, a: float, b: float) -> float: ...
 def demangle(symbol: str) -> str | None: ...
 def address(buffer: _Buffer) -> int: ...
 def pages(buffer: _Buffer) -> str | None: ...

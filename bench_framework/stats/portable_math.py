@@ -4,12 +4,13 @@ numpy, the C library and BLAS choose their code by the features of the processor
 digit of a logarithm, an exponential or a matrix product depends on that choice. A record that was
 judged on one machine must verify on another. Everything that is stored, compared or judged
 therefore uses the functions of this module. `log`, `log1p`, `exp` and `expm1` are those of the Rust
-crate `libm`, which use only +, −, × and ÷ on doubles. IEEE 754 defines these to the last bit.
+crate `libm`, and the distributions are those of `native/crates/distributions`. They use only +, −, ×,
+÷ and √ on doubles. IEEE 754 defines these to the last bit.
 
 Portable without them: sorting, ranks, medians, counts, comparisons, elementwise numpy arithmetic,
 `math.sqrt`, `math.fsum`, and the functions of `statistics`, which sum exactly. Not portable:
 `np.log` and similar functions, `@`, `np.dot`, `np.sum` and `np.mean` of floats, `math.log`,
-`math.exp`, `**` with a fraction, and the distributions of scipy.
+`math.exp`, `**` with a fraction, and `statistics.NormalDist`, which calls `math.log`.
 """
 
 import math
@@ -18,11 +19,13 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
+from bench_framework import _native
 from bench_framework._native import exp, expm1, log, log1p
 
 __all__ = [
     "PORTABLE_DIGITS",
     "ROOT_PRECISION",
+    "beta_quantile",
     "drop_unstable_digits",
     "exp",
     "expm1",
@@ -35,13 +38,17 @@ __all__ = [
 ]
 
 PORTABLE_DIGITS: Final = 10
-"""Significant digits in which results of scipy are equal on all machines."""
+"""Significant digits of a quantile, p-value or root.
+
+In them, `NormalDist` is equal on all machines, and `native/crates/distributions` is equal to scipy, with
+which older records were judged.
+"""
 ROOT_PRECISION: Final = 8.881784197001252e-16
 """Relative precision of a root: four times the distance from 1 to the next double."""
 
 
 def drop_unstable_digits(value: float) -> float:
-    """Round a result of scipy to the digits that are equal on all machines."""
+    """Round a result to the digits that are equal on all machines."""
     return float(f"{value:.{PORTABLE_DIGITS}g}")
 
 
@@ -54,16 +61,17 @@ def normal_quantile(p: float) -> float:
 @lru_cache(maxsize=1024)
 def t_quantile(p: float, freedom: float) -> float:
     """Return the quantile of Student's t distribution with `freedom` degrees of freedom."""
-    from scipy.special import stdtrit  # noqa: PLC0415 -- scipy is slow to import
-
-    return drop_unstable_digits(float(stdtrit(freedom, p)))
+    return drop_unstable_digits(_native.t_quantile(p, freedom))
 
 
 def t_tails(t: float, freedom: float) -> float:
     """Return the two-sided p-value of Student's t statistic."""
-    from scipy.special import stdtr  # noqa: PLC0415 -- scipy is slow to import
+    return drop_unstable_digits(2 * _native.t_cdf(-abs(t), freedom))
 
-    return drop_unstable_digits(float(2 * stdtr(freedom, -abs(t))))
+
+def beta_quantile(p: float, a: float, b: float) -> float:
+    """Return the quantile of the beta distribution with the parameters `a` and `b`."""
+    return drop_unstable_digits(_native.beta_quantile(p, a, b))
 
 
 def find_root(function: Callable[[float], float], low: float, high: float, xtol: float) -> float:

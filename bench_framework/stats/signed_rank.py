@@ -120,8 +120,6 @@ def _two_sided(chances: Floats) -> Floats:
 
 
 def _normal(sizes: Ints) -> Floats:
-    from scipy.special import ndtr  # noqa: PLC0415 -- scipy is slow to import
-
     sd = math.sqrt(int((sizes * sizes).sum()))
     v = np.arange(int(sizes.sum()) + 1)
-    return np.minimum(1.0, 2 * ndtr(-np.maximum(v - 1, 0) / sd))
+    return np.minimum(1.0, 2 * np.frombuffer(_native.normal_cdf(-np.maximum(v - 1, 0) / sd)))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import bench_framework
 
 LARGEST_MESSAGE = 1 << 20
-ALSO = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg", "scipy.stats")
+ALSO = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg")
 """Modules that benchctl, or a library that it uses, imports inside functions."""
 
 

@@ -16,7 +16,6 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import betaincinv
 
 from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
@@ -27,7 +26,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats.holm_family import adjust_for_looks, holm
-from bench_framework.stats.portable_math import drop_unstable_digits
+from bench_framework.stats.portable_math import beta_quantile
 
 Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]
@@ -42,7 +41,7 @@ def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
     """Return the one-sided upper bound of the rate `count` ÷ `tries` (Clopper and Pearson 1934)."""
     if count >= tries:
         return 1.0
-    return drop_unstable_digits(float(betaincinv(count + 1, tries - count, confidence)))
+    return beta_quantile(confidence, count + 1, tries - count)
 
 
 def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:

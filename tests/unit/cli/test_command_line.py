@@ -23,7 +23,7 @@ from bench_framework.model.run import Event
 from bench_framework.text.lines import wrap
 from tests.unit.machine import SCENARIO
 
-HEAVY = {"pandas", "matplotlib", "scipy", "numpy", "jinja2", "dask", "distributed"}
+HEAVY = {"pandas", "matplotlib", "numpy", "jinja2", "dask", "distributed"}
 UNUSED = {
     f"bench_framework.{name}"
     for name in (

@@ -97,7 +97,8 @@ fn table(py: Python<'_>, buffer: &PyBuffer<f64>) -> PyResult<(Vec<f64>, usize)> 
     }
 }
 
-fn doubles<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
+/// The values as doubles in the byte order of the machine.
+pub(crate) fn doubles<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyBytes> {
     let bytes: Vec<u8> = values
         .iter()
         .flat_map(|value| value.to_ne_bytes())

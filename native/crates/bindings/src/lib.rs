@@ -1,5 +1,5 @@
-//! `bench_framework._native`: conversions between Python and the crates `dgen`, `labels`, `libm` and
-//! `rustc-demangle`.
+//! `bench_framework._native`: conversions between Python and the crates `dgen`, `distributions`,
+//! `labels`, `libm` and `rustc-demangle`.
 //!
 //! Its stub is `bench_framework/_native.pyi`; a test compares the two.
 
@@ -40,7 +40,7 @@ mod _native {
     #[pymodule_export]
     use crate::labels::{label_tail, main_score, rank_score, shifted, signed_ranks};
     #[pymodule_export]
-    use crate::math::{exp, expm1, log, log1p};
+    use crate::math::{beta_quantile, exp, expm1, log, log1p, normal_cdf, t_cdf, t_quantile};
 
     /// Write a text corpus of exactly `size` bytes to exactly `path`; return its SHA-256, hexadecimal.
     ///
