@@ -34,6 +34,20 @@ def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
     return []
 
 
+def two_commands(view: SummaryView, item: Input) -> list[Claim]:
+    """Return whether the second of two commands is faster, which is the question of `benchctl ab`."""
+    baseline = view.plan.baseline_cell(item.id)
+    others = [c.id for c in view.compared(item.id) if baseline and c.id != baseline.id]
+    if not view.plan.compares_commands or len(view.plan.variants) != len(others) + 1 or others[1:]:
+        return []
+    pairs = [view.pair(other, baseline.id) for other in others] if baseline else []
+    return [
+        view.claim(pair, facts.HeadlineAnswer(says=_says("better", pair.verdict)))
+        for pair in pairs
+        if pair is not None
+    ]
+
+
 def _says(yes: str, verdict: Verdict) -> Literal["", "yes", "no", "open"]:
     if not yes:
         return ""
@@ -163,6 +177,7 @@ def growth(
 ANSWERS: Final[tuple[Callable[[SummaryView, Input], list[Claim]], ...]] = (
     before_and_after,
     named_contrast,
+    two_commands,
     contribution,
     one_at_a_time,
     against_a_limit,

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from bench_framework.cli.app import _options_first
+from bench_framework.compare.medians import summary_of
 from bench_framework.errors import MachineError, UsageError
+from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.command_lines import command_lines
+from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import INPUT, Plan, Role
@@ -18,6 +21,7 @@ from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.text.write import say
 from bench_framework.units import THIN_SPACE
 from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
 from tests.build import make_comparison
@@ -252,6 +256,42 @@ def compared(
 def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event, ...] = ()) -> str:
     (line,) = command_lines(plan, judged(plan, wall, *more), events)
     return line.replace(THIN_SPACE, " ")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "ratio", "interval", "answer"),
+    [
+        (
+            Verdict.BETTER,
+            0.8,
+            (0.78, 0.82),
+            "Yes: ./new is 1.25× faster than ./old [1.21, 1.29]",
+        ),
+        (Verdict.WORSE, 1.3, (1.27, 1.35), "No: ./new is 1.30× slower than ./old [1.27, 1.35]"),
+        (
+            Verdict.EQUIVALENT,
+            1.001,
+            (0.995, 1.008),
+            "No: ./new takes as long as ./old (within ±2 %)",
+        ),
+        (
+            Verdict.INCONCLUSIVE,
+            1.03,
+            (0.97, 1.09),
+            "Not decided: ./new vs ./old is inconclusive",
+        ),
+    ],
+)
+def test_the_page_of_two_commands_answers_its_question(
+    verdict: Verdict, ratio: float, interval: tuple[float, float], answer: str
+) -> None:
+    plan = plan_of("./old", "./new")
+    result = judged(plan, compared(plan, verdict, ratio, *interval))
+    cells = [c.id for c in plan.cells if c.role is not Role.CONTROL]
+    summaries = tuple(summary_of(cell, "wall", [1.0, 1.1, 1.2]) for cell in cells)
+    view = SummaryView(plan, replace(result, summaries=summaries), {}, ())
+    (claim,) = (c for c in summary_claims(view) if c.kind == "answer")
+    assert say(claim).replace(THIN_SPACE, " ").startswith(answer)
 
 
 def test_the_names_of_programs_need_no_axis() -> None:
