@@ -64,16 +64,22 @@ baseline: {mode: BASE, build: default}
 command: ["{bin}", "--mode={mode}"]
 measure: {budget: 1m}
 """
+MANIFEST = """[package]
+name = "prog"
+version = "0.1.0"
+[features]
+fast = []
+[[bin]]
+name = "prog"
+path = "main.rs"
+"""
 Benchctl = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
     (tmp_path / "prog").mkdir()
-    (tmp_path / "prog" / "Cargo.toml").write_text(
-        '[package]\nname = "prog"\nversion = "0.1.0"\n[features]\nfast = []\n'
-        '[[bin]]\nname = "prog"\npath = "main.rs"\n'
-    )
+    (tmp_path / "prog" / "Cargo.toml").write_text(MANIFEST)
     (tmp_path / "prog" / "main.rs").write_text("fn main() {}\n")
     (tmp_path / "program.sh").write_text(PROGRAM)
     processes.fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "one\ntwo\n"}])
@@ -94,6 +100,27 @@ def benchctl(tmp_path: Path) -> Benchctl:
 def builds(folder: Path) -> list[str]:
     """Return the features of each build so far."""
     return (folder / "builds.txt").read_text().split(";")[:-1]
+
+
+def test_without_cargo_nothing_is_downloaded_built_or_measured(tmp_path: Path) -> None:
+    (tmp_path / "prog").mkdir()
+    (tmp_path / "prog" / "Cargo.toml").write_text(MANIFEST)
+    text = SCENARIO.replace("MODE", "fast").replace("BASE", "plain")
+    (tmp_path / "crate.yaml").write_text(text)
+    preload = (
+        "worker: {command: [/bin/true]}\naxes: {a: {b: {}, c: {preload-allocator: jemalloc}}}\n"
+    )
+    head = "version: 1\nname: preload\nquestion: '?'\n"
+    tail = 'baseline: {a: b}\ncommand: ["{bin}"]\n'
+    (tmp_path / "preload.yaml").write_text(head + preload + tail)
+    env = processes.real(PATH=str(tmp_path), BENCHCTL_CACHE=str(tmp_path / "cache"))
+    env.pop("BENCHCTL_HYPERFINE", None)  # `run` would install it
+    for words in (["run", "crate.yaml"], ["try", "crate.yaml"], ["run", "preload.yaml"]):
+        done = processes.benchctl(tmp_path, *words, env=env, code=3)
+        assert done.stderr.count("error[") == 1
+        assert "error[BX231]: cargo cannot be started, but this scenario builds" in done.stderr
+    assert not (tmp_path / "cache" / "tools").exists()
+    assert find_records(tmp_path / "results") == []
 
 
 def test_a_baseline_that_cannot_be_built_ends_the_run_before_other_builds(

@@ -11,6 +11,7 @@ same settings (module `sharing`). Each build has its own target directory for it
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -92,11 +93,7 @@ class Builder:
         """
         if specs:
             symbols.require_linkers(specs, self.env)
-            try:
-                self.launcher.capture(["cargo", "--version"], self.env)
-            except MachineError as error:
-                advice = "install Rust from https://rustup.rs, or add cargo to PATH"
-                raise MachineError("BX231.cargo", details=error.details, advice=advice) from error
+            require_cargo(self.env)
         programs = tuple(dict.fromkeys(spec.program for spec in specs))
         built: dict[BuildSpec, Build] = {}
         for index, program in enumerate(programs, start=1):
@@ -286,6 +283,12 @@ class Builder:
             env = self._environment(spec, crate)
             self._rustc[key] = version_of(self.launcher, "rustc", env, str(crate))
         return self._rustc[key]
+
+
+def require_cargo(env: Mapping[str, str]) -> None:
+    """Check that cargo is on PATH. Raises `MachineError` (BX231): it is not."""
+    if shutil.which("cargo", path=env.get("PATH")) is None:
+        raise MachineError("BX231.cargo")
 
 
 def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict[str, str]:

@@ -81,6 +81,21 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
         if not path.is_file():
             raise MachineError("BX245.no-library", path=path)
         return Preload(path.name, str(path), sha256_of(path))
+    path, files = _sources(name, kind, env)
+    if not path.is_file():
+        write_all(path.parent, files)
+        _build(path, kind, launcher, env, observer)
+    return Preload(name, str(path), sha256_of(path), f"{kind.crate} {kind.version}")
+
+
+def must_be_built(name: str, env: Mapping[str, str]) -> bool:
+    """Return True if `library` would build the library of an allocator."""
+    kind = LIBRARIES.get(name)
+    return kind is not None and not _sources(name, kind, env)[0].is_file()
+
+
+def _sources(name: str, kind: Library, env: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
+    """Return the path of the library of an allocator in the cache, and the files of its crate."""
     source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
     source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")
     source = source.replace("PREFIX_", f"{kind.prefix}_")
@@ -88,10 +103,7 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     manifest = MANIFEST.format(name=name, crate=kind.crate, version=kind.version, features=features)
     key = hashlib.sha256((manifest + source).encode()).hexdigest()[:8]
     path = cache_root(env) / "tools" / f"{name}-{kind.version}-{key}" / f"lib{name}.so"
-    if not path.is_file():
-        write_all(path.parent, {"Cargo.toml": manifest, "lib.rs": source})
-        _build(path, kind, launcher, env, observer)
-    return Preload(name, str(path), sha256_of(path), f"{kind.crate} {kind.version}")
+    return path, {"Cargo.toml": manifest, "lib.rs": source}
 
 
 def _build(

@@ -42,8 +42,8 @@ _RING_MEANING: Final = {
 }
 _RUST: Final = "install Rust from https://rustup.rs"
 _TOOLS: Final = {
-    "cargo": ("to build the variants", _RUST),
-    "rustc": ("to compile the variants; its version is recorded with every binary", _RUST),
+    "cargo": ("to build the variants of a crate, but not to compare commands", _RUST),
+    "rustc": ("to compile these variants; its version is recorded with every binary", _RUST),
     "cc": ("to build crates with C code, such as jemalloc and mimalloc", "install gcc or clang"),
     "git": ("to build revisions, and to store the commit in records", "install git"),
     "strip": ("to report binary sizes without symbols", "install binutils"),
@@ -51,11 +51,9 @@ _TOOLS: Final = {
     "valgrind": ("to count instructions exactly", "install valgrind"),
 }
 """The purpose of each tool, and the fix if it is missing."""
-_NEEDED: Final = {"cargo", "rustc"}
-"""Tools without which nothing can be built."""
 
 State = Literal["ok", "warn", "bad"]
-"""``warn``: results are noisier or less complete; ``bad``: something cannot be measured."""
+"""``warn``: results are noisier or less complete, or something cannot be built; ``bad``: nothing can be measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,8 +206,7 @@ def tool(machine: Machine, name: str) -> MachineCheck:
     purpose, fix = _TOOLS[name]
     if version is not None:
         return ok(version, f"used {purpose}")
-    missing = bad if name in _NEEDED else warn
-    return missing("not found", f"needed {purpose}", fix)
+    return warn("not found", f"needed {purpose}", fix)
 
 
 def results(machine: Machine) -> MachineCheck:

@@ -9,7 +9,8 @@ from typing import Any
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
 from bench_framework.execution.build import binaries, pgo
-from bench_framework.execution.build.preloads import library, prove
+from bench_framework.execution.build.cargo import require_cargo
+from bench_framework.execution.build.preloads import library, must_be_built, prove
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.hyperfine import Hyperfine
@@ -65,6 +66,7 @@ def prepare(
     """
     with _build_lock(plan, session):
         launcher, env, careful = session.launcher, session.env, session.interruptible
+        _require_cargo(plan, env, given)  # before hyperfine may be downloaded
         tool = hyperfine.find(launcher, env, careful)
         event: Event | None = None
         builds = _all_programs(plan, session, earlier=earlier, given=given)
@@ -181,6 +183,7 @@ def _all_programs(
     Raises:
         MachineError, BuildError: a program or library is missing or cannot be built.
     """
+    _require_cargo(plan, session.env, given)
     names = {spec.id: spec.preload for spec in plan.builds if spec.preload}
     libraries = {
         name: library(name, session.launcher, session.env, session.interruptible)
@@ -218,6 +221,14 @@ def _proved(
             target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
             proved[build.id] = prove(build, target, runner, session.env, tool)
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
+
+
+def _require_cargo(plan: Plan, env: Mapping[str, str], given: Sequence[Build]) -> None:
+    """Check that a plan has cargo if it needs it. Raises `MachineError` (BX231): it does not."""
+    allocators = (spec.preload for spec in plan.builds if spec.preload)
+    crates = plan.builds and plan.program is None and not given
+    if crates or any(must_be_built(name, env) for name in allocators):
+        require_cargo(env)
 
 
 def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
