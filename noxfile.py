@@ -28,6 +28,9 @@ WITHOUT = "BENCHCTL_TESTS_WITHOUT"
 IO_URING_SETUP = 425
 """The number of the system call. It is the same on every architecture that the workers support."""
 
+WHEEL_BYTES = 12 << 20
+"""The largest size of a wheel and of the source archive."""
+
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """The tests of a file, and all end-to-end tests, run in one process and in their order."""
 
@@ -216,6 +219,61 @@ def generate(session: nox.Session) -> None:
 
 
 @nox.session
+def wheel(session: nox.Session) -> None:
+    """Build the source archive, and from it a wheel for each architecture, and check them.
+
+    They are written to ``dist/``, or to the folder after ``--``. pip installs maturin, zig and the checkers into the
+    cache. The wheels run with glibc 2.17 (manylinux2014) or later, because zig links them.
+    """
+    out = Path(session.posargs[0] if session.posargs else ROOT / "dist").resolve()
+    for old in out.glob("benchctl-*"):
+        old.unlink()
+    tools = CACHE / "wheel" / "bin"
+    python(session, "-m", "venv", str(tools.parent))
+    needed = ("maturin[zig]>=1.12,<2", "twine>=6", "auditwheel>=6.4", "check-wheel-contents>=0.6")
+    session.run(str(tools / "pip"), "install", "--quiet", "--upgrade", *needed, external=True)
+    maturin, env = str(tools / "maturin"), {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
+    session.run(maturin, "sdist", "--out", str(out), external=True, env=env)
+    (source,) = out.glob("*.tar.gz")
+    # A panic names the file of its crate, but not the folder of the builder.
+    home = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
+    env["RUSTFLAGS"] = f"--remap-path-prefix={home}=/cargo"
+    build = (maturin, "build", "--release", "--locked", "--zig", "--compatibility", "manylinux2014")
+    with tempfile.TemporaryDirectory() as folder:
+        # The files of the archive are older than any build, so cargo would use one of other sources.
+        env["CARGO_TARGET_DIR"] = f"{folder}/target"
+        with tarfile.open(source) as archive:
+            archive.extractall(folder, filter="data")
+        with session.chdir(Path(folder) / source.name.removesuffix(".tar.gz")):
+            for target in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"):
+                if has_target(target):
+                    words = (*build, "--target", target, "--out", str(out))
+                    session.run(*words, external=True, env=env)
+                else:
+                    session.warn(
+                        f"no wheel for {target}, because rustc has no standard library for it"
+                    )
+    files = sorted(out.glob("benchctl-*"))
+    wheels = [str(path) for path in files if path.suffix == ".whl"]
+    session.run(str(tools / "twine"), "check", "--strict", *map(str, files), external=True)
+    session.run(str(tools / "check-wheel-contents"), *wheels, external=True)
+    for name in wheels:
+        session.run(str(tools / "auditwheel"), "show", name, external=True)
+    python(session, "tests/end_to_end/wheel_contents.py", *wheels)
+    for path in files:
+        session.log(f"{path.name}: {path.stat().st_size / 1e6:.2f} MB")
+        if path.stat().st_size > WHEEL_BYTES:
+            session.error(f"{path.name} is larger than {WHEEL_BYTES >> 20} MiB")
+
+
+def has_target(target: str) -> bool:
+    """Return True if rustc has the standard library of a target."""
+    call = (os.environ.get("RUSTC", "rustc"), "--print", "target-libdir", "--target", target)
+    done = subprocess.run(call, capture_output=True, text=True, check=True)  # noqa: S603 -- fixed
+    return Path(done.stdout.strip()).is_dir()
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Run every Python test in one pytest run."""
     pytest(session)
@@ -272,6 +330,15 @@ def bench(session: nox.Session) -> None:
                 failures.append(name)
     if failures:
         session.error(f"a target is not met, or a script failed: {', '.join(failures)}")
+
+
+@nox.session
+def install(session: nox.Session) -> None:
+    """Install the wheel in ``dist/`` in a root folder that has Python only, and run there what needs no cargo.
+
+    It needs root rights and debootstrap. ``-- FOLDER PACKAGE`` names another folder, and packages to install with it.
+    """
+    python(session, "tests/validation/bench/python_only.py", *(session.posargs or ["dist"]))
 
 
 @nox.session

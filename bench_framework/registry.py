@@ -180,9 +180,9 @@ class Registry:
 def registry() -> Registry:
     """Return the registry with all extensions that are installed, in the order of their names."""
     extensions = Registry()
-    for point in sorted(
-        entry_points(group=GROUP), key=lambda point: (not _bundled(point), point.name)
-    ):
+    # Two distributions name the same functions while an old one, of another name, is still installed.
+    points = set(entry_points(group=GROUP))
+    for point in sorted(points, key=lambda point: (not _bundled(point), point.name)):
         if _bundled(point) and find_spec(point.module) is None:
             continue  # a folder of `bench_framework/extensions` was removed
         try:

@@ -121,6 +121,21 @@ def test_an_extension_that_fails_is_left_out(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_extensions_of_two_installations_are_used_once(tmp_path: Path) -> None:
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = tmp_path / "site" / "old_name-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: old_name\nVersion: 0.1.0\n")
+    points = "".join(f"{name} = {at}\n" for name, at in about["entry-points"][GROUP].items())
+    (info / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
+    path = f"{ROOT}{os.pathsep}{info.parent}"
+    done = benchctl(
+        project(tmp_path), "validate", "scenario.yaml", env=isolated(tmp_path, PYTHONPATH=path)
+    )
+    assert done.returncode == 0
+    assert "BX137" not in done.stderr
+
+
 def test_nothing_of_an_extension_is_kept_if_it_fails() -> None:
     def register(points: Registry) -> None:
         points.command("Inspect", "first", "module:first")

@@ -86,7 +86,7 @@ def write_ci(
 def _installed_from() -> str:
     """Return URL and revision of the installed benchctl (PEP 610)."""
     try:
-        text = metadata.distribution("bench_framework").read_text("direct_url.json")
+        text = metadata.distribution("benchctl").read_text("direct_url.json")
         installed = json.loads(text or "{}")
         return f"{installed['url']}@{installed['vcs_info']['commit_id']}"
     except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):

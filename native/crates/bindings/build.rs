@@ -39,8 +39,9 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         for entry in fs::read_dir(from)? {
             let entry = entry?;
             let name = entry.file_name();
-            // Build output and test data of a developer's tree do not belong into a wheel.
-            if name != "target" && !name.to_string_lossy().starts_with('.') {
+            // A wheel has no build output and no tests. `mod tests;` is compiled for tests only.
+            let unwanted = name == "target" || name == "tests" || name == "tests.rs";
+            if !unwanted && !name.to_string_lossy().starts_with('.') {
                 copy(&entry.path(), &to.join(name))?;
             }
         }
