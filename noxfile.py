@@ -315,7 +315,7 @@ def bench(session: nox.Session) -> None:
     scripts = sorted(
         path.stem for path in (ROOT / "tests" / "validation" / "bench").glob("peers_*.py")
     )
-    large = ("large_record", "judging", "long_history", "large_site")
+    large = ("large_record", "largest_scenario", "judging", "long_history", "large_site")
     names = session.posargs or ["overhead", "startup", *large, "fleet_simulation", *scripts]
     failures = []
     with tempfile.TemporaryDirectory() as folder:
@@ -389,9 +389,9 @@ def junit(session: nox.Session) -> None:
 
 @nox.session
 def attack(session: nox.Session) -> None:
-    """Kill, interrupt and starve benchctl, damage its files, and count what it survives.
+    """Kill, interrupt and starve benchctl, damage its files and repositories, and count what it survives.
 
-    It takes about 20 minutes. ``-- --quick`` takes a minute, and ``-- kills disk`` runs these groups.
+    It takes about an hour. ``-- --quick`` takes some minutes, and ``-- kills disk`` runs these groups.
     """
     python(session, "tests/validation/attack/attack.py", *session.posargs, **without(session))
 

@@ -12,7 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
-GROUPS = ("kills", "disk", "interruptions", "rights", "fuzz")
+GROUPS = ("kills", "disk", "interruptions", "rights", "repository", "fuzz")
 SHIM = Path(__file__).with_name("shim.c")
 
 
@@ -54,6 +54,7 @@ def main() -> int:
     import harness
     import interruptions
     import kills
+    import repository
     import rights
 
     folder, quick, start = options.folder, options.quick, time.monotonic()
@@ -64,6 +65,7 @@ def main() -> int:
         "disk": lambda: disk.attacks(folder, 4 if quick else 60, 40 if quick else 1),
         "interruptions": lambda: interruptions.attacks(folder, 8 if quick else 200),
         "rights": lambda: rights.attacks(folder, quick=quick),
+        "repository": lambda: repository.attacks(folder, quick=quick),
         "fuzz": lambda: fuzz.attacks(folder, seconds),
     }
     groups = list(options.groups or GROUPS)

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
 from bench_framework.__main__ import main
 from bench_framework.execution.machine import lock
@@ -81,7 +81,7 @@ class Box:
     path: Path
 
     @classmethod
-    def make(cls, path: Path, scenario: str = SHORT) -> Box:
+    def make(cls, path: Path, scenario: str = SHORT) -> Self:
         box = cls(path)
         for folder in (path, box.tmp, box.cache, path / "bin"):
             folder.mkdir(parents=True)
@@ -97,16 +97,23 @@ class Box:
         box.fail()
         return box
 
-    def copy(self, path: Path) -> Box:
+    def copy(self, path: Path) -> Self:
         shutil.copytree(self.path, path, symlinks=True)
         box = type(self)(path)
         box.fail()
         return box
 
-    def fail(self, first: int = NEVER, last: int = NEVER, error: int = 0, half: int = 0) -> None:
-        """Let operations on files of the results fail, counted from 1, and begin a new list of them."""
+    def fail(
+        self,
+        first: int = NEVER,
+        last: int = NEVER,
+        error: int = 0,
+        half: int = 0,
+        folder: str = "results",
+    ) -> None:
+        """Let operations on files of a folder fail, counted from 1, and begin a new list of them."""
         (self.path / "shim.log").unlink(missing_ok=True)
-        folders = (str(self.results).encode(), str(self.path / "shim.log").encode())
+        folders = (str(self.path / folder).encode(), str(self.path / "shim.log").encode())
         (self.path / "shim.state").write_bytes(STATE.pack(0, first, last, error, half, 0, *folders))
 
     def set_clock(self, offset_s: int) -> None:
@@ -269,7 +276,8 @@ class Box:
         }
         # Python writes such a file to see whether it can write into the temporary folder.
         there -= {p for p in self.tmp.iterdir() if p.is_file() and p.read_bytes() in (b"", b"blat")}
-        left = there - listed - {*self.records} - {*self.results.glob("bisect/*/bisect.json")}
+        states = (*self.results.glob("bisect/*/bisect.json"), *self.results.glob("*/baselines"))
+        left = there - listed - {*self.records, *states}
         require(not left, f"`clean` does not list {sorted(map(str, left))}")
         error = re.search(r"Traceback|BX900|BX237", self.output())
         require(not error, self.output()[error.start() :][:900] if error else "")

@@ -8,12 +8,13 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from harness import GATED, PROFILED, ROOT, RUN, Attack, Box, Failed, require
+from harness import GATED, PROFILED, ROOT, RUN, SHORT, Attack, Box, Failed, require
 
 from bench_framework.extensions.bisect import workflow  # noqa: F401 -- loaded once, before the forks
 
@@ -28,6 +29,7 @@ def attack(
     count: int,
     begun: Callable[[Box], bool],
     after: Callable[[Box], str],
+    what: str = "",
 ) -> Attack:
     """Return an attack on a command.
 
@@ -37,6 +39,7 @@ def attack(
         count: number of kills that meet their phase.
         begun: checks by the files whether the phase has begun.
         after: continues and checks after a kill, and names the phase.
+        what: more about the command for the table.
     """
     timed = prepared.copy(prepared.path.with_name(f"{words[0]}-timed"))
     child = timed.start(*words)
@@ -59,7 +62,7 @@ def attack(
             shutil.rmtree(path)
         raise Failed("no kill met its phase")
 
-    return Attack(f"kill -9 in `{' '.join(words)}`", case, count)
+    return Attack(f"kill -9 in `{' '.join(words)}`{what}", case, count)
 
 
 def gate(folder: Path, count: int) -> Attack:
@@ -158,6 +161,87 @@ def importing(folder: Path, count: int) -> Attack:
     )
 
 
+def commands(folder: Path, count: int) -> Attack:
+    """Attack `ab` with names and numbers, from its first sample on."""
+    prepared = Box.make(folder / "ab")
+    options = ("-r", "3", "-w", "1", "-n", "old", "-n", "new")
+    words = ("ab", *options, "/bin/echo arm-base", "/bin/echo arm-slow")
+
+    def after(box: Box) -> str:
+        before = box.journals()
+        phase = (
+            "results and report" if b'"kind":"end"' in b"".join(before.values()) else "measuring"
+        )
+        finished = bool([*box.results.rglob("manifest.json")])
+        box.finish(*(() if finished else words), before=before)
+        require(len(box.records) == 1, "the same command did not resume")
+        return "finished" if finished else phase
+
+    return attack(prepared, words, count, lambda box: bool(box.journals()), after)
+
+
+def sessions(folder: Path, count: int) -> Attack:
+    """Attack a run of three sessions, from its first sample on."""
+    scenario = SHORT.replace("rounds: 3,", "rounds: 2, sessions: 3,")
+    prepared = Box.make(folder / "sessions", scenario)
+
+    def after(box: Box) -> str:
+        before = box.journals()
+        rounds = b"".join(before.values()).count(b'"kind":"round-end"')
+        finished = bool([*box.results.rglob("manifest.json")])
+        box.finish(*(() if finished else RUN), before=before)
+        require(len(box.records) == 1, "the same command did not resume")
+        return "finished" if finished else f"after {rounds} rounds"
+
+    what = " with three sessions"
+    return attack(prepared, RUN, count, lambda box: bool(box.journals()), after, what)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files of a site by name."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def site(folder: Path, count: int) -> Attack:
+    """Attack `site` of six records, from its first file on."""
+    prepared, words = Box.make(folder / "site"), ("site", "public")
+    for _ in range(6):
+        prepared.expect(*RUN, "--fresh")
+    whole = prepared.copy(folder / "site-whole")
+    whole.expect(*words)
+    expected = contents(whole.path / "public")
+
+    def after(box: Box) -> str:
+        rendered = len([*(box.path / "public").rglob("report.html")])
+        box.expect(*words)
+        require(contents(box.path / "public") == expected, "the site is not that of one run")
+        box.check_leftovers()
+        return f"{rendered} of 6 reports"
+
+    return attack(prepared, words, count, lambda box: (box.path / "public").is_dir(), after)
+
+
+def history(folder: Path, count: int) -> Attack:
+    """Attack `history` with a figure."""
+    prepared, words = Box.make(folder / "history"), ("history", "attacked", "--plot", "h.svg")
+    for _ in range(3):
+        prepared.expect(*RUN, "--fresh")
+    whole = prepared.copy(folder / "history-whole")
+    whole.expect(*words)
+    expected = (whole.path / "h.svg").read_bytes()
+
+    def after(box: Box) -> str:
+        figure = box.path / "h.svg"
+        written = figure.exists()
+        require(not written or figure.read_bytes() == expected, "the figure is incomplete")
+        box.expect(*words)
+        require(figure.read_bytes() == expected, "the figure is another one")
+        box.check_leftovers()
+        return "after the figure" if written else "before the figure"
+
+    return attack(prepared, words, count, lambda _: True, after)
+
+
 class CrateBox(Box):
     """A box whose scenario is about revisions of a crate, which are built with the cargo of this machine."""
 
@@ -168,33 +252,49 @@ class CrateBox(Box):
         return super().env | tools | rust
 
 
-def bisect(folder: Path, count: int) -> Attack:
-    """Attack a search through eight commits, of which the fifth takes 30 % longer."""
+def crate_box(path: Path, commits: int, slower_from: int) -> CrateBox:
+    """Return a box with the repository of a crate in `project`, and the tags ``c0``, ``c1`` … of its commits.
+
+    From the commit `slower_from` on, it takes 30 % longer.
+    """
     sys.path.append(str(ROOT / "tests" / "integration"))
     import test_bisect as crate
 
-    prepared = CrateBox.make(folder / "bisect")
-    (prepared.path / "runs.json").write_text(json.dumps([0.05, 0.0501, 0.0499, 0.0502, 0.0498]))
+    box = CrateBox.make(path)
+    (path / "runs.json").write_text(json.dumps([0.05, 0.0501, 0.0499, 0.0502, 0.0498]))
     files = {
-        "runs": folder / "bisect" / "runs.json",
-        "count": folder / "count",
+        "runs": path / "runs.json",
+        "count": path.with_name(f"{path.name}-count"),
         "fake": crate.FAKES / "hyperfine",
     }
-    words = {name: str(path) for name, path in files.items()}
+    words = {name: str(file) for name, file in files.items()}
     hyperfine = crate.HYPERFINE.format(python=sys.executable, **words)
-    (prepared.path / "bin" / "hyperfine").write_text(hyperfine)
-    project = prepared.path / "project"
+    (path / "bin" / "hyperfine").write_text(hyperfine)
+    project = path / "project"
     (project / "counter" / "src").mkdir(parents=True)
     (project / "counter" / "Cargo.toml").write_text(crate.MANIFEST)
     (project / "counter" / "Cargo.lock").write_text(crate.LOCK)
     (project / "scenario.yaml").write_text(crate.SCENARIO)
-    crate.git(project, "init", "-q", "-b", "main")
-    for number in range(8):
-        text = crate.source_of(number, number, 1.3 if number >= 5 else 1.0)
+    git(project, "init", "-q", "-b", "main")
+    for number in range(commits):
+        text = crate.source_of(number, number, 1.3 if number >= slower_from else 1.0)
         (project / "counter" / "src" / "main.rs").write_text(text)
-        crate.git(project, "add", "-A")
-        crate.git(project, "commit", "-qm", f"change {number}")
-        crate.git(project, "tag", f"c{number}")
+        git(project, "add", "-A")
+        git(project, "commit", "-qm", f"change {number}")
+        git(project, "tag", f"c{number}")
+    return box
+
+
+def git(folder: Path, *words: str) -> str:
+    call = ["git", "-c", "user.name=Ada", "-c", "user.email=t@t", "-C", str(folder), *words]
+    done = subprocess.run(call, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def bisect(folder: Path, count: int) -> Attack:
+    """Attack a search through eight commits, of which the fifth takes 30 % longer."""
+    prepared = crate_box(folder / "bisect", 8, 5)
+    project = prepared.path / "project"
 
     def steps(box: Box) -> list[object]:
         states = list(box.results.glob("bisect/*/bisect.json"))
@@ -206,7 +306,7 @@ def bisect(folder: Path, count: int) -> Attack:
         before, decided = box.journals(), steps(box)
         box.finish(*command, before=before)
         require(steps(box)[: len(decided)] == decided, "decided steps were lost")
-        commit = crate.git(project, "rev-parse", "--short=7", "c5")
+        commit = git(project, "rev-parse", "--short=7", "c5")
         require(f"{commit} is the commit" in box.output(), f"{commit} was not found")
         return f"after {len(decided)} steps"
 
@@ -214,4 +314,5 @@ def bisect(folder: Path, count: int) -> Attack:
 
 
 def attacks(folder: Path, count: int) -> list[Attack]:
-    return [make(folder, count) for make in (gate, profile, clean, importing, bisect)]
+    makers = (gate, profile, clean, importing, commands, sessions, site, history, bisect)
+    return [make(folder, count) for make in makers]

@@ -39,9 +39,9 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN).
 """
 
 
-def measured(results: Path, rounds: int, *, judge: bool) -> Path:
+def measured(results: Path, rounds: int, *, judge: bool, cells: int = CELLS) -> Path:
     """A made record on disk, as `benchctl run` leaves it but for its pages."""
-    plan = made_record.plan(CELLS, rounds)
+    plan = made_record.plan(cells, rounds)
     manifests = sorted((results / plan.name).glob("*/manifest.json"))
     if manifests:
         return manifests[0].parent
