@@ -229,7 +229,9 @@ class Box:
 
     def journals(self) -> dict[Path, bytes]:
         """Return the complete lines of each journal that contains a measured sample."""
-        texts = {path: path.read_bytes() for path in sorted(self.results.glob("*/*/journal.jsonl"))}
+        # The draft of a new record gets another name at any moment.
+        paths = sorted(self.results.glob("*/[!.]*/journal.jsonl"))
+        texts = {path: path.read_bytes() for path in paths}
         return {
             path: text[: text.rfind(b"\n") + 1]
             for path, text in texts.items()
