@@ -121,7 +121,9 @@ def shared(
     quiet: Annotated[bool, Option("--quiet", "-q", help="Print results and errors only.")] = False,
     color: Annotated[
         Literal["auto", "always", "never"],
-        Option(help="Colour the terminal output; NO_COLOR is respected."),
+        Option(
+            help="Colour the terminal output; auto respects NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE."
+        ),
     ] = "auto",
     no_progress: Annotated[
         bool, Option("--no-progress", help="Disable the live progress display.")

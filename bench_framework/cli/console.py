@@ -159,11 +159,19 @@ class Console:
 
     @property
     def colored(self) -> bool:
-        """True if the results are coloured; ``--color`` takes precedence over ``NO_COLOR``."""
+        """True if the results are coloured.
+
+        ``--color`` takes precedence over ``NO_COLOR`` (no-color.org), which takes precedence over
+        ``FORCE_COLOR`` (force-color.org) and ``CLICOLOR_FORCE`` (bixense.com/clicolors). These take
+        precedence over a terminal without colours and a stdout that is no terminal.
+        """
         if self.color != "auto":
             return self.color == "always"
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        return sys.stdout.isatty() and not plain
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE", "0") not in {"", "0"}:
+            return True
+        return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
     @property
     def live(self) -> bool:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from statistics import fmean, median, stdev
 from typing import Any, Final
 
 from bench_framework.compare import cell_state
@@ -16,6 +17,7 @@ from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
+from bench_framework.store.run_table import run_rows
 from bench_framework.store.source import Source, metrics_of
 from bench_framework.text.numbers import fixed, format_duration, format_size, shortest
 from bench_framework.text.words import noun, word
@@ -40,6 +42,8 @@ class ExportTable:
     columns: tuple[CsvColumn, ...]
     """Columns whose value is the entry of a row with their name."""
     rows: Sequence[dict[str, Any]]
+    source: Source | None = None
+    """Data of the record, for formats that contain its runs."""
 
 
 def export_table(source: Source, host: Host) -> ExportTable:
@@ -52,7 +56,7 @@ def export_table(source: Source, host: Host) -> ExportTable:
         values = {column.name: column.get(row | {"machine": machine}) for column in columns}
         raw = {name: from_field(v) for name, v in values.items() if isinstance(v, str)}
         rows.append(values | raw)
-    return ExportTable(tuple(replace(c, value=(c.name,)) for c in columns), rows)
+    return ExportTable(tuple(replace(c, value=(c.name,)) for c in columns), rows, source)
 
 
 def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
@@ -170,6 +174,44 @@ def github_action_benchmark(table: ExportTable) -> str:
         entry["extra"] = f"{what}, record {row['record_id']}"
         entries.append(entry)
     return _dump(entries)
+
+
+def hyperfine(table: ExportTable) -> str:
+    """Return JSON of hyperfine 1.x: one result per configuration, with its runs in order.
+
+    Raises `UsageError` (BX131): the record has no runs, because it was imported.
+    """
+    runs: dict[str, list[dict[str, Any]]] = {row["cell_id"]: [] for row in _configurations(table)}
+    for run in run_rows(table.source) if table.source else ():
+        if run["kind"] == "timed" and run["comparable"] and run["at"].cell.id in runs:
+            runs[run["at"].cell.id].append(run)
+    results = [_result(members) for members in runs.values() if members]
+    if not results:
+        raise UsageError("BX131.no-runs")
+    return _dump({"results": results})
+
+
+def _result(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the runs of a configuration as hyperfine 1.20 exports those of a command."""
+    at = runs[0]["at"]
+    times, peaks = [run["wall_s"] for run in runs], [run["peak_rss"] for run in runs]
+    cpu = [(run["block"].user_s, run["block"].sys_s) for run in runs]
+    # The axis of `ab` is the command itself.
+    axes = {name: value for name, value in at.values.items() if name != "command"}
+    return {
+        "command": f"{at.label}, {at.input.label}" if len(at.source.plan.inputs) > 1 else at.label,
+        "mean": fmean(times),
+        "stddev": stdev(times) if len(times) > 1 else None,
+        "median": median(times),
+        "user": fmean(user or 0.0 for user, _ in cpu),
+        "system": fmean(system or 0.0 for _, system in cpu),
+        "min": min(times),
+        "max": max(times),
+        "times": times,
+        **({} if None in peaks else {"memory_usage_byte": peaks}),
+        "exit_codes": [run["exit_code"] for run in runs],
+        **({"parameters": axes} if axes else {}),
+    }
 
 
 def openmetrics(table: ExportTable) -> str:

@@ -13,6 +13,7 @@ CORE: Final = (
     "csv-long",
     "bmf",
     "github-action-benchmark",
+    "hyperfine",
     "latex",
     "openmetrics",
 )

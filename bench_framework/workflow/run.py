@@ -46,6 +46,7 @@ from bench_framework.workflow.setup.preparation import (
     build_failure,
     open_session,
     prepare,
+    run_once,
 )
 
 if TYPE_CHECKING:
@@ -156,7 +157,12 @@ def _run(
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)
-    return finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
+    outcome = finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
+    if (failed := run_once("cleanup", options.cleanup, session)) is not None:
+        how, output = failed
+        event = new_event("BX206.cleanup", details=output, how=how)
+        session.observer.notify(progress.Remark(event))
+    return outcome
 
 
 def finish_record(

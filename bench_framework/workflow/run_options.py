@@ -57,6 +57,8 @@ class RunOptions:
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
         sign: SSH key that signs the finished record; `None`: do not sign.
         command: the command line that resumes this run; empty: that of the plan.
+        setup: commands that run once, before programs are built or copied, also if the run is resumed.
+        cleanup: commands that run once after the measurement, unless it was interrupted.
     """
 
     results: Path = Path("results")
@@ -72,6 +74,8 @@ class RunOptions:
     idle: float | None = None
     sign: Path | None = None
     command: str = ""
+    setup: Sequence[Sequence[str]] = ()
+    cleanup: Sequence[Sequence[str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

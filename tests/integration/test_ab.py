@@ -123,6 +123,40 @@ def test_a_slow_expression_ends_at_the_budget(folder: Path) -> None:
     text = " ".join(done.stderr.split())
     assert "answer.ignore ((a+)+$) exceeded the time limit of 2 s" in text
 
+def test_setup_and_cleanup_run_once_conclude_after_each_run_and_all_runs_are_exported(
+    folder: Path,
+) -> None:
+    def append(name: str) -> str:
+        return f"sh -c 'echo {name} >> log'"
+
+    words = ["ab", "echo -old", "echo -new", "--runs", "7", "--export-json", "runs.json"]
+    words += ["-s", append("setup"), "-C", append("conclude"), "-c", append("cleanup")]
+    done = benchctl(folder, *words)
+    log = (folder / "log").read_text(encoding="utf-8").split()
+    assert (log[0], log[-1], {*log[1:-1]}) == ("setup", "cleanup", {"conclude"})
+    document = (folder / "runs.json").read_text(encoding="utf-8")
+    assert "wrote runs.json" in done.stderr
+    assert document == benchctl(folder, "export", "@last", "--format", "hyperfine").stdout
+    results = json.loads(document)["results"]
+    assert [result["command"] for result in results] == ["echo -old", "echo -new"]
+    assert [len(result["times"]) for result in results] == [7, 7]
+
+
+def test_a_failed_setup_ends_the_run_and_a_failed_cleanup_is_a_warning(folder: Path) -> None:
+    words = ("ab", "echo -old", "echo -new", "--runs", "7")
+    done = benchctl(folder, *words, "-s", "sh -c 'echo no make >&2; exit 4'", code=3)
+    assert "error[BX206]: the command of --setup failed: exit status 4" in done.stderr
+    assert "output   no make" in done.stderr
+    assert not find_records(folder / "results")
+    done = benchctl(folder, *words, "-c", "/no/such")
+    assert "warning[BX206]: the command of --cleanup failed: cannot start /no/such" in done.stderr
+
+
+def test_nothing_is_exported_if_every_command_failed(folder: Path) -> None:
+    words = ("ab", "echo -broken", "echo -broken2", "--export-json", "runs.json")
+    assert "error[BX131]: the record has no runs" in benchctl(folder, *words, code=3).stderr
+    assert not (folder / "runs.json").exists()
+
 
 def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from bench_framework.execution.build.messages import read_packages
 from bench_framework.model.invocation import CrateSelection
@@ -47,7 +47,7 @@ class Commands(Request):
     """The arguments of ``benchctl ab``.
 
     `lists` are values of placeholders, as ``NAME=A,B``, and `names` those of the commands in the
-    results.
+    results. `conclude` runs after each run; `setup` and `cleanup` run once, see `once`.
     """
 
     tool: ClassVar[str] = "ab"
@@ -56,6 +56,8 @@ class Commands(Request):
     names: Sequence[str] = ()
     runs: int | None = None
     warmup: int | None = None
+    conclude: str | None = None
+    setup: str | None = None
     cleanup: str | None = None
     shell: bool = False
 
@@ -85,7 +87,7 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
     first, second, *more = words
     question = f"Which of these {len(commands)} commands is fastest?"
     before, after = (
-        text and _words(text, request, Path.cwd()) for text in (request.prepare, request.cleanup)
+        text and _words(text, request, Path.cwd()) for text in (request.prepare, request.conclude)
     )
     used = any("input" in PLACEHOLDER.findall(command) for command in commands)
     lines = [
@@ -100,6 +102,22 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
         *([f"cleanup: {flow(after)}"] if after else []),
     ]
     return request.plan(lines)
+
+
+def once(request: Commands, option: Literal["setup", "cleanup"]) -> list[list[str]]:
+    """Return the command of ``--setup`` or ``--cleanup`` as a list of none or one.
+
+    Raises `UsageError` (BX122): it is no command, it has placeholders, or ``--save`` would lose it.
+    """
+    text = getattr(request, option)
+    if text is None:
+        return []
+    if request.save is not None:
+        raise unfit("BX122.setup-not-saved")
+    if names := PLACEHOLDER.findall(text):
+        raise unfit("BX122.placeholder-in-option", name=names[0], option=f"--{option}")
+    _words(text, request, Path.cwd())  # checks it as the other commands
+    return [["sh", "-c", text] if request.shell else split_command(text)]
 
 
 def _names(request: Commands, commands: Sequence[str]) -> list[str]:
@@ -131,7 +149,7 @@ def _expanded(request: Commands) -> list[str]:
     for name in lists:
         if not any(name in PLACEHOLDER.findall(command) for command in request.commands):
             raise unfit("BX122.name-not-used", name=name)
-    for command in (*expanded, request.prepare or "", request.cleanup or ""):
+    for command in filter(None, (*expanded, request.prepare, request.conclude)):
         for name in PLACEHOLDER.findall(command):
             if name == "input" and request.input is None:
                 raise unfit("BX122.no-input")

@@ -1,12 +1,13 @@
 """Preparation of a measurement: tools, builds, inputs, and facts about the machine."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final, Literal
 
-from bench_framework.errors import BuildError, MachineError
+from bench_framework.errors import BuildError, CellError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
 from bench_framework.execution.build import binaries, pgo
 from bench_framework.execution.build.cargo import require_cargo
@@ -22,6 +23,7 @@ from bench_framework.execution.progress import Message, Observer, PlanReady, Rem
 from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
+from bench_framework.foreign import last_lines
 from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
@@ -32,6 +34,10 @@ from bench_framework.workflow.setup.capability import leave_out, limits
 from bench_framework.workflow.setup.remarks import build_events, variable_events
 from bench_framework.workflow.setup.time_estimates import built_binary
 from bench_framework.workflow.setup.trial import Trials, refusals, try_cells, warnings
+
+Details = tuple[tuple[str, str], ...]
+PRINTED_LINES: Final = 10
+"""Lines of the output of a failed command that are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +51,24 @@ class Setup:
     hyperfine: Hyperfine
     host: Host
     events: tuple[Event, ...] = ()
+
+
+def run_once(
+    what: Literal["setup", "cleanup"], commands: Sequence[Sequence[str]], session: Session
+) -> tuple[str, Details] | None:
+    """Run the commands of an option. Return how the first one failed, with its output."""
+    for argv in commands:
+        session.observer.notify(Message(f"{what}: {shlex.join(argv)}"))
+        try:
+            output = session.launcher.capture(argv, session.env, timeout_s=None)
+        except MachineError as error:
+            return error.message, error.details
+        session.stop.check()
+        if not output.ok:
+            lines = last_lines((output.stderr or output.stdout).splitlines(), PRINTED_LINES)
+            details = (("command", shlex.join(argv)), ("output", "\n".join(lines)))
+            return output.finished.how, details
+    return None
 
 
 def prepare(
@@ -61,6 +85,7 @@ def prepare(
     Nothing is measured on this machine meanwhile, and other processes may build too.
 
     Raises:
+        CellError: BX206, a command of `options.setup` failed.
         MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
         Interrupted: the user stopped it.
     """
@@ -68,6 +93,9 @@ def prepare(
         launcher, env, careful = session.launcher, session.env, session.interruptible
         _require_cargo(plan, env, given)  # before hyperfine may be downloaded
         tool = hyperfine.find(launcher, env, careful)
+        if (failed := run_once("setup", options.setup, session)) is not None:
+            how, output = failed
+            raise CellError("BX206.setup", details=output, how=how)
         event: Event | None = None
         builds = _all_programs(plan, session, earlier=earlier, given=given)
         descriptions = {build.id: build.describe for build in builds if build.describe}

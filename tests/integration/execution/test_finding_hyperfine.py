@@ -119,19 +119,19 @@ def test_path_comes_before_the_environment_of_python_and_the_cache(
 ) -> None:
     cached = put(tmp_path / "cache/tools/hyperfine-1.20.0/bin/hyperfine")
     assert find() == hyperfine.Hyperfine(str(cached), (1, 20, 0), hyperfine.FROM_CARGO)
-    own = put(tmp_path / "scripts/hyperfine", "2.0.0")
-    assert find().path == str(own)
+    of_python = put(tmp_path / "scripts/hyperfine", "2.0.0")
+    assert find().path == str(of_python)
     on_path = put(tmp_path / "path/hyperfine", "1.18.0")
     assert find() == hyperfine.Hyperfine(str(on_path), (1, 18, 0), "PATH")
     put(on_path, "1.17.0")
-    assert find().path == str(own)
+    assert find().path == str(of_python)
     env["BENCHCTL_HYPERFINE"] = str(on_path)
     with pytest.raises(MachineError, match=r"hyperfine 1\.17\.0, too old"):
         find()
 
 
 @pytest.mark.parametrize(
-    ("own_pip", "names", "start"),
+    ("has_pip", "names", "start"),
     [
         (True, ["uv", "pip3"], [sys.executable, "-P", "-m", "pip", "install"]),
         (False, ["uv", "pip3"], ["uv", "pip", "install", "--python", sys.executable]),
@@ -143,13 +143,13 @@ def test_the_installer_is_that_of_the_user(
     tmp_path: Path,
     env: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
-    own_pip: bool,
+    has_pip: bool,
     names: Sequence[str],
     start: list[str] | None,
 ) -> None:
     for name in names:
         put(tmp_path / "path" / name)
-    spec = object() if own_pip else None
+    spec = object() if has_pip else None
     monkeypatch.setattr("importlib.util.find_spec", lambda _: spec)
     command = hyperfine.installer(env)
     folder = f"{tmp_path}/path/"

@@ -303,6 +303,31 @@ def test_width_comes_from_the_environment_and_never_below_40(
 
 
 @pytest.mark.parametrize(
+    ("variables", "option", "colored"),
+    [
+        ("", "auto", False),
+        ("FORCE_COLOR=1", "auto", True),
+        ("FORCE_COLOR=1 TERM=dumb", "auto", True),
+        ("FORCE_COLOR=", "auto", False),
+        ("CLICOLOR_FORCE=1", "auto", True),
+        ("CLICOLOR_FORCE=0", "auto", False),
+        ("FORCE_COLOR=1 CLICOLOR_FORCE=1 NO_COLOR=1", "auto", False),
+        ("FORCE_COLOR=1 NO_COLOR=", "auto", True),
+        ("FORCE_COLOR=1", "never", False),
+        ("NO_COLOR=1", "always", True),
+    ],
+)
+def test_colors_in_a_pipe_follow_the_option_then_no_color_then_the_variables_that_force_them(
+    monkeypatch: pytest.MonkeyPatch, variables: str, option: str, colored: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE"):
+        monkeypatch.delenv(name, raising=False)
+    for variable in variables.split():
+        monkeypatch.setenv(*variable.split("=", 1))
+    assert Console(color=option).colored == colored
+
+
+@pytest.mark.parametrize(
     ("redirection", "code"),
     [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)],
 )

@@ -23,7 +23,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.text.write import say
 from bench_framework.units import THIN_SPACE
-from bench_framework.workflow.scenarios.command_lines import Commands, plan_commands
+from bench_framework.workflow.scenarios.command_lines import Commands, once, plan_commands
 from tests.build import make_comparison
 
 
@@ -104,7 +104,7 @@ def test_commands_can_have_names(folder: Path) -> None:
 
 def test_runs_warm_up_and_cleanup_as_in_hyperfine(folder: Path) -> None:
     plan = plan_of(
-        "echo a", "echo b", runs=7, warmup=0, cleanup="rm -f {input}", input=Path("words.txt")
+        "echo a", "echo b", runs=7, warmup=0, conclude="rm -f {input}", input=Path("words.txt")
     )
     measure = plan.measure
     assert (measure.rounds_max, measure.until, measure.budget_s) == (7, "rounds", None)
@@ -112,6 +112,25 @@ def test_runs_warm_up_and_cleanup_as_in_hyperfine(folder: Path) -> None:
     assert [len(words) for words in plan.cells[0].cleanup] == [3]
     limited = plan_of("echo a", "echo b", runs=7, budget="9s", words=["ab", "--budget=9s"])
     assert (limited.measure.rounds_max, limited.measure.budget_s) == (7, 9.0)
+
+
+def test_setup_and_cleanup_are_one_command_with_or_without_a_shell(folder: Path) -> None:
+    def words(**options: object) -> tuple[list[list[str]], list[list[str]]]:
+        request = Commands(("echo a", "echo b"), **options)  # type: ignore[arg-type]
+        return once(request, "setup"), once(request, "cleanup")
+
+    assert words() == ([], [])
+    assert words(setup="make 'a b'") == ([["make", "a b"]], [])
+    assert words(cleanup="a | b", shell=True) == ([], [["sh", "-c", "a | b"]])
+    assert words(setup="awk '{ print }'") == ([["awk", "{ print }"]], [])
+    for options, problem in (
+        ({"setup": "make {n}"}, "the placeholder {n}"),
+        ({"setup": ""}, "a command is empty"),
+        ({"cleanup": "a | b"}, "no shell runs it"),
+        ({"setup": "make", "save": folder / "x.yaml"}, "--save cannot contain --setup"),
+    ):
+        with pytest.raises(UsageError, match=problem):
+            words(**options)
 
 
 def test_long_commands_are_named_by_their_beginning(folder: Path) -> None:

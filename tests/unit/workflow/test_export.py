@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,10 @@ from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.features import export as formats
 from bench_framework.features.export import ExportTable
 from bench_framework.features.export_formats import export_formats
+from bench_framework.store import finding
 from bench_framework.store.columns import listed
+from bench_framework.store.harnesses import read_export
+from bench_framework.store.records import Record
 from bench_framework.workflow.records.export import export_record
 from tests.unit.workflow import measured_record
 
@@ -165,6 +169,30 @@ def test_openmetrics_has_valid_names_of_announced_metrics(results: Path) -> None
         ExportTable((), [row | {"metric": "it/s (mean)", "unit": ""}])
     ).splitlines()
     assert first == "# TYPE benchctl_it_s__mean_ gauge"
+
+
+def test_hyperfine_has_the_fields_and_runs_of_each_command(results: Path) -> None:
+    document = json.loads(text(results, "hyperfine"))
+    version, read = read_export(document)
+    assert version == 1
+    assert [one.command for one in read] == ["plain", "fast", "slow"]
+    with Record.open(finding.resolve(results, "@last")) as record:
+        plan, measured = record.plan, record.contents.blocks
+    for result, timed in zip(document["results"], read, strict=True):
+        ids = {variant.id for variant in plan.variants if variant.label == result["command"]}
+        cells = {c.id for c in plan.cells if c.variant_id in ids and c.label != "control"}
+        blocks = [block for block in measured if block.cell_id in cells and not block.warmup]
+        times = [wall for block in blocks for wall in block.wall_s]
+        assert timed.times == tuple(times)
+        assert len(timed.memory) == len(times)
+        assert result["mean"] == pytest.approx(sum(times) / len(times))
+        assert (result["min"], result["max"]) == (min(times), max(times))
+        assert result["median"] == statistics.median(times)
+        assert result["stddev"] == statistics.stdev(times)
+        assert result["exit_codes"] == [0] * len(times)
+        assert result["user"] == pytest.approx(statistics.fmean(b.user_s or 0 for b in blocks))
+        assert result["system"] == pytest.approx(statistics.fmean(b.sys_s or 0 for b in blocks))
+        assert result["parameters"]["size"] == "1MiB"
 
 
 def test_latex_is_a_table_without_special_characters(results: Path) -> None:
