@@ -173,7 +173,7 @@ def run_install(
     def report() -> None:
         progress.notify(ToolInstall(name, version, seconds() - start, built=built))
 
-    report()
+    progress.notify(ToolInstall(name, version, 0.0, built=built))
     return launcher.run(command, report)
 
 

@@ -89,7 +89,7 @@ def test_the_wheel_is_installed_into_the_cache_with_its_licence(
     [about] = tools.glob("*/*.dist-info/METADATA")
     assert "License: MIT OR Apache-2.0" in about.read_text(encoding="utf-8")
     installing = [update for update in progress.updates if isinstance(update, ToolInstall)]
-    assert (installing[0].version, installing[0].built) == ("2.0.0", False)
+    assert installing[0] == ToolInstall("hyperfine", "2.0.0", 0.0, built=False)
     wheel.unlink()
     progress.updates.clear()
     assert (find(), progress.updates) == (tool, [])

@@ -117,6 +117,9 @@ def test_an_installation_is_announced_with_its_duration(
     LineDisplay(Console()).notify(progress.ToolInstall("hyperfine", "1.20.0", 0.0))
     text = "hyperfine 1.20.0 is not installed: installing it into the cache with cargo, once, "
     assert f"{text}1 to 2 minutes" in capsys.readouterr().err
+    LineDisplay(Console()).notify(progress.ToolInstall("hyperfine", "2.0.0", 0.0, built=False))
+    text = "hyperfine 2.0.0 is not installed: installing it from PyPI into the cache, once"
+    assert text in capsys.readouterr().err
 
 
 def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
