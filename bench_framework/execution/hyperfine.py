@@ -213,7 +213,8 @@ def install_wheel(
     command = Command(
         argv, {**env, **settings}, stdout=str(log), stderr=str(log), timeout_s=DOWNLOAD_TIMEOUT_S
     )
-    failure = _install(launcher, command, WHEEL_VERSION, progress)
+    name = "uv" if "--python" in words else "pip"
+    failure = f"{name}: {_install(launcher, command, WHEEL_VERSION, progress)}"
     with writing(root):
         if (part / "bin" / "hyperfine").is_file():
             shutil.rmtree(root, ignore_errors=True)
@@ -227,6 +228,8 @@ def install_with_cargo(
     launcher: Launcher, env: Mapping[str, str], root: Path, progress: Observer
 ) -> str:
     """Build hyperfine with cargo into `root`. Return why it failed, in one line."""
+    if shutil.which("cargo", path=env.get("PATH")) is None:
+        return "is not on the PATH"
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
     log = str(root / "install.log")
@@ -236,7 +239,10 @@ def install_with_cargo(
 
 
 def _install(launcher: Launcher, command: Command, version: str, progress: Observer) -> str:
-    """Run the command of an installer. Return the last error in its output, else its last line."""
+    """Run the command of an installer. Return the last error in its output, else its last line.
+
+    pip writes ``ERROR:``, uv and cargo ``error:``.
+    """
     try:
         finished = run_install(launcher, command, "hyperfine", version, progress)
     except MachineError as error:

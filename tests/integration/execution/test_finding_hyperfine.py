@@ -103,15 +103,16 @@ def test_a_wheel_with_another_hash_is_not_installed(
     details = dict(caught.value.details)
     assert caught.value.code == "BC403"
     assert "DO NOT MATCH THE HASHES" in details["wheel"]
-    assert "No such file or directory" in details["cargo"]
+    assert details["cargo"] == "is not on the PATH"
     assert all("\n" not in text for text in details.values())
-    assert not [*tmp_path.glob("cache/tools/hyperfine-2*")]
+    assert not [*tmp_path.glob("cache/tools/*")]
 
 
 def test_a_missing_wheel_is_reported_in_one_line(find: Find) -> None:
     with pytest.raises(MachineError) as caught:
         find()
-    assert "No matching distribution found" in dict(caught.value.details)["wheel"]
+    reason = dict(caught.value.details)["wheel"]
+    assert reason.startswith("pip: ERROR: No matching distribution found for")
 
 
 def test_path_comes_before_the_environment_of_python_and_the_cache(
