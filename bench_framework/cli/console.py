@@ -38,8 +38,8 @@ accepts ``::`` after blanks, and ``##[`` anywhere."""
 _HEAD = re.compile(r"(?:error|warning|note)\[\w+\]: ")
 _SENTENCE = re.compile(r"   (?:effect|fix|note|cause|second run|repetitions) +| *= (?:fix|note): ")
 _QUOTED = re.compile(r"`[^`]*`")
-_FIXED_SPACE = "\u0000"
-"""Placeholder for a space at which lines are not broken."""
+_FIXED_SPACE = "\ue000"
+"""Placeholder for a space at which lines are not broken: a character for private use, one column wide."""
 DEFAULT_WIDTH = 100
 _ACTIVE: Final = re.compile(f"(?!\x1b\\[(?:0|1|2|33|34|35)m)[{ACTIVE}\r]")
 """Active characters and carriage returns, but not the escape sequences of colours."""

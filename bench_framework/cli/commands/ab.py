@@ -55,6 +55,8 @@ class AbCommand(arguments.HelpCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words. Raises `UsageError` (BX122): an option of hyperfine is not one of `ab`."""
         words = args[: args.index("--")] if "--" in args else args
+        if any(word.startswith("-i=") for word in words):
+            raise UsageError("BX122.hyperfine-codes", option="-i")
         for option, value in pairwise(words):
             if option == "--shell" and value.rpartition("/")[2] in SHELLS:
                 raise UsageError("BX122.hyperfine-shell", option=option)
@@ -120,7 +122,12 @@ def ab(
     ] = None,
     conclude: Annotated[
         str | None,
-        typer.Option("--conclude", "-C", metavar="CMD", help="Command to run after each run."),
+        typer.Option(
+            "--conclude",
+            "-C",
+            metavar="CMD",
+            help="Command to run after each run (`cleanup` in a scenario).",
+        ),
     ] = None,
     cleanup: Annotated[
         str | None,

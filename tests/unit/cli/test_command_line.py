@@ -383,6 +383,8 @@ def test_diagnostics_are_wrapped_except_for_text_to_copy() -> None:
         "          values has an effect on it",
     ]
     assert " ".join(" ".join(lines).split()) == " ".join(text.split())  # no word is missing
+    quoted = "error[BX122]: --shell runs all of the commands with `sh -c`"
+    assert fold_diagnostic(quoted, len(quoted) - 1).split("\n")[1] == "   `sh -c`"
 
 
 def test_signs_are_replaced_on_an_ascii_stream(monkeypatch: pytest.MonkeyPatch) -> None:
