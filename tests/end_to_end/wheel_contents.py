@@ -18,6 +18,8 @@ ASSETS = (
     "native/Cargo.lock",
     "native/crates",
 )
+DATA = "docs/wheel/data/"
+"""The manual and the completions of shells."""
 METADATA = (
     "METADATA",
     "RECORD",
@@ -38,11 +40,13 @@ def files(*names: str) -> set[str]:
 
 def differences(wheel: Path) -> list[str]:
     """Return the files that a wheel lacks or should not have, one a line."""
-    about = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
+    name_and_version = "-".join(wheel.name.split("-")[:2])
+    about = f"{name_and_version}.dist-info"
     expected = {
         "bench_framework/_native.abi3.so",
         *files("bench_framework"),
         *(f"bench_framework/_assets/{name}" for name in files(*ASSETS)),
+        *(f"{name_and_version}.data/data/{n.removeprefix(DATA)}" for n in files(DATA)),
         *(f"{about}/{name}" for name in METADATA),
     }
     names = {name for name in zipfile.ZipFile(wheel).namelist() if not name.endswith("/")}

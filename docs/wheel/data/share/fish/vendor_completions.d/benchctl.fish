@@ -1,0 +1,1 @@
+complete --command benchctl --no-files --arguments "(env _BENCHCTL_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) benchctl)" --condition "env _BENCHCTL_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) benchctl"
