@@ -24,6 +24,7 @@ from bench_framework.scenario.schema import schema_text
 from bench_framework.text.errors import explanations
 from bench_framework.text.words import MEANINGS, WORDS, word
 from bench_framework.version import __version__
+from bench_framework.workflow import documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -276,6 +277,7 @@ PAGES: Final[dict[str, Callable[[str], str]]] = {
     "docs/reference/metrics.md": _with_tables,
     "docs/reference/report.md": _with_tables,
     "docs/reference/scenario.schema.json": lambda _: schema_text(),
+    "docs/reference/run.schema.json": lambda _: documents.schema_text("run"),
     "scenarios/README.md": _with_tables,
     f"{_SHARE}man/man1/benchctl.1": _manual,
     f"{_SHARE}bash-completion/completions/benchctl": _completion,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
@@ -194,10 +195,10 @@ def _print_failures(console: Console, outcome: Outcome) -> None:
 
 def print_outcome(console: Console, outcome: Outcome) -> None:
     """Print the report of a run, or with ``--json`` its document, with warnings and failures."""
-    from bench_framework.workflow.run import outcome_document
-
     if console.json:
-        console.emit_json(outcome_document(outcome))
+        from bench_framework.workflow.documents import run_document
+
+        console.emit_json(asdict(run_document(outcome)))
         _print_failures(console, outcome)
         return
     if outcome.document is not None:

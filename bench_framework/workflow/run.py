@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bench_framework import errors
 from bench_framework.execution import progress, rounds, sessions, tuning
@@ -25,7 +25,6 @@ from bench_framework.model.run import Build, Event, Look
 from bench_framework.report import Document
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
-from bench_framework.store.manifest import digest_of, read_manifest
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
@@ -382,24 +381,3 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.B
             kind = errors.AnswerError if event.code == "BX210" else errors.CellError
             failures.append(kind.from_event(event))
     return tuple(failures)
-
-
-def outcome_document(outcome: Outcome) -> dict[str, Any]:
-    """Return the JSON document of `benchctl run --json`."""
-    record, judgement = outcome.record, outcome.judgement
-    claims = judgement.claims if judgement else ()
-    return {
-        "record": str(record) if record else None,
-        "exit_code": outcome.exit_code,
-        "digest": digest_of(read_manifest(record)) if judgement and record else None,
-        "status": judgement.status if judgement else "interrupted",
-        "claims": [
-            {"id": c.id, "kind": c.kind, "verdict": c.verdict and str(c.verdict), "text": c.text}
-            for c in claims
-        ],
-        "failures": [
-            {"code": error.code, "message": error.message, "fix": error.fix}
-            for error in outcome.failures
-        ],
-        "resume": outcome.resume,
-    }

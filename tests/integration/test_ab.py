@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from bench_framework.store.finding import find_records
@@ -63,8 +64,20 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     words = ("ab", "-L", "arm", "-same,-same2", "echo {arm}", "--margin", "5%", "--budget", "20s")
     document = json.loads(benchctl(folder, *words, "--json").stdout)
     assert (document["exit_code"], document["status"]) == (0, "conclusive")
+    jsonschema.validate(document, json.loads(benchctl(folder, "schema", "run").stdout))
     texts = [claim["text"] for claim in document["claims"] if claim["kind"] == "comparison"]
-    assert texts[0].startswith("echo -same2 is equivalent to echo -same")
+    assert texts[0].startswith("echo -same2 takes as long as echo -same")
+    (answer,) = document["answer"]
+    assert answer.startswith("No: echo -same2 takes as long as echo -same (within")
+    assert document["decision"] == [
+        "Nothing to choose: no variant is shown to be better than another."
+    ]
+    first = document["comparisons"][0]
+    names = ("variant", "reference", "input", "metric", "kind", "verdict", "margin")
+    expected = ("echo -same2", "echo -same", "", "wall", "headline", "equivalent", 0.05)
+    assert tuple(map(first.get, names)) == expected
+    assert 0.95 < first["low"] <= first["ratio"] <= first["high"] < 1.05
+    assert first["rounds"] > 5
 
 
 def test_a_second_record_says_how_its_ratios_differ_from_those_of_the_first(folder: Path) -> None:
@@ -122,6 +135,7 @@ def test_a_slow_expression_ends_at_the_budget(folder: Path) -> None:
     done = benchctl(folder, *words, "--answer", '{ignore: ["(a+)+$"]}', code=3)
     text = " ".join(done.stderr.split())
     assert "answer.ignore ((a+)+$) exceeded the time limit of 2 s" in text
+
 
 def test_setup_and_cleanup_run_once_conclude_after_each_run_and_all_runs_are_exported(
     folder: Path,

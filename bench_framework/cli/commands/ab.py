@@ -191,7 +191,7 @@ def ab(
     )
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
-    if outcome.document is not None and outcome.judgement is not None:
+    if outcome.document is not None and outcome.judgement is not None and not console.json:
         lines = command_lines(plan, outcome.judgement, outcome.events)
         outcome = replace(
             outcome, document=_short(outcome.document, lines, rerun=common.save is not None)

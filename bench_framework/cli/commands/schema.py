@@ -1,4 +1,6 @@
-"""``benchctl schema``: the JSON Schema of scenarios."""
+"""``benchctl schema``: JSON Schemas of scenarios, and of the documents of ``--json``."""
+
+from typing import Annotated, Literal
 
 import typer
 
@@ -6,13 +8,21 @@ from bench_framework.cli.console import Console
 
 EXAMPLES = """
 benchctl schema > bench/scenario.schema.json
+benchctl schema run    # of `benchctl --json run`, `ab`, `sweep` and `ablate`
 First line of a scenario in the same folder: # yaml-language-server: $schema=scenario.schema.json
 """
 
 
-def schema(context: typer.Context) -> None:
-    """Print the JSON Schema of scenario files, for editors and other tools."""
+def schema(
+    context: typer.Context,
+    what: Annotated[
+        Literal["scenario", "run"],
+        typer.Argument(metavar="NAME", help="scenario: scenario files; run: documents of --json."),
+    ] = "scenario",
+) -> None:
+    """Print a JSON Schema, for editors and other tools."""
     from bench_framework.scenario.schema import schema_text
+    from bench_framework.workflow import documents
 
     console: Console = context.obj
-    console.emit(schema_text())
+    console.emit(schema_text() if what == "scenario" else documents.schema_text(what))

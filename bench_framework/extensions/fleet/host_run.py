@@ -2,7 +2,7 @@
 
 import base64
 import pickle
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +16,8 @@ from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
-from bench_framework.workflow.run import Outcome, finish_record, outcome_document
+from bench_framework.workflow.documents import run_document
+from bench_framework.workflow.run import Outcome, finish_record
 from bench_framework.workflow.run_options import RunOptions
 
 _CHECK_S: Final = 2.0
@@ -51,7 +52,7 @@ class HostOutcome:
         error = None
         if self.error is not None:
             error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
-        run = outcome_document(self.outcome) if self.outcome is not None else {}
+        run = asdict(run_document(self.outcome)) if self.outcome is not None else {}
         return {"host": self.host, "error": error, "replaced_by": self.replaced_by or None, **run}
 
     def checked(self) -> Outcome:

@@ -1,0 +1,180 @@
+"""The documents that commands print with ``--json``. `benchctl schema NAME` prints their JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from bench_framework.report.blocks import Box, Paragraph
+from bench_framework.report.sections.summary import SUMMARY
+from bench_framework.store import wire
+from bench_framework.store.manifest import digest_of, read_manifest
+from bench_framework.store.records import open_record
+from bench_framework.text.reasons import phrase
+
+if TYPE_CHECKING:
+    from bench_framework.model.facts import Claim
+    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.plan import Plan
+    from bench_framework.workflow.run import Outcome
+
+DESCRIBED: Final = {"use_attribute_docstrings": True}
+"""Setting of pydantic: a field of the schema has the docstring below it as its description."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDocument:
+    """A comparison of two variants on one input and metric."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    variant: str
+    """Label of the candidate."""
+    reference: str
+    """Label of the reference."""
+    input: str
+    """Label of the input; empty if the program has none."""
+    metric: str
+    kind: str
+    """`headline`: with the baseline; `reference`: with a further baseline; `contrast`: named by the
+    scenario; `control`: the A/A control; `memory` and `exact`: further metrics."""
+    verdict: str
+    reason: str | None
+    """Reason for a refusal or a lowered verdict."""
+    ratio: float | None
+    """The candidate's value ÷ the reference's; null without an estimate."""
+    low: float | None
+    """Lower bound of the ratio."""
+    high: float | None
+    """Upper bound of the ratio."""
+    level: float | None
+    """Confidence level of the interval, after the correction for multiple comparisons."""
+    margin: float
+    """Differences within ± this fraction count as none."""
+    mde: float | None
+    """Smallest difference that could be detected, as a fraction."""
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDocument:
+    """A sentence of the report."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    id: str
+    kind: str
+    verdict: str | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailureDocument:
+    """Something that could not be built or measured."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    code: str
+    message: str
+    fix: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunDocument:
+    """The result of `run`, `ab`, `sweep` and `ablate`."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    schema_version: Literal[1]
+    record: str | None
+    """Folder of the record."""
+    exit_code: int
+    digest: str | None
+    """Digest of the measured files."""
+    status: str
+    """`conclusive`, `mostly conclusive`, `partly conclusive`, `inconclusive`, `exploratory`,
+    `not comparable`, `failed` or `interrupted`."""
+    answer: tuple[str, ...]
+    """The first sentences of the report."""
+    decision: tuple[str, ...]
+    """What to use; empty if the data do not show it."""
+    comparisons: tuple[ComparisonDocument, ...]
+    claims: tuple[ClaimDocument, ...]
+    failures: tuple[FailureDocument, ...]
+    resume: str | None
+    """Command that continues an interrupted measurement."""
+
+
+DOCUMENTS: Final[Mapping[str, type]] = MappingProxyType({"run": RunDocument})
+"""Names of the documents → their types."""
+
+
+def run_document(outcome: Outcome) -> RunDocument:
+    """Return the document of a run. Raises `RecordError`: its record cannot be read."""
+    path, judgement = outcome.record, outcome.judgement
+    comparisons: tuple[ComparisonDocument, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    if judgement is not None and path is not None:
+        with open_record(path) as record:
+            plan = record.plan
+        comparisons = tuple(_comparison(plan, c) for c in judgement.comparisons)
+        claims = judgement.claims
+    return RunDocument(
+        schema_version=1,
+        record=str(path) if path else None,
+        exit_code=outcome.exit_code,
+        digest=digest_of(read_manifest(path)) if judgement and path else None,
+        status=judgement.status if judgement else "interrupted",
+        answer=_sentences(outcome, Paragraph),
+        decision=_sentences(outcome, Box, "decision"),
+        comparisons=comparisons,
+        claims=tuple(
+            ClaimDocument(c.id, c.kind, c.verdict and str(c.verdict), c.text) for c in claims
+        ),
+        failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),
+        resume=outcome.resume,
+    )
+
+
+def _sentences(
+    outcome: Outcome, kind: type[Paragraph | Box], tone: str | None = None
+) -> tuple[str, ...]:
+    """Return the sentences of the first section of the report in blocks of one kind."""
+    section = outcome.document.section(SUMMARY.code) if outcome.document else None
+    return tuple(
+        sentence.text
+        for block in (section.blocks if section else ())
+        if isinstance(block, kind) and getattr(block, "tone", None) == tone
+        for sentence in block.sentences
+    )
+
+
+def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
+    cell, reference = plan.cell(c.cell_id), plan.cell(c.ref_cell_id)
+    item, ratio = plan.input(cell.input_id), c.of_values
+    return ComparisonDocument(
+        variant=plan.variant(cell.variant_id).label,
+        reference=plan.variant(reference.variant_id).label,
+        input=item.label if item.dataset or item.values else "",
+        metric=c.metric,
+        kind=c.family,
+        verdict=str(c.verdict),
+        reason=phrase(c.reason) if c.reason is not None else None,
+        ratio=ratio.ratio if ratio else None,
+        low=ratio.lo if ratio else None,
+        high=ratio.hi if ratio else None,
+        level=ratio.level if ratio else None,
+        margin=c.thresholds.margin,
+        mde=c.mde,
+        rounds=c.rounds,
+    )
+
+
+def schema_text(name: str) -> str:
+    """Return the JSON Schema of a document. Raises `KeyError`: no document has this name."""
+    schema: dict[str, Any] = wire.adapter(DOCUMENTS[name]).json_schema(mode="serialization")
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"
