@@ -80,6 +80,27 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     assert first["rounds"] > 5
 
 
+@pytest.mark.parametrize(
+    ("commands", "word", "code"),
+    [
+        (("echo -old", "echo -new", "--answer", '{ignore: ["[ab]"]}'), "keep", 0),
+        (("echo -same", "echo -same2", "--margin", "5%"), "discard", 1),
+        (("echo -old", "echo -new"), "discard", 1),
+        (("echo -same", "echo -broken"), "", 3),
+        (("echo -same", "echo -same2", "--runs", "1"), "more-data", 4),
+    ],
+)
+def test_a_decision_is_one_word_and_its_exit_code(
+    folder: Path, commands: tuple[str, ...], word: str, code: int
+) -> None:
+    budget = () if "--runs" in commands else ("--budget", "20s")
+    done = benchctl(folder, "ab", "--decide", *budget, *commands, code=code)
+    if word:
+        assert done.stdout == f"{word}\n"
+    else:
+        assert "failed" in done.stdout
+
+
 def test_a_second_record_says_how_its_ratios_differ_from_those_of_the_first(folder: Path) -> None:
     def note() -> list[str]:
         words = ("ab", "--fresh", "--budget", "20s", "echo -old", "echo -new")

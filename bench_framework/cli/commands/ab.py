@@ -12,7 +12,7 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
-from bench_framework.errors import UsageError
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_WORSE, UsageError
 from bench_framework.model.invocation import RequestOptions
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ benchctl ab 'grep -c error {input}' 'rg -c error {input}' --input server.log
 benchctl ab -L threads 1,2,4,8 './prog --threads {threads}'
 benchctl ab -n serde -n simd './serde data.json' './simd data.json'
 benchctl ab --shell --ignore-output 'sort words | uniq -c' 'awk -f count words'
+benchctl ab --decide ./old ./new    # keep, discard or more-data
 benchctl ab -r 20 --setup make --export-json runs.json ./old ./new
 benchctl ab ./old ./new --budget 2m --margin 1% --save bench/old-new.yaml
 """
@@ -46,6 +47,8 @@ HYPERFINE: Final[Mapping[str, Sequence[str]]] = {
     "BX122.hyperfine-debug": ("--debug-mode",),
 }
 """Options of hyperfine that `ab` does not have, by the error that says what it does instead."""
+_SIDES: Final = 2
+"""The number of commands of which `--decide` chooses one."""
 SHELLS: Final = frozenset({"none", "default", "sh", "bash", "dash", "zsh", "fish", "ksh"})
 
 
@@ -143,6 +146,14 @@ def ab(
             help="Also write every run to FILE, as JSON of hyperfine 1.x.",
         ),
     ] = None,
+    decide: Annotated[
+        bool,
+        typer.Option(
+            "--decide",
+            help="Print only `keep`, if the second of two commands is faster (exit code 0), `discard`, if it "
+            "is not or prints another output (1), or `more-data`, if neither is shown (4).",
+        ),
+    ] = False,
     shell: Annotated[
         bool,
         typer.Option("--shell", help="Run the commands with `sh -c`, for pipes and variables."),
@@ -159,7 +170,7 @@ def ab(
     """
     from bench_framework.cli.display import display_for
     from bench_framework.cli.measurement import print_outcome
-    from bench_framework.features.summary.command_lines import command_lines
+    from bench_framework.features.summary.command_lines import command_lines, decision
     from bench_framework.store import layout
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
@@ -176,12 +187,17 @@ def ab(
         setup=setup,
         cleanup=cleanup,
         shell=shell,
+        differs="refuse" if decide else "warn",
         **arguments.request_values(common),
     )
+    if decide and request.ignore_output:
+        raise UsageError("BX122.decide-without-output")
     if export_json is not None:
         layout.output_path(export_json)  # an unusable path is an error before the measurement
     before, after = once(request, "setup"), once(request, "cleanup")
     plan, text = plan_commands(request)
+    if decide and len(plan.variants) != _SIDES:
+        raise UsageError("BX122.decide-needs-two", count=len(plan.variants))
     options = RunOptions(
         console.results,
         fresh=fresh,
@@ -196,8 +212,14 @@ def ab(
         outcome = replace(
             outcome, document=_short(outcome.document, lines, rerun=common.save is not None)
         )
-    print_outcome(console, outcome)
     exit_code = outcome.exit_code
+    word = decision(outcome.judgement) if decide and outcome.judgement is not None else ""
+    if word:
+        exit_code = {"keep": EXIT_DONE, "discard": EXIT_WORSE}.get(word, EXIT_NOT_JUDGED)
+    if word and not console.json:
+        console.emit(word)
+    else:
+        print_outcome(console, outcome)
     if export_json is not None and outcome.record is not None and outcome.judgement is not None:
         exit_code = max(exit_code, _export(console, outcome.record, export_json))
     raise typer.Exit(exit_code)

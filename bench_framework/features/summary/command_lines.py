@@ -14,6 +14,7 @@ from bench_framework.model.run import Event
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import render
 
+Decision = Literal["", "keep", "discard", "more-data"]
 Output = Literal["", "same", "different", "accepted", "not compared"]
 
 
@@ -40,6 +41,22 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
             line = _line(c, others.get(CPU), others.get(PEAK_RSS), _output(plan, differs=differs))
         lines.append(render("command_line", evidence, line))
     return tuple(lines)
+
+
+def decision(judgement: Judgement) -> Decision:
+    """Return whether to keep the second of two commands; nothing if it could not be compared.
+
+    It is kept if it is significantly faster and prints the same output. It is discarded if it is slower or
+    equivalent, or prints another output. Otherwise, more rounds are needed.
+    """
+    (verdict,) = (
+        c.verdict for c in judgement.comparisons if c.family == "headline" and c.metric == WALL
+    )
+    if verdict in (Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED):
+        return ""
+    if verdict.better:
+        return "keep"
+    return "discard" if verdict.settled or verdict is Verdict.OTHER_OUTPUT else "more-data"
 
 
 def _output(plan: Plan, *, differs: bool) -> Output:

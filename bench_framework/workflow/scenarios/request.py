@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Literal
 
 from bench_framework.errors import MachineError, Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
@@ -50,6 +50,8 @@ class Request(RequestOptions):
 
     tool: ClassVar[str]
     words: Sequence[str] = ()
+    differs: Literal["warn", "refuse"] = "warn"
+    """What happens by default if a program prints another output."""
 
     @property
     def folder(self) -> Path:
@@ -110,14 +112,14 @@ class Request(RequestOptions):
         if form == "none":
             return form
         if not form:
-            return "{differs: warn}"
+            return f"{{differs: {self.differs}}}"
         if not form.startswith("{"):
             form = f"{{compare: {flow(form)}}}"
         if not form.endswith("}"):
             raise unfit("BX122.no-closing-brace")
         if self.folder != Path.cwd() and (key := _RELATIVE.search(form)):
             raise unfit("BX122.relative-path", key=key[1], folder=self.folder)
-        return form if _DECIDES.search(form) else f"{{differs: warn, {form[1:]}"
+        return form if _DECIDES.search(form) else f"{{differs: {self.differs}, {form[1:]}"
 
     def plan(self, lines: Sequence[str]) -> tuple[Plan, str]:
         """Return the plan of a scenario and its text, which is saved if requested.
