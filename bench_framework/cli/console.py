@@ -24,7 +24,7 @@ from bench_framework.text.words import in_ascii
 
 if TYPE_CHECKING:
     from bench_framework.model.run import Event
-    from bench_framework.report import Document
+    from bench_framework.report.blocks import Document
     from bench_framework.workflow.pages import Pages
 
 IN_FULL = 2

@@ -29,7 +29,6 @@ from bench_framework.text.reasons import phrase
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
-DIFFERS: Final = Reason(ReasonCode.OTHER_OUTPUT)
 
 
 def cell_states(
@@ -92,12 +91,7 @@ def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     other = next((block for block in blocks if block.status == "other-output"), None)
     if other is None:
         return None
-    return CellState(cell.id, "other-output", 0, 0, output_reason(other))
-
-
-def output_reason(block: Block) -> Reason:
-    """Return how the output of a block differs from the expected one."""
-    return message(block.message) if block.message else DIFFERS
+    return CellState(cell.id, "other-output", 0, 0, other.output_reason)
 
 
 def _message(block: Block) -> str:
@@ -158,7 +152,7 @@ def _digests(blocks: Sequence[Block]) -> list[str]:
 def _other_output(sample: Sample, expected: str | None) -> Reason | None:
     flagged = next((b for b in sample.blocks if b.status == "other-output"), None)
     if flagged is not None:
-        return output_reason(flagged)
+        return flagged.output_reason
     others = [d for d in _digests(sample.blocks) if expected is not None and d != expected]
     if not others:
         return None

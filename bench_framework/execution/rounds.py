@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from bench_framework.compare.cell_state import output_reason
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.block import BlockRunner
@@ -334,7 +333,7 @@ class Measuring:
                 and (over or not warmup)
                 and (cell_id != state.reference_id or self.plan.answer.check)
             ):
-                self._drop(state, dropped("other-output"), output_reason(blocks[-1]))
+                self._drop(state, dropped("other-output"), blocks[-1].output_reason)
         state.stopped = state.stopped or not self._comparable(state)
 
     def _comparable(self, state: InputProgress) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
-from bench_framework.model.reasons import Reason
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.units import counted
 
 SIGNAL_BASE: Final = 128
@@ -134,6 +134,11 @@ class Block:
         if self.user_s is None or self.sys_s is None:
             return None
         return self.user_s + self.sys_s
+
+    @property
+    def output_reason(self) -> Reason:
+        """Return how the output differs from the expected one, for a block whose output does."""
+        return message(self.message) if self.message else Reason(ReasonCode.OTHER_OUTPUT)
 
     def metric(self, name: str) -> float | None:
         """Return the block's value of a metric, or `None` if it was not measured."""

@@ -4,8 +4,3 @@
 ``render.terminal`` print it, and ``figures`` draws its charts. Figures and templates are imported
 only where they are needed.
 """
-
-from bench_framework.report.blocks import Document
-from bench_framework.report.context import ReportData
-
-__all__ = ["Document", "ReportData"]

@@ -18,6 +18,7 @@ from bench_framework.store import layout, wire
 from bench_framework.store.columns import from_field, to_field
 from bench_framework.store.finding import kind_of
 from bench_framework.store.journal import read_header
+from bench_framework.store.judged import load_judged
 from bench_framework.store.records import Record, open_record
 
 _DTYPES: Final = {"integer": "Int64", "boolean": "boolean", "string": "string", "number": "float64"}
@@ -93,7 +94,7 @@ class Frames:
         if self.opened:
             return self.opened.judgement()
         path = self.path / layout.CLAIMS
-        return wire.load_judged(path.read_bytes()).judgement if path.is_file() else None
+        return load_judged(path.read_bytes()).judgement if path.is_file() else None
 
     runs = _table("runs", "DataFrame with one row per run.")
     builds = _table("builds", "DataFrame with one row per build.")

@@ -1,13 +1,17 @@
 """Records without rounds, such as imported results of another tool, which extensions provide."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.store import lines
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Judgement
 
 
 class Run(NamedTuple):

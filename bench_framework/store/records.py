@@ -12,22 +12,25 @@ import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
-from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import limited
 from bench_framework.model.machine import format_variables
 from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput
-from bench_framework.store import journal, layout, lines, manifest, tables, wire
+from bench_framework.store import journal, layout, lines, manifest, wire
 from bench_framework.store.finding import find_records, kind_of
 from bench_framework.store.kinds import Figures
 from bench_framework.store.source import Source
 from bench_framework.version import __version__
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.store.judged import Judged
 
 
 class Record:
@@ -157,10 +160,13 @@ class Record:
 
     def save(self, judgement: Judgement | None = None) -> None:
         """Write every table, derived from the journal and the judgement if there is one."""
+        # The types of results are slow to import, and a measurement starts without them.
+        from bench_framework.store import judged, tables  # noqa: PLC0415 -- see above
+
         if judgement is not None:
             version, name = wire.SCHEMA_VERSION, self.plan.name
-            judged = wire.Judged(version, self.id, name, judgement, __version__)
-            layout.write_whole(self.path / layout.CLAIMS, wire.dump_judged(judged))
+            content = judged.Judged(version, self.id, name, judgement, __version__)
+            layout.write_whole(self.path / layout.CLAIMS, judged.dump_judged(content))
         names = tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
         self.renew(layout.CLAIMS, *names)
 
@@ -199,10 +205,12 @@ class Record:
         """Return the saved judgement, if any. Raises the errors of `judged`."""
         return judged.judgement if (judged := self.judged()) is not None else None
 
-    def judged(self) -> wire.Judged | None:
+    def judged(self) -> Judged | None:
         """Return the saved judgement with the version that made it. Raises `RecordError` (BX411)."""
+        from bench_framework.store.judged import load_judged  # noqa: PLC0415 -- as in `save`
+
         path = self.path / layout.CLAIMS
-        return wire.load_judged(path.read_bytes()) if path.is_file() else None
+        return load_judged(path.read_bytes()) if path.is_file() else None
 
     def discard(self) -> None:
         """Remove the record, in which nothing was measured."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bench_framework.model.judgement import CellState, Judgement
 from bench_framework.model.metrics import DeclaredMetric, column_of
 from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import CsvColumn
 from bench_framework.store.journal import Contents
 from bench_framework.store.kinds import RunCounts
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import CellState, Judgement
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ version with the same format and more fields can be read.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -16,7 +15,6 @@ from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
-from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
@@ -55,30 +53,6 @@ def _counter(digits: str) -> int:
     if abs(number := int(digits)) > _LARGEST:
         raise ValueError("a number is larger than 64 bits")
     return number
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """The contents of ``claims.json``: a judgement, with its claims in ``judgement.claims``."""
-
-    schema_version: int
-    record_id: str
-    scenario: str
-    judgement: Judgement
-    benchctl: str = ""
-    """Version of benchctl that made the judgement."""
-
-
-def load_judged(text: str | bytes) -> Judged:
-    """Read ``claims.json``. Raises `RecordError`: it is damaged (BX411), or of another format (BX412)."""
-    try:
-        content = parse_json(text)
-    except ValueError:
-        content = None  # the message of pydantic names the place
-    version = content.get("schema_version") if isinstance(content, dict) else None
-    if isinstance(version, int):
-        require_version("claims.json", version)
-    return load(Judged, "claims.json", text)
 
 
 def require_version(what: Path | str, version: int) -> None:
@@ -137,7 +111,6 @@ def _first(error: ValidationError) -> tuple[str, str]:
 indented = partial(dump, Any)
 dump_plan = partial(dump, Plan)
 dump_host = partial(dump, Host)
-dump_judged = partial(dump, Judged)
 dump_profile = partial(dump, Profile, indent=None)
 """Functions that return the text of a file. Profiles are on one line, as stacks are long lists."""
 load_plan = partial(load, Plan, "plan.json")

@@ -21,7 +21,7 @@ from bench_framework.model.looks import comparisons_planned, looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role, Variant
 from bench_framework.model.policies import Metric
-from bench_framework.report import Document
+from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record

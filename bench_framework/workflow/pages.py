@@ -17,8 +17,8 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Host
-from bench_framework.report import Document, ReportData
-from bench_framework.report.blocks import Place
+from bench_framework.report.blocks import Document, Place
+from bench_framework.report.context import ReportData
 from bench_framework.store import embedded, finding, layout, wire
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record, open_record, read_profiles

@@ -23,7 +23,7 @@ from bench_framework.model.profile import (
     UnwindingWanted,
 )
 from bench_framework.model.run import Event, PreparedInput
-from bench_framework.report import Document
+from bench_framework.report.blocks import Document
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding

@@ -17,12 +17,10 @@ from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
-from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import allows_few_rounds, changed_keys, decidable
 from bench_framework.model.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
-from bench_framework.report import Document
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
@@ -30,9 +28,6 @@ from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 from bench_framework.version import __version__
-from bench_framework.workflow.earlier_ratios import earlier_ratios
-from bench_framework.workflow.pages import Pages, judge_record, require_readable, write_pages
-from bench_framework.workflow.profile import profile_policy, profile_run
 from bench_framework.workflow.run_options import (
     ALONE,
     RunContext,
@@ -50,6 +45,9 @@ from bench_framework.workflow.setup.preparation import (
 
 if TYPE_CHECKING:
     from bench_framework.compare.stop_rules import StopRule
+    from bench_framework.model.judgement import Judgement
+    from bench_framework.report.blocks import Document
+    from bench_framework.workflow.pages import Pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +81,8 @@ def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
     """
     plan = plan_run(name, options)
     if options.template is not None:
+        from bench_framework.workflow.pages import require_readable
+
         require_readable(options.template)  # detects template errors before the measurement
     if plan.hosts is not None:
         observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
@@ -152,6 +152,9 @@ def _run(
                     wait_until_idle(options.idle, session.observer, session.stop)
                     require_unchanged(prepared.builds)
                     _measure(record, prepared, context.rule, session)
+            # What results and profiles need is slow to import, and the first rounds do without it.
+            from bench_framework.workflow.profile import profile_policy, profile_run
+
             policy = profile_policy(plan.profile, requested=bool(options.profile))
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
@@ -177,6 +180,9 @@ def finish_record(
     Without `pages`, it has only results. `stopped` states that the user stopped the profiling, and `measured`
     that this machine has just measured the record: only then anything is added to its journal.
     """
+    from bench_framework.workflow.earlier_ratios import earlier_ratios
+    from bench_framework.workflow.pages import judge_record
+
     judgement = judge_record(record)
     if (
         pages
@@ -250,6 +256,8 @@ def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
     """Write the pages of a record. If a custom template fails, the shipped ones are used."""
+    from bench_framework.workflow.pages import write_pages
+
     embed_runs, template = options.embed_runs, options.template
     try:
         return write_pages(record, judgement, embed_runs=embed_runs, template=template)
@@ -304,8 +312,6 @@ def _measure(record: Record, prepared: Setup, given: StopRule | None, session: S
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge; for a scenario with a gate, until both. A `given` rule replaces these.
     """
-    from bench_framework.features.gate.question import rounds_needed
-
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
     gated = plan.invocation.gate or bool(plan.confirms) or reopened
@@ -325,6 +331,8 @@ def _measure(record: Record, prepared: Setup, given: StopRule | None, session: S
         return Decision(outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ())
 
     def decides(plan: Plan) -> bool:
+        from bench_framework.features.gate.question import rounds_needed
+
         return decidable(plan) and rounds_needed(plan) is None
 
     enough: Reason | None = None

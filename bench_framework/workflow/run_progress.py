@@ -1,14 +1,14 @@
 """Counts of finished and remaining work, from progress updates."""
 
+from __future__ import annotations
+
 import math
 import statistics
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
@@ -17,6 +17,9 @@ from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.units import counted
+
+if TYPE_CHECKING:
+    from bench_framework.model.judgement import Comparison
 
 
 def progress_of(step: progress.BuildStep) -> str:
@@ -133,6 +136,8 @@ class Work:
 
     def interval(self, cell_id: str) -> tuple[float, float] | None:
         """Return the 95 % CI of the median block time of a cell, in seconds."""
+        from bench_framework.compare.medians import LEVEL, median_interval
+
         return median_interval(sorted(self.values.get(cell_id, ())), LEVEL)
 
     @property

@@ -342,3 +342,27 @@ def test_a_process_that_a_program_leaves_behind_is_not_timed(
     assert "warning[BX333]: ./parent left" in done.stderr
     left = [e for e in contents.events if e.code == "BX333"]
     assert {opened.plan.cell(e.cell_id or "").label for e in left} == {"./parent"}
+
+
+FILES_IN_MEMORY = """#!/bin/sh
+parent=$PPID
+[ "$(cat /proc/$parent/comm)" = hyperfine ] && [ ! -e files ] || exit 0
+until [ "$parent" -le 1 ] || grep -q unlocked.py /proc/$parent/cmdline; do
+  parent=$(awk '/^PPid/ { print $2 }' /proc/$parent/status)
+done
+cp /proc/$parent/maps files
+"""
+"""Script that lists the files in the memory of benchctl, at its first run by hyperfine."""
+
+
+@pytest.mark.real
+def test_the_first_run_starts_before_numpy_is_loaded(tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text(FILES_IN_MEMORY, encoding="utf-8")
+    program.chmod(0o755)
+    words = ("ab", "-r", "1", "-w", "0", "./program 1", "./program 2")
+    new_interpreter = ("-B", processes.CALL)  # a process of the server has imported everything
+    benchctl(tmp_path, *words, real=True, call=new_interpreter)
+    files = (tmp_path / "files").read_text(encoding="utf-8")
+    assert "pydantic_core" in files
+    assert "numpy" not in files

@@ -14,7 +14,7 @@ from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.extensions.importers.record_kind import ImportedFigures, load
 from bench_framework.features.document import build_document
 from bench_framework.model.sessions import HarnessSession
-from bench_framework.report import ReportData
+from bench_framework.report.context import ReportData
 from bench_framework.store import wire
 from bench_framework.store.records import UNKNOWN_HOST
 from bench_framework.store.sessions import read_session

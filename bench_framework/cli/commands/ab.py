@@ -16,7 +16,7 @@ from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_WORSE, Usage
 from bench_framework.model.invocation import RequestOptions
 
 if TYPE_CHECKING:
-    from bench_framework.report import Document
+    from bench_framework.report.blocks import Document
 
 EXAMPLES = """
 benchctl ab './old data.json' './new data.json'
@@ -170,7 +170,6 @@ def ab(
     """
     from bench_framework.cli.display import display_for
     from bench_framework.cli.measurement import print_outcome
-    from bench_framework.features.summary.command_lines import command_lines, decision
     from bench_framework.store import layout
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
@@ -207,6 +206,9 @@ def ab(
     )
     with display_for(console) as display:
         outcome = run_plan(plan, text, options, display)
+    # Imported here, because they load numpy: the first run starts earlier.
+    from bench_framework.features.summary.command_lines import command_lines, decision
+
     if outcome.document is not None and outcome.judgement is not None and not console.json:
         lines = command_lines(plan, outcome.judgement, outcome.events)
         outcome = replace(

@@ -9,7 +9,6 @@ from typer import Argument, Option
 
 from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import Interrupted
-from bench_framework.execution.machine.host import seconds
 
 EXAMPLES = """
 benchctl site public
@@ -38,6 +37,7 @@ def site(
     Publish the folder on any host of static files. The same command updates it:
     it rewrites only what changed, and keeps files that it did not write.
     """
+    from bench_framework.execution.machine.host import seconds
     from bench_framework.extensions.history.site import origin, write_site
 
     console: Console = context.obj

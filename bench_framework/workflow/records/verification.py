@@ -18,9 +18,9 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.store import embedded, finding, layout, manifest, records, run_table, tables
 from bench_framework.store.finding import is_record
 from bench_framework.store.journal import Contents
+from bench_framework.store.judged import Judged
 from bench_framework.store.records import Record, read_profiles
 from bench_framework.store.source import Source
-from bench_framework.store.wire import Judged
 from bench_framework.version import __version__
 from bench_framework.workflow import pages
 from bench_framework.workflow.records import embedded_runs, integrity

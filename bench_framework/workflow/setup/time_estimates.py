@@ -100,10 +100,12 @@ def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
 
 def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
     """Return seconds per block by cell id and the comparisons; none for an interrupted record."""
-    from bench_framework.store import journal, layout, wire
+    from bench_framework.store import journal, layout
 
     if (folder / layout.CLAIMS).is_file():
-        judgement: Judgement = wire.load_judged((folder / layout.CLAIMS).read_bytes()).judgement
+        from bench_framework.store.judged import load_judged
+
+        judgement: Judgement = load_judged((folder / layout.CLAIMS).read_bytes()).judgement
         walls = [s for s in judgement.summaries if s.metric == WALL and s.n_rounds]
         headline = tuple(c for c in judgement.comparisons if c.family == "headline")
         return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, headline

@@ -19,7 +19,8 @@ from bench_framework.features.judge import judge
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build
-from bench_framework.report import Document, ReportData
+from bench_framework.report.blocks import Document
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import markdown
 from bench_framework.store.records import UNKNOWN_HOST
 from bench_framework.store.sessions import read_session

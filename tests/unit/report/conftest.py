@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.report import Document, ReportData
+from bench_framework.report.blocks import Document
+from bench_framework.report.context import ReportData
 
 sys.path.insert(
     0, str(Path(__file__).parent)

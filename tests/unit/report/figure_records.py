@@ -12,7 +12,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.declarations import Axis, AxisValue, DerivedRow, NamedCell
 from bench_framework.model.plan import Plan
 from bench_framework.model.revisions import Revisions
-from bench_framework.report import ReportData
+from bench_framework.report.context import ReportData
 from tests.unit.judging.conftest import Crossed, Study
 
 sys.path.insert(

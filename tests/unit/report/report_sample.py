@@ -56,7 +56,7 @@ from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from bench_framework.report import ReportData
+from bench_framework.report.context import ReportData
 from tests.build import make_plan
 
 sys.path.insert(

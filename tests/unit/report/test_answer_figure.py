@@ -12,7 +12,7 @@ import pytest
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report import ReportData, figures
+from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.charts import (
     LESS,
@@ -26,6 +26,7 @@ from bench_framework.report.charts import (
     steps,
 )
 from bench_framework.report.charts.sweep import number_of, sweep_of
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections import headline, summary
 from bench_framework.report.sections.figure import answer_figure, result_input
 

@@ -4,8 +4,8 @@ import re
 from dataclasses import replace
 
 from bench_framework.features.document import build_document
-from bench_framework.report import Document, ReportData
-from bench_framework.report.blocks import Facts, Table
+from bench_framework.report.blocks import Document, Facts, Table
+from bench_framework.report.context import ReportData
 
 THIN = "\u202f"
 REPEATED = re.compile(r"family-wise|interim analys|configurations? planned|rounds × runs")

@@ -9,8 +9,8 @@ from bench_framework.compare.samples import collect
 from bench_framework.features.causes import section
 from bench_framework.model.facts.causes import CounterDifference
 from bench_framework.model.run import Block, Receipt
-from bench_framework.report import ReportData
 from bench_framework.report.blocks import Table
+from bench_framework.report.context import ReportData
 from bench_framework.text.causes import counter_text
 
 

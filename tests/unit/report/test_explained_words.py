@@ -10,8 +10,8 @@ from bench_framework.features.document import build_document
 from bench_framework.model.facts import Claim, NotMeasured
 from bench_framework.model.plan import Role
 from bench_framework.model.reasons import message
-from bench_framework.report import ReportData
 from bench_framework.report.blocks import Bullets
+from bench_framework.report.context import ReportData
 from bench_framework.report.render.html import headed
 from bench_framework.report.sections import unmeasured
 from bench_framework.report.sections.masthead import terms

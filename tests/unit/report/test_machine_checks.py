@@ -5,9 +5,10 @@ from dataclasses import replace
 from bench_framework.model.judgement import CellState
 from bench_framework.model.reasons import message
 from bench_framework.model.run import PageCache
-from bench_framework.report import ReportData, checks
+from bench_framework.report import checks
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.charts.drift import drift
+from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.unmeasured import UNMEASURED
 

@@ -6,8 +6,8 @@ from bench_framework.model.judgement import Summary
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan import Role
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report import ReportData
 from bench_framework.report.blocks import Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.metrics import MOST_COLUMNS, build
 from tests.build import make_comparison
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.report import Document
+from bench_framework.report.blocks import Document
 
 sys.path.insert(
     0, str(Path(__file__).parents[2] / "validation/bench")

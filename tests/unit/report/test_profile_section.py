@@ -17,9 +17,9 @@ from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.run import Event
-from bench_framework.report import Document, ReportData
-from bench_framework.report.blocks import Facts, Table
+from bench_framework.report.blocks import Document, Facts, Table
 from bench_framework.report.charts import DARK, LIGHT
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
 
 SVG = "{http://www.w3.org/2000/svg}"

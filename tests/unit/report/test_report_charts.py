@@ -11,14 +11,15 @@ from report_sample import ROUNDS
 from bench_framework.features.document import build_document
 from bench_framework.model.run import Sensors
 from bench_framework.model.verdict import Verdict
-from bench_framework.report import Document, ReportData, figures
-from bench_framework.report.blocks import Figure, Table
+from bench_framework.report import figures
+from bench_framework.report.blocks import Document, Figure, Table
 from bench_framework.report.charts import grid, runs
 from bench_framework.report.charts.frame import nice_rates
 from bench_framework.report.charts.grid import grid as grid_of
 from bench_framework.report.charts.order import MOST_TURNS, order_strip
 from bench_framework.report.charts.runs import MOST_PANELS, is_outlier, runs_plot
 from bench_framework.report.charts.sensors import sensors
+from bench_framework.report.context import ReportData
 
 NO_TABLE = Table("t", "c", (), ())
 SVG = "{http://www.w3.org/2000/svg}"

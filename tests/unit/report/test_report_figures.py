@@ -12,10 +12,11 @@ from matplotlib.figure import Figure as Canvas
 from report_sample import HOSTILE
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report import Document, ReportData, figures
-from bench_framework.report.blocks import Figure, Point, Table
+from bench_framework.report import figures
+from bench_framework.report.blocks import Document, Figure, Point, Table
 from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import widths
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 

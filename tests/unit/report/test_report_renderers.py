@@ -21,7 +21,6 @@ from rich.cells import cell_len
 
 from bench_framework import report
 from bench_framework.features.document import build_document
-from bench_framework.report import Document, ReportData
 from bench_framework.report.blocks import (
     AuthorText,
     Block,
@@ -30,6 +29,7 @@ from bench_framework.report.blocks import (
     Cell,
     Code,
     Column,
+    Document,
     KeyFinding,
     Paragraph,
     Row,
@@ -37,6 +37,7 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
 from bench_framework.report.render.widths import visible

@@ -16,11 +16,12 @@ from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Event, Receipt
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report import Document, ReportData, checks
+from bench_framework.report import checks
 from bench_framework.report.blocks import (
     Box,
     Bullets,
     Code,
+    Document,
     Facts,
     Fallback,
     Figure,
@@ -29,6 +30,7 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
+from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import main_table, revision_cells, revision_table
 from bench_framework.report.sections import headline, masthead, summary, unmeasured
 from bench_framework.report.sections.budget import LIMIT

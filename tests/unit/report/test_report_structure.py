@@ -20,8 +20,8 @@ from bench_framework.model.structure import (
     Step,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
+from bench_framework.report.context import ReportData
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)

@@ -24,8 +24,8 @@ from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.run import Look
 from bench_framework.model.structure import Structure
 from bench_framework.model.verdict import Interval, SessionRatios, Verdict
-from bench_framework.report import Document, ReportData
-from bench_framework.report.blocks import Fallback, Table
+from bench_framework.report.blocks import Document, Fallback, Table
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import terminal
 from tests.build import make_comparison
 

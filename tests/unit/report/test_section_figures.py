@@ -20,9 +20,9 @@ from bench_framework.model.structure import (
     Step,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report import ReportData
 from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
+from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
 from bench_framework.report.table_cells import interval_cells

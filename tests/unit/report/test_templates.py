@@ -7,8 +7,8 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.features.document import build_document
-from bench_framework.report import Document, ReportData
-from bench_framework.report.blocks import Block
+from bench_framework.report.blocks import Block, Document
+from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown
 from bench_framework.report.render.templates import (
     CONTEXT_VERSION,

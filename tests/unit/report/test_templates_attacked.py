@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.report import Document
+from bench_framework.report.blocks import Document
 from bench_framework.report.render import markdown
 from bench_framework.report.render.templates import Templates, replaced
 

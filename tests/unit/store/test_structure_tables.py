@@ -27,6 +27,7 @@ from bench_framework.model.structure import (
 )
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import tables, wire
+from bench_framework.store.judged import Judged, dump_judged, load_judged
 from bench_framework.store.records import Record
 from bench_framework.store.source import Source
 
@@ -126,10 +127,10 @@ def judgement(plan: Plan, structure: Structure) -> Judgement:
 
 
 def test_a_judgement_with_its_structure_survives(judgement: Judgement) -> None:
-    judged = wire.Judged(wire.SCHEMA_VERSION, "20260302T1704Z", "demo", judgement)
-    text = wire.dump_judged(judged)
-    assert wire.load_judged(text) == judged
-    assert wire.dump_judged(wire.load_judged(text)) == text
+    judged = Judged(wire.SCHEMA_VERSION, "20260302T1704Z", "demo", judgement)
+    text = dump_judged(judged)
+    assert load_judged(text) == judged
+    assert dump_judged(load_judged(text)) == text
 
 
 def table(text: str) -> list[dict[str, str]]:

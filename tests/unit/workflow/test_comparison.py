@@ -17,7 +17,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Build, Host, Look
 from bench_framework.model.verdict import Verdict
-from bench_framework.report import Document
+from bench_framework.report.blocks import Document
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

@@ -1,0 +1,36 @@
+"""The file ``claims.json`` of a record: its judgement. It is needed only after the measurement."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from bench_framework.foreign import parse_json
+from bench_framework.model.judgement import Judgement
+from bench_framework.store import wire
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The contents of ``claims.json``: a judgement, with its claims in ``judgement.claims``."""
+
+    schema_version: int
+    record_id: str
+    scenario: str
+    judgement: Judgement
+    benchctl: str = ""
+    """Version of benchctl that made the judgement."""
+
+
+def load_judged(text: str | bytes) -> Judged:
+    """Read ``claims.json``. Raises `RecordError`: it is damaged (BX411), or of another format (BX412)."""
+    try:
+        content = parse_json(text)
+    except ValueError:
+        content = None  # the message of pydantic names the place
+    version = content.get("schema_version") if isinstance(content, dict) else None
+    if isinstance(version, int):
+        wire.require_version("claims.json", version)
+    return wire.load(Judged, "claims.json", text)
+
+
+dump_judged = partial(wire.dump, Judged)
+"""Return the text of the file."""
