@@ -238,7 +238,9 @@ def wheel(session: nox.Session) -> None:
     needed = ("maturin[zig]>=1.12,<2", "twine>=6", "auditwheel>=6.4", "check-wheel-contents>=0.6")
     session.run(str(tools / "pip"), "install", "--quiet", "--upgrade", *needed, external=True)
     maturin, env = str(tools / "maturin"), {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    session.run(maturin, "sdist", "--out", str(out), external=True, env=env)
+    crate = "native/crates/bindings/Cargo.toml"
+    words = (maturin, "sdist", "--manifest-path", crate, "--out", str(out))
+    session.run(*words, external=True, env=env)
     (source,) = out.glob("*.tar.gz")
     # A panic names the file of its crate, but not the folder of the builder.
     home = os.environ.get("CARGO_HOME") or str(Path.home() / ".cargo")
@@ -252,8 +254,9 @@ def wheel(session: nox.Session) -> None:
         with session.chdir(Path(folder) / source.name.removesuffix(".tar.gz")):
             for target in ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"):
                 if has_target(target):
-                    words = (*build, "--target", target, "--out", str(out))
-                    session.run(*words, external=True, env=env)
+                    session.run(
+                        *build, "--target", target, "--out", str(out), external=True, env=env
+                    )
                 else:
                     session.warn(
                         f"no wheel for {target}, because rustc has no standard library for it"
