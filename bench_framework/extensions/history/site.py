@@ -124,7 +124,7 @@ def write_site(
         pages.append(INDEX)
     rendered = [f"{name}/{file}" for name, record in new.items() for file in record.files]
     with layout.writing(out):
-        for path in (out / file for file in (*rendered, *pages)):
+        for path in (out / file for file in (*rendered, *pages, STATE)):
             for part in path.parent.glob(f".{path.name}.*.part"):  # of a killed process
                 part.unlink(missing_ok=True)
     for name in stale:

@@ -168,7 +168,8 @@ def test_a_site_that_was_killed_at_any_write_is_completed(
         with pytest.raises(Killed):
             write_site(results, out)
         (out / ".index.html.1.part").parent.mkdir(parents=True, exist_ok=True)
-        (out / ".index.html.1.part").write_text("torn")
+        for name in ("index.html", STATE):
+            (out / f".{name}.1.part").write_text("torn")
         count = 1000
         write_site(results, out)
         assert contents(out) == expected, steps
