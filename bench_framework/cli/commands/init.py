@@ -21,7 +21,7 @@ benchctl init
 benchctl init -- --count data.txt
 benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
-benchctl init --registry ripgrep@14.1.0 --input data.txt -- --count word {input}
+benchctl init --registry ripgrep@14.1.0 --input data.txt -- word {input}
 benchctl init --ci github bench/parse.yaml
 benchctl init --notebook bench/parse.yaml
 """
