@@ -100,7 +100,7 @@ class RunDocument:
     answer: tuple[str, ...]
     """The first sentences of the report."""
     decision: tuple[str, ...]
-    """What to use; empty if the data do not show it."""
+    """The variant to use; empty if the data do not show it."""
     comparisons: tuple[ComparisonDocument, ...]
     claims: tuple[ClaimDocument, ...]
     failures: tuple[FailureDocument, ...]

@@ -51,7 +51,7 @@ class Request(RequestOptions):
     tool: ClassVar[str]
     words: Sequence[str] = ()
     differs: Literal["warn", "refuse"] = "warn"
-    """What happens by default if a program prints another output."""
+    """The default of `answer.differs`, for a program that prints another output."""
 
     @property
     def folder(self) -> Path:

@@ -75,10 +75,10 @@ class Trap(CrateBox):
     def commit(self) -> None:
         """Add new files to each of the commits c0 to c3."""
         listed = git(self.project, "ls-files", "--others", "--exclude-standard").splitlines()
-        kept = self.path / "kept"
+        folder = self.path / "folder"
         for name in listed:
-            (kept / name).parent.mkdir(parents=True, exist_ok=True)
-            (self.project / name).rename(kept / name)
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.project / name).rename(folder / name)
         git(self.project, "checkout", "-q", "--orphan", "trapped", "c0")
         for number in range(COMMITS):
             git(self.project, "checkout", "-q", f"c{number}", "--", ".")
@@ -86,7 +86,7 @@ class Trap(CrateBox):
                 target = self.project / name
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.unlink(missing_ok=True)
-                shutil.copy2(kept / name, target, follow_symlinks=False)
+                shutil.copy2(folder / name, target, follow_symlinks=False)
             git(self.project, "add", "-A")
             git(self.project, "commit", "-qm", f"trapped {number}")
             git(self.project, "tag", "-f", f"c{number}")
