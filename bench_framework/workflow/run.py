@@ -38,9 +38,9 @@ from bench_framework.workflow.run_options import (
 from bench_framework.workflow.setup.preparation import (
     Setup,
     build_failure,
+    clean_up,
     open_session,
     prepare,
-    run_once,
 )
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def run_plan(
     The text of the scenario is stored in the record. The selection of the options is part of
     `plan`.
 
-    Raises:
-        MachineError, RecordError: see `run_scenario`.
+    Raises `MachineError` and `RecordError` as `run_scenario` does.
     """
     with open_session(plan, observer) as session:
         outcome = _run(plan, text, options, context, session)
@@ -159,12 +158,8 @@ def _run(
             stopped = options.profile is not False and profile_run(record, policy, session)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)
-    outcome = finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
-    if (failed := run_once("cleanup", options.cleanup, session)) is not None:
-        how, output = failed
-        event = new_event("BX206.cleanup", details=output, how=how)
-        session.observer.notify(progress.Remark(event))
-    return outcome
+    clean_up(options, session)
+    return finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
 
 
 def finish_record(

@@ -3,7 +3,6 @@
 import itertools
 import math
 import os
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from bench_framework.workflow.scenarios.request import (
     short,
     split_command,
     unfit,
+    words_without_shell,
 )
 
 MOST_COMMANDS: Final = 1000
@@ -37,9 +37,6 @@ BIN: Final = "{bin}"
 _KINDS: Final = ("ENV", "PROFILE", "FEATURES")
 _NONE: Final = "none"
 _DEFAULT: Final = "default"
-_QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
-_VARIABLE: Final = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
-_OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -109,15 +106,13 @@ def once(request: Commands, option: Literal["setup", "cleanup"]) -> list[list[st
 
     Raises `UsageError` (BX122): it is no command, it has placeholders, or ``--save`` would lose it.
     """
-    text = getattr(request, option)
-    if text is None:
+    if (text := getattr(request, option)) is None:
         return []
     if request.save is not None:
         raise unfit("BX122.setup-not-saved")
     if names := PLACEHOLDER.findall(text):
         raise unfit("BX122.placeholder-in-option", name=names[0], option=f"--{option}")
-    _words(text, request, Path.cwd())  # checks it as the other commands
-    return [["sh", "-c", text] if request.shell else split_command(text)]
+    return [["sh", "-c", text] if request.shell else words_without_shell(text)]
 
 
 def _names(request: Commands, commands: Sequence[str]) -> list[str]:
@@ -179,13 +174,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
     """Return the program, relative to `folder`, and its arguments as a scenario writes them."""
     if request.shell:  # the path remains as it was given, because `cwd` is the current folder
         return ["sh", "-c", escaped(_filled(command, {"input": shlex.quote(str(request.input))}))]
-    words = split_command(command)
-    if not words:
-        raise unfit("BX122.empty-command")
-    if _VARIABLE.match(words[0]):
-        raise unfit("BX122.variable-without-shell", command=command, variable=words[0])
-    if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
-        raise unfit("BX122.operator-without-shell", command=command, operator=operator[1])
+    words = words_without_shell(command)
     return [program_path(words[0], folder), *map(escaped, words[1:])]
 
 

@@ -37,6 +37,9 @@ _RELATIVE: Final = re.compile(r"[{,]\s*(check|file|filter)\s*:")
 """Keys of `answer` whose relative paths start at the folder of the scenario."""
 _REFUSED: Final = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR))
 """Errors of a file that the user may not write, in contrast to those of a full or broken disk."""
+_QUOTED: Final = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""")
+_VARIABLE: Final = re.compile(r"[A-Za-z_]\w*=", re.ASCII)
+_OPERATOR: Final = re.compile(r"(?<!\S)(\|\|?|&&|<|[12&]?>{1,2}(?:&[12])?)(?!\S)")
 _OPTIONS: Final = ("exit-codes", "margin", "name", "prepare", "answer")
 """Options whose value is in the line of the scenario that begins with their name."""
 
@@ -269,3 +272,15 @@ def split_command(text: str, key: str = "BX122.quote-not-closed") -> list[str]:
         return shlex.split(text)
     except ValueError as error:
         raise unfit(key, text=text, reason=str(error).lower()) from None
+
+
+def words_without_shell(command: str) -> list[str]:
+    """Return the words of a command. Raises `UsageError` (BX122): it is empty, or needs a shell."""
+    words = split_command(command)
+    if not words:
+        raise unfit("BX122.empty-command")
+    if _VARIABLE.match(words[0]):
+        raise unfit("BX122.variable-without-shell", command=command, variable=words[0])
+    if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
+        raise unfit("BX122.operator-without-shell", command=command, operator=operator[1])
+    return words

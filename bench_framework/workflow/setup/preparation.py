@@ -28,6 +28,7 @@ from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import PROGRAM, Input, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.capability import leave_out, limits
@@ -69,6 +70,13 @@ def run_once(
             details = (("command", shlex.join(argv)), ("output", "\n".join(lines)))
             return output.finished.how, details
     return None
+
+
+def clean_up(options: RunOptions, session: Session) -> None:
+    """Run the commands of `options.cleanup`. A failure is a warning."""
+    if (failed := run_once("cleanup", options.cleanup, session)) is not None:
+        event = new_event("BX206.cleanup", details=failed[1], how=failed[0])
+        session.observer.notify(Remark(event))
 
 
 def prepare(
