@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from bench_framework.compare import cell_state, same_programs
+from bench_framework.compare.decide import in_times
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Evidence, Scope
@@ -25,7 +26,6 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import in_times
 
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""

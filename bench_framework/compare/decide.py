@@ -12,16 +12,18 @@ reports print, so that no report shows an interval that contradicts its verdict.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework import rounding
 from bench_framework.model.judgement import Comparison, Family, Statistic
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
+from bench_framework.text.numbers import AB_TIMES_FROM, TIMES_FROM, is_factor
 
 EQUIVALENCE_LEVEL: Final = 0.05
 """α of each of the two one-sided tests (TOST) of equivalence, before division by J.
@@ -154,3 +156,20 @@ def rounds_for_margin(rounds: int, mde: float, margin: float) -> int:
     """
     shrink = mde / log1p(margin)
     return math.ceil(rounds * (shrink * shrink))
+
+
+def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
+    """Return whether a page states all changes of the main metric as factors, such as ``2.3× faster``.
+
+    It does if the change of one variant from the baseline is below −50 % or above +100 %. Otherwise all are
+    percentages. `benchctl ab` has factors from 1.1 on.
+    """
+    least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
+    with_baseline = (
+        c
+        for c in comparisons
+        if c.family in ("headline", "exact") and c.metric == plan.judge.headline
+    )
+    return any(
+        is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None
+    )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare.cell_state import build_of, exact_value
-from bench_framework.compare.decide import by_interval, within_margin
+from bench_framework.compare.decide import by_interval, in_times, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
 from bench_framework.model.judgement import Comparison, Derived, Judgement
@@ -17,7 +17,7 @@ from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, messa
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.names import noun
-from bench_framework.text.numbers import derived_figure, in_times
+from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 

@@ -27,6 +27,8 @@ from bench_framework.model.revisions import Revisions
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
+LONGEST_LABEL: Final = 22
+"""Characters of a label for which a line of a figure has room."""
 NO_PART_OF_DIGEST: Final[Mapping[str, Any]] = MappingProxyType(
     {"scenario_path": "", "invocation": Invocation()}
 )

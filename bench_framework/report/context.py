@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from bench_framework.compare.decide import in_times
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import (
     BestGroup,
@@ -21,7 +22,7 @@ from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 from bench_framework.store.kinds import Figures
-from bench_framework.text.numbers import DASH, format_percent, in_times
+from bench_framework.text.numbers import DASH, format_percent
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ class ReportData:
 
     @cached_property
     def in_times(self) -> bool:
-        """True if changes of the main metric are factors on the whole page, see `numbers.in_times`."""
+        """True if changes of the main metric are factors on the whole page, see `decide.in_times`."""
         return in_times(self.plan, self.judgement.comparisons)
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:

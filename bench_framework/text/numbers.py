@@ -26,7 +26,6 @@ from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.judgement import Comparison
-    from bench_framework.model.plan import Plan
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 2.0
@@ -74,23 +73,6 @@ _MOST_SHOWN: Final = 100_000
 def is_factor(ratio: float, times_from: float = TIMES_FROM) -> bool:
     """Return whether a ratio is stated as "n×": its change is below −50 % or above +100 %."""
     return max(ratio, 1 / ratio) > times_from
-
-
-def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
-    """Return whether a page states all changes of the main metric as factors, such as ``2.3× faster``.
-
-    It does if the change of one variant from the baseline is below −50 % or above +100 %. Otherwise all are
-    percentages. `benchctl ab` has factors from 1.1 on.
-    """
-    least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
-    with_baseline = (
-        c
-        for c in comparisons
-        if c.family in ("headline", "exact") and c.metric == plan.judge.headline
-    )
-    return any(
-        is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None
-    )
 
 
 def show_ratio(

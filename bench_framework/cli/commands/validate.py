@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from bench_framework.model.plan import Plan
     from bench_framework.model.run import Event
 
-LONGEST_LABEL: Final = 22
-"""Most characters of a label that fits into one line of a figure on a narrow page."""
 NAMED_LABELS: Final = 5
 """Number of long labels that a note names."""
 EXAMPLES = """
@@ -63,6 +61,8 @@ def validate(
 
 def _long_labels(plan: "Plan") -> "Event | None":
     """Return a note that names the labels that are longer than `LONGEST_LABEL`."""
+    from bench_framework.model.plan import LONGEST_LABEL
+
     long = [v.label for v in plan.variants if len(v.label) > LONGEST_LABEL]
     if not long:
         return None

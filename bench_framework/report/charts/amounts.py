@@ -60,4 +60,4 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
 
 def colours(data: ReportData) -> str:
     """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
-    return f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: equivalent; ·: small or uncertain"
+    return f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: no difference; ·: small or uncertain"

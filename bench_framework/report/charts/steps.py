@@ -6,8 +6,8 @@ from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import LONGEST_LABEL, Input
 from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Input
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.structure import Contribution, Step
 from bench_framework.model.verdict import Interval
@@ -89,7 +89,7 @@ def _step(data: ReportData, step: Step, interval: Interval, before: float, unit:
     verdict = step.contrast.verdict
     # A variant that the answer names is a bar with another name here.
     answered = {i for c in data.claims("answer") for i in c.cells}
-    label = data.label(step.cell_id) if step.cell_id in answered else ""
+    label = _short(data, step.cell_id) if step.cell_id in answered else ""
     parts = [unit.text(now), label, _unstable(data, step)]
     return Point(
         f"+ {_name(data, step)}",
@@ -102,6 +102,12 @@ def _step(data: ReportData, step: Step, interval: Interval, before: float, unit:
         text=" · ".join(filter(None, parts)),
         series=STEP,
     )
+
+
+def _short(data: ReportData, cell_id: str | None) -> str:
+    """Return the label of a configuration if it has room next to a bar, else nothing."""
+    label = data.label(cell_id) if cell_id else ""
+    return label if len(label) <= LONGEST_LABEL else ""
 
 
 def _name(data: ReportData, step: Step) -> str:
@@ -156,7 +162,7 @@ def _reference(
     i = interval.inverse if data.higher(data.metric) else interval
     now = value_by_ratio(data, cell) or last * i.ratio
     verb = metric_words(data.metric).verb
-    final = data.label(ladder.end_cell_id) if ladder.end_cell_id else "the last step"
+    final = _short(data, ladder.end_cell_id) or "the last step"
     text = f"{unit.text(now)} · {final} {verb} {significant(1 / i.ratio, 3)}×"
     bounds = (now * i.lo / i.ratio, now * i.hi / i.ratio)
     return Point(
