@@ -12,6 +12,8 @@ from bench_framework.registry import LazyObject, registry
 from bench_framework.store import layout
 
 NEWEST: Final = frozenset({"@last", "@prev"})
+MOST_HEADER: Final = 10_000
+"""Characters of the first line of a journal that are read."""
 
 
 def kind_of(folder: Path) -> LazyObject | None:
@@ -46,7 +48,31 @@ def find_records(
         if layout.is_record_id(record.name)
         and (is_record(record) if without_rounds else (record / layout.JOURNAL).is_file())
     ]
-    return sorted(records, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+    return _by_start(records)
+
+
+def _by_start(records: list[Path]) -> list[Path]:
+    """Return records by their start. An id has its minute, in which two scenarios may have started."""
+    scenarios: dict[str, set[Path]] = {}
+    for path in records:
+        scenarios.setdefault(layout.order_key(path.name)[0], set()).add(path.parent)
+
+    def key(path: Path) -> tuple[str, str, int, str]:
+        minute, number = layout.order_key(path.name)
+        second = _second_of_start(path) if len(scenarios[minute]) > 1 else ""
+        return minute, second, number, path.parent.name
+
+    return sorted(records, key=key)
+
+
+def _second_of_start(record: Path) -> str:
+    """Return the time at which the journal begins, or nothing if it cannot be read."""
+    try:
+        with (record / layout.JOURNAL).open(encoding="utf-8") as file:
+            header = parse_json(file.readline(MOST_HEADER))
+    except (OSError, ValueError):
+        return ""
+    return str(header.get("started_at", "")) if isinstance(header, dict) else ""
 
 
 def find_steps(root: Path) -> list[Path]:
@@ -56,7 +82,7 @@ def find_steps(root: Path) -> list[Path]:
     records of a scenario.
     """
     folders = [f for f in root.glob("*/*/*") if layout.is_record_id(f.name) and is_record(f)]
-    return sorted(folders, key=lambda path: (*layout.order_key(path.name), path.parent.name))
+    return _by_start(folders)
 
 
 def is_step(folder: Path) -> bool:

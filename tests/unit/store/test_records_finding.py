@@ -567,3 +567,27 @@ def test_another_scenario_with_the_same_name_is_named(
     assert caught.value.code == "BX410"
     assert ("this file", "copy.yaml") in caught.value.details
     assert "different names" in str(caught.value.fix)
+
+
+def test_of_two_scenarios_in_one_minute_the_last_one_that_started_is_the_newest(
+    tmp_path: Path,
+) -> None:
+    started = {
+        "sort/20260302T1704Z": "09.4",
+        "ab/20260302T1704Z-2": "41.0",
+        "ab/20260302T1704Z": "20.1",
+    }
+    for name, second in started.items():
+        (tmp_path / name).mkdir(parents=True)
+        line = f'{{"kind":"header","started_at":"2026-03-02T17:04:{second}Z"}}\n'
+        (tmp_path / name / "journal.jsonl").write_text(line)
+    (tmp_path / "zip" / "20260302T1703Z").mkdir(parents=True)
+    (tmp_path / "zip" / "20260302T1703Z" / "journal.jsonl").write_text("damaged")
+    names = [str(path.relative_to(tmp_path)) for path in find_records(tmp_path)]
+    assert names == [
+        "zip/20260302T1703Z",
+        "sort/20260302T1704Z",
+        "ab/20260302T1704Z",
+        "ab/20260302T1704Z-2",
+    ]
+    assert resolve(tmp_path, "@last").parent.name == "ab"
