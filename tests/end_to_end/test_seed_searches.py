@@ -27,10 +27,10 @@ ONLY = {
 LABELS = {
     "runtimes": {
         "Rayon (original)",
-        "Rayon (optimised)",
+        "Rayon optimised",
         "Rayon optimised native",
-        "Tokio (task per file)",
-        "Tokio (optimised)",
+        "Tokio task per file",
+        "Tokio optimised",
         "Tokio optimised native",
     },
     "tokio": {"Tokio (original)", "Tokio optimised native", "Rayon optimised native"},
