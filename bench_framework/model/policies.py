@@ -63,6 +63,11 @@ class AnswerPolicy:
     """Command that gets the answer on stdin and decides by its exit code, without a comparison."""
 
     @property
+    def refuses(self) -> bool:
+        """True if a program with another answer is not compared."""
+        return self.differs == "refuse" and (self.compare != "none" or bool(self.check))
+
+    @property
     def edited(self) -> bool:
         """True if another text than the output itself is compared."""
         edits = self.filter or self.extract or self.ignore or self.compare in _EDITED

@@ -1,5 +1,6 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
+from decimal import Decimal
 from typing import Final
 
 from bench_framework.model.judgement import Comparison
@@ -22,6 +23,7 @@ from bench_framework.report.headline_table import (
     stopped,
 )
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
+from bench_framework.text.differences import page_factor
 from bench_framework.text.numbers import (
     DASH,
     show_change,
@@ -196,13 +198,11 @@ def change_text(comparison: Comparison, *, times: bool) -> str:
     if not times:
         return str(show_change(*interval.figures, comparison.thresholds.margin, keep=keep))
     less, more = change(comparison.metric)
-    words = less if interval.ratio < 1 else more
-    factor = interval.inverse if interval.ratio < 1 else interval
-    text = show_factor(*factor.figures, comparison.thresholds.margin, keep=keep)
-    if text.estimate == "1.00":  # neither less nor more: the factor relative to the reference
+    factor = page_factor(interval.figures, comparison.thresholds.margin, keep=keep)
+    if Decimal(factor.estimate) == 1:  # neither less nor more: the factor relative to the reference
         text = show_factor(*interval.figures, comparison.thresholds.margin, keep=keep)
         return f"{text.estimate}× {text.bounds}"
-    return f"{text.estimate}× {words} {text.bounds}"
+    return f"{factor.estimate}× {less if factor.less else more} {factor.bounds}"
 
 
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:

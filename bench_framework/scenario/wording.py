@@ -19,7 +19,20 @@ _PARTS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
     ("contrasts", lambda contrast: replace(contrast, name="", group="")),
     ("derived", lambda row: replace(row, assuming="")),
 )
-"""Lists of a plan, and what of an item decides what is measured and judged."""
+"""Lists of a plan with words, and what of an item decides what is measured and judged."""
+_DECIDING: Final = (
+    "name",
+    "judge",
+    "answer",
+    "design",
+    "baseline_id",
+    "further_baselines",
+    "choose_from",
+    "named",
+    "metrics",
+)
+"""Fields of a plan without words. `measure` is not one of them: the record shows what was measured."""
+_WORDS: Final = ("question", "published", "headline", "takeaways", "next_steps", "notes")
 
 
 def with_wording(plan: Plan, given: Plan, path: str) -> Plan:
@@ -32,27 +45,13 @@ def with_wording(plan: Plan, given: Plan, path: str) -> Plan:
     """
     if what := next(_differences(plan, given), None):
         raise UsageError("BX104.other-measurement", path=path, what=what)
-    return replace(
-        plan,
-        question=given.question,
-        axes=given.axes,
-        variants=given.variants,
-        inputs=given.inputs,
-        cells=given.cells,
-        experiments=given.experiments,
-        hypotheses=given.hypotheses,
-        contrasts=given.contrasts,
-        derived=given.derived,
-        published=given.published,
-        headline=given.headline,
-        takeaways=given.takeaways,
-        next_steps=given.next_steps,
-        notes=given.notes,
-    )
+    names = (*_WORDS, *(name for name, _ in _PARTS))
+    changes: dict[str, Any] = {name: getattr(given, name) for name in names}
+    return replace(plan, **changes)
 
 
 def _differences(plan: Plan, given: Plan) -> Iterator[str]:
-    for name in ("name", "judge", "answer"):
+    for name in _DECIDING:
         if getattr(plan, name) != getattr(given, name):
             yield name
     for name, decides in _PARTS:

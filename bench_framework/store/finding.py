@@ -6,14 +6,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import UsageError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.registry import LazyObject, registry
 from bench_framework.store import layout
 
 NEWEST: Final = frozenset({"@last", "@prev"})
-MOST_HEADER: Final = 10_000
-"""Characters of the first line of a journal that are read."""
 
 
 def kind_of(folder: Path) -> LazyObject | None:
@@ -67,12 +65,12 @@ def _by_start(records: list[Path]) -> list[Path]:
 
 def _second_of_start(record: Path) -> str:
     """Return the time at which the journal begins, or nothing if it cannot be read."""
+    from bench_framework.store.journal import read_header  # noqa: PLC0415 -- it loads pydantic
+
     try:
-        with (record / layout.JOURNAL).open(encoding="utf-8") as file:
-            header = parse_json(file.readline(MOST_HEADER))
-    except (OSError, ValueError):
+        return read_header(record / layout.JOURNAL).started_at
+    except RecordError:
         return ""
-    return str(header.get("started_at", "")) if isinstance(header, dict) else ""
 
 
 def find_steps(root: Path) -> list[Path]:

@@ -81,11 +81,7 @@ def amount(
     estimate, lo, hi = figures
     margin = c.margin or 0.0
     if c.in_times and lo > 0:
-        less = estimate < 1
-        factor_text = show_factor(
-            *((1 / estimate, 1 / hi, 1 / lo) if less else figures), margin, keep=True
-        )
-        return Amount(factor_text.estimate, factor_text.lo, factor_text.hi, times=True, less=less)
+        return page_factor(figures, margin)
     if not certain or c.verdict in (Verdict.BETTER, Verdict.WORSE):
         slower = estimate >= times_from
         faster = estimate <= 1 / times_from and lo > 0 and c.metric in (WALL, None)
@@ -94,6 +90,15 @@ def amount(
             times = factor(*ends, margin, least=least)
             return Amount.of_factor(times, less=not slower)
     return _percentage(figures, margin)
+
+
+def page_factor(figures: Figures, margin: float, *, keep: bool = True) -> Amount:
+    """Return a difference with the factor and the digits of a page whose changes are factors."""
+    estimate, lo, hi = figures
+    less = estimate < 1
+    ends = (1 / estimate, 1 / hi, 1 / lo) if less else figures
+    text = show_factor(*ends, margin, keep=keep)
+    return Amount(text.estimate, text.lo, text.hi, times=True, less=less)
 
 
 def _percentage(figures: Figures, margin: float) -> Amount:

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from bench_framework.model.policies import Metric
 
 
-def scope_of(claim: Evidence) -> str:
-    """Return the scope of a claim as the start of a sentence.
+def scope_of(claim: Evidence, *, inside: bool = False) -> str:
+    """Return the scope of a claim as the start of a sentence, or `inside` one.
 
     Examples are ``"On 10 MiB, "`` for one input of several and ``"With a cold cache, "`` if every
     run was observed to start with a cold cache.
     """
     labels = [value for name, value in claim.scope if name == "input" and value]
-    parts = [f"On {', '.join(labels)}"] if labels else []
+    parts = [f"{'on' if inside else 'On'} {', '.join(labels)}"] if labels else []
     if ("cache", "cold") in claim.scope:
-        parts.append("with a cold cache" if labels else "With a cold cache")
+        parts.append("with a cold cache" if labels or inside else "With a cold cache")
     return f"{' '.join(parts)}, " if parts else ""
 
 

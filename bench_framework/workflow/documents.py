@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from bench_framework.model.judgement import Comparison, Family, RecordStatus
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.store import wire
@@ -17,7 +19,6 @@ from bench_framework.text.reasons import phrase
 
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
-    from bench_framework.model.judgement import Comparison
     from bench_framework.model.plan import Plan
     from bench_framework.workflow.run import Outcome
 
@@ -38,10 +39,10 @@ class ComparisonDocument:
     input: str
     """Label of the input; empty if the program has none."""
     metric: str
-    kind: str
+    kind: Family
     """`headline`: with the baseline; `reference`: with a further baseline; `contrast`: named by the
-    scenario; `control`: the A/A control; `memory` and `exact`: further metrics."""
-    verdict: str
+    scenario; `control`: the A/A control; `best`: of the best variants; `memory` and `exact`: further metrics."""
+    verdict: Verdict
     reason: str | None
     """Reason for a refusal or a lowered verdict."""
     ratio: float | None
@@ -67,7 +68,7 @@ class ClaimDocument:
 
     id: str
     kind: str
-    verdict: str | None
+    verdict: Verdict | None
     text: str
 
 
@@ -94,9 +95,7 @@ class RunDocument:
     exit_code: int
     digest: str | None
     """Digest of the measured files."""
-    status: str
-    """`conclusive`, `mostly conclusive`, `partly conclusive`, `inconclusive`, `exploratory`,
-    `not comparable`, `failed` or `interrupted`."""
+    status: RecordStatus | Literal["interrupted"]
     answer: tuple[str, ...]
     """The first sentences of the report."""
     decision: tuple[str, ...]
@@ -131,9 +130,7 @@ def run_document(outcome: Outcome) -> RunDocument:
         answer=_sentences(outcome, Paragraph),
         decision=_sentences(outcome, Box, "decision"),
         comparisons=comparisons,
-        claims=tuple(
-            ClaimDocument(c.id, c.kind, c.verdict and str(c.verdict), c.text) for c in claims
-        ),
+        claims=tuple(ClaimDocument(c.id, c.kind, c.verdict, c.text) for c in claims),
         failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),
         resume=outcome.resume,
     )
@@ -161,7 +158,7 @@ def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
         input=item.label if item.dataset or item.values else "",
         metric=c.metric,
         kind=c.family,
-        verdict=str(c.verdict),
+        verdict=c.verdict,
         reason=phrase(c.reason) if c.reason is not None else None,
         ratio=ratio.ratio if ratio else None,
         low=ratio.lo if ratio else None,

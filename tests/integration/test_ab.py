@@ -101,6 +101,17 @@ def test_a_decision_is_one_word_and_its_exit_code(
         assert "failed" in done.stdout
 
 
+def test_a_decision_needs_outputs_that_are_compared(folder: Path) -> None:
+    for words in (("--ignore-output",), ("--answer", "none"), ("--answer", "{differs: warn}")):
+        done = benchctl(folder, "ab", "--decide", *words, "echo -old", "echo -new", code=2)
+        assert "error[BX122]: --decide keeps a program only if its output is equal" in done.stderr
+    document = json.loads(
+        benchctl(folder, "ab", "--decide", "echo -old", "echo -new", "--json", code=1).stdout
+    )
+    assert document["exit_code"] == 1
+    assert not find_records(folder / "results")[1:]
+
+
 def test_a_second_record_says_how_its_ratios_differ_from_those_of_the_first(folder: Path) -> None:
     def note() -> list[str]:
         words = ("ab", "--fresh", "--budget", "20s", "echo -old", "echo -new")

@@ -189,14 +189,14 @@ def ab(
         differs="refuse" if decide else "warn",
         **arguments.request_values(common),
     )
-    if decide and request.ignore_output:
-        raise UsageError("BX122.decide-without-output")
     if export_json is not None:
         layout.output_path(export_json)  # an unusable path is an error before the measurement
     before, after = once(request, "setup"), once(request, "cleanup")
     plan, text = plan_commands(request)
     if decide and len(plan.variants) != _SIDES:
         raise UsageError("BX122.decide-needs-two", count=len(plan.variants))
+    if decide and not plan.answer.refuses:
+        raise UsageError("BX122.decide-without-output")
     options = RunOptions(
         console.results,
         fresh=fresh,
@@ -218,6 +218,7 @@ def ab(
     word = decision(outcome.judgement) if decide and outcome.judgement is not None else ""
     if word:
         exit_code = {"keep": EXIT_DONE, "discard": EXIT_WORSE}.get(word, EXIT_NOT_JUDGED)
+        outcome = replace(outcome, exit_code=exit_code)
     if word and not console.json:
         console.emit(word)
     else:

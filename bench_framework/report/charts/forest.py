@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
@@ -23,8 +24,8 @@ FACTORS: Final = (1.25, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100)
 TICK_ROOM: Final = 44.0
 POINT: Final = 7.0
 """Size of the marker of an estimate."""
-MARKERS: Final = {"▼": "v", "≡": "s", "▲": "^"}
-"""Marker of each mark with a direction or an equivalence, which is filled. Others are hollow."""
+HOLLOW: Final = "o"
+"""Marker of a change that is small or uncertain. Others are filled."""
 
 
 def forest(data: ReportData, item: Input) -> Figure | None:
@@ -163,8 +164,8 @@ def _mark(
             sign = "|" if lo <= bound <= hi else arrow
             end = [(at(bound if sign == "|" else edge), place.y)]
             frame.marks(ax, end, sign, markersize=POINT - 2, color=colour, zorder=3)
-    marker = MARKERS.get(point.lead[:1], "o")
-    face = colour if marker != "o" else colours["ground"]
+    marker = _marker(point)
+    face = colour if marker != HOLLOW else colours["ground"]
     style: dict[str, Any] = {
         "markerfacecolor": face,
         "markeredgecolor": colour,
@@ -209,6 +210,15 @@ def _fine(tick: float, *, times: bool) -> int:
     if times:
         return int(round(max(tick, 1 / tick), 2) not in {2, 5, 10, 100})
     return int(round(100 * abs(tick - 1)) not in {5, 10, 20, 50, 100, 200})
+
+
+def _marker(point: Point) -> str:
+    """Return the marker of an estimate, which has the form of its mark in the text."""
+    if point.verdict is Verdict.EQUIVALENT:
+        return "s"
+    if point.verdict in (Verdict.BETTER, Verdict.WORSE):
+        return "v" if point.x < 1 else "^"
+    return HOLLOW
 
 
 def tick_label(tick: float, *, times: bool) -> str:

@@ -6,7 +6,7 @@ from bench_framework.compare.cell_state import coverage
 from bench_framework.model.run import Host
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
-from bench_framework.text.names import joined, listed
+from bench_framework.text.names import first_items, joined
 from bench_framework.text.numbers import format_percent, percent_up, show_size
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
@@ -20,6 +20,8 @@ STATUS_GLYPHS: Final = {
     "failed": "✕",
     "not comparable": "⊘",
 }
+MOST_NOISY: Final = 3
+"""Most inputs that the warning of a noise floor names."""
 
 
 def lines(data: ReportData) -> tuple[MastheadLine, ...]:
@@ -83,8 +85,8 @@ def noise_warning(data: ReportData) -> str:
     }
     if not noisy:
         return ""
-    inputs = listed([data.plan.input(item).label for item in noisy])
-    where = f"On {inputs}, differences" if len(data.plan.inputs) > 1 else "Differences"
+    inputs = first_items([data.plan.input(item).label for item in noisy], MOST_NOISY, ", ")
+    where = "Differences" if len(noisy) == len(data.plan.inputs) else f"On {inputs}, differences"
     floor = percent_up(max(noisy.values()))
     return f"{where} below the noise floor of {floor} can remain undetected."
 

@@ -14,7 +14,7 @@ from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.extensions.importers import FILE
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Host, Preload
-from bench_framework.store import layout, lines, manifest
+from bench_framework.store import layout, lines, manifest, wire
 from bench_framework.store.finding import (
     find_records,
     find_steps,
@@ -579,8 +579,8 @@ def test_of_two_scenarios_in_one_minute_the_last_one_that_started_is_the_newest(
     }
     for name, second in started.items():
         (tmp_path / name).mkdir(parents=True)
-        line = f'{{"kind":"header","started_at":"2026-03-02T17:04:{second}Z"}}\n'
-        (tmp_path / name / "journal.jsonl").write_text(line)
+        header = lines.Header(3, name, "demo", "", "", f"2026-03-02T17:04:{second}Z", "0.1.0")
+        (tmp_path / name / "journal.jsonl").write_bytes(wire.dump_line(header))
     (tmp_path / "zip" / "20260302T1703Z").mkdir(parents=True)
     (tmp_path / "zip" / "20260302T1703Z" / "journal.jsonl").write_text("damaged")
     names = [str(path.relative_to(tmp_path)) for path in find_records(tmp_path)]
