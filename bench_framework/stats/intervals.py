@@ -42,6 +42,8 @@ BALANCE_PRECISION: Final = 1e-8
 """Precision of the estimate, on the log scale."""
 BATCHES: Final = 6
 """Number of contiguous batches of rounds of the jackknife."""
+FEWEST_FOR_BALANCE: Final = 3
+"""Two rounds are balanced over a range of shifts, whose end would depend on the order of the two sides."""
 FEWEST_FOR_BATCHES: Final = 12
 """With fewer rounds, a batch would have only one."""
 T_OF_BATCHES: Final = 2.570582
@@ -175,7 +177,8 @@ class LabelInverter:
     def _balance(self, low: float, high: float) -> float:
         """Return the shift between the smallest and the largest difference that balances the score."""
         total = partial(_total, self._values)
-        if high - low <= BALANCE_PRECISION or total(low) <= 0 or total(high) >= 0:
+        few = len(self._values) < FEWEST_FOR_BALANCE
+        if few or high - low <= BALANCE_PRECISION or total(low) <= 0 or total(high) >= 0:
             return (low + high) / 2
         return portable_math.drop_unstable_digits(
             portable_math.find_root(total, low, high, BALANCE_PRECISION)
