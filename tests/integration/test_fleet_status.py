@@ -87,14 +87,21 @@ def test_state_of_hosts(make: Callable[..., Machine]) -> None:
     hosts: list[dict[str, Any]] = []
 
     def listed() -> bool:
-        """Return True once both runs are at the scheduler, and the killed worker is missing there."""
+        """Return True once both runs, two rounds and the killed worker are known to the scheduler.
+
+        A host reports its rounds after it has written them, so that the scheduler knows them later.
+        """
         hosts[:] = json.loads(client.call("--json", *status, address)[1])
-        return [h["state"] for h in hosts] == ["measuring", "lost"] and hosts[0]["waiting"] == 1
+        states = [host["state"] for host in hosts]
+        first = hosts[0]
+        return (
+            states == ["measuring", "lost"] and first["waiting"] == 1 and (first["done"] or 0) >= 2
+        )
 
     wait_for(listed, run, client.path / "run.log")
     first, lost = hosts
     assert (first["host"], first["scenario"], first["total"]) == ("rack-1", "fleet", ROUNDS + 1)
-    assert 2 <= first["done"] <= slow.rounds()
+    assert first["done"] <= slow.rounds()
     assert 0 < first["left_s"] < PATIENCE_S
     assert first["free_bytes"] > 0
     assert first["versions"]["rust"] == lost["versions"]["rust"]
