@@ -4,7 +4,7 @@ If the best variants do not differ significantly, a tie-break chooses the recomm
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -113,11 +113,15 @@ def _reasons(view: SummaryView, group: BestGroup) -> tuple[tuple[str, Reason], .
 
 
 class _Choice(NamedTuple):
-    """The recommended member of a best group, and the criterion if it is not the only one."""
+    """The recommended member of a best group, and the criterion if it is not the only one.
+
+    `among` are the members that the criterion compares.
+    """
 
     group: BestGroup
     cell_id: str
     criterion: Criterion
+    among: Sequence[str]
 
 
 def recommendations(view: SummaryView) -> Iterator[Claim]:
@@ -141,8 +145,8 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
 
 
 def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Recommendation]:
-    group, cell, criterion = choice
-    tied = [c for c in view.leaders(group) if c != cell]
+    group, cell, criterion, among = choice
+    tied = [c for c in among if c != cell]
     baseline = view.plan.baseline_cell(group.input_id)
     others = [c.id for c in view.compared(group.input_id) if c.id != cell]
     pairs = [view.pair(cell, other, group.metric) for other in others]
@@ -161,12 +165,14 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
 def _choice(view: SummaryView, group: BestGroup) -> _Choice:
     """Return the recommended member of a best group, and the reason if it is not the only one.
 
-    Members that do not differ significantly are compared by measured memory, then CPU time, then
-    number of dependencies; the fastest one is chosen if all of these are equal.
+    Members whose estimates are within the margin of the best one are compared by measured memory, then
+    CPU time, then number of dependencies; the best estimate is chosen if all of these are equal. A member
+    beyond the margin is not shown to be worse, but a little less memory is not worth the risk.
     """
-    left = view.leaders(group)
-    if len(left) == 1:
-        return _Choice(group, left[0], "")
+    members = view.leaders(group)
+    left = close = [c for c in members if view.alike(c, members[0])]
+    if len(close) == 1:
+        return _Choice(group, members[0], "estimate" if len(members) > 1 else "", members)
     criteria: tuple[tuple[Criterion, dict[str, float | None]], ...] = (
         ("memory", {c: view.medians.get((c, PEAK_RSS)) for c in left}),
         ("cpu", {c: view.medians.get((c, CPU)) for c in left}),
@@ -178,8 +184,8 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
             limit = min(known.values()) * CLOSE
             left = [c for c in left if known[c] <= limit]
             if len(left) == 1:
-                return _Choice(group, left[0], criterion)
-    return _Choice(group, left[0], "estimate")
+                return _Choice(group, left[0], criterion, close)
+    return _Choice(group, left[0], "estimate", members)
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

@@ -69,6 +69,11 @@ class SummaryView(ComparisonClaims):
         ratio = mine / theirs if mine > 0 and theirs > 0 else math.inf
         return 1 / ratio if self.higher else ratio
 
+    def alike(self, cell_id: str, other_id: str) -> bool:
+        """Return whether the estimates of two cells of one input differ by at most the margin."""
+        first, second = sorted((self._place(cell_id), self._place(other_id)))
+        return second <= first * (1 + self.plan.judge.margin_of(self.metric))
+
     def order(self, cell_id: str, other_id: str) -> int:
         """Return -1 if a cell is significantly better than another on one input, 1 if worse.
 

@@ -64,8 +64,8 @@ def forest(data: ReportData, item: Input) -> Figure | None:
 def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:
     """Return at most `most` configurations.
 
-    First are those of the answer and the best ones, then those that the scenario compares by name, then the
-    largest effects.
+    First are those of the answer and the best ones, then those of the takeaways, then others that the scenario
+    compares by name, then the largest effects.
     """
     plan = data.plan
     by_name = {v for c in plan.contrasts for v in (c.variant_id, c.reference_id)}
@@ -75,11 +75,13 @@ def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[Pl
     pairs = ((c.variant_id, c.reference_id) for c in plan.contrasts if c.name == answer)
     in_answer = {variant for pair in pairs for variant in pair}
 
-    def rank(cell: PlanCell) -> tuple[bool, bool, float]:
+    in_takeaways = {cell for claim in data.claims("takeaway") for cell in claim.cells}
+
+    def rank(cell: PlanCell) -> tuple[bool, bool, bool, float]:
         interval = plain_interval(data.comparison(cell.id, data.metric))
         size = abs(math.log(interval.ratio)) if interval is not None else 0.0
         leading = cell.variant_id in in_answer or cell.id in data.ahead(cell.input_id)
-        return not leading, cell.variant_id not in by_name, -size
+        return not leading, cell.id not in in_takeaways, cell.variant_id not in by_name, -size
 
     first = min(cells, key=lambda cell: _ratio(data, cell))
     ranked = [first, *(cell for cell in sorted(cells, key=rank) if cell is not first)]

@@ -4,6 +4,7 @@ from typing import Final
 
 from bench_framework.compare.cell_state import coverage
 from bench_framework.model.run import Host
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import first_items, joined
@@ -74,14 +75,25 @@ def main_checks(data: ReportData) -> tuple[Check, ...]:
 
 
 def noise_warning(data: ReportData) -> str:
-    """Return that the A/A check failed, or that the noise floor is above the margin, or nothing."""
+    """Return that the A/A check failed, or that noise can hide differences, or nothing.
+
+    Noise can hide differences on an input whose noise floor is above the margin, and where a comparison is
+    inconclusive. Conclusive comparisons have intervals that are small enough.
+    """
     failed = dict.fromkeys(f.metric for f in data.judgement.floors if f.tripped)
     if failed:
         return f"The A/A check failed for {' and '.join(map(noun, failed))}."
+    inconclusive = {
+        c.cell_id
+        for c in data.judgement.comparisons
+        if c.metric == data.metric and c.verdict is Verdict.INCONCLUSIVE and c.family != "control"
+    }
+    open_inputs = {cell.input_id for cell in data.plan.cells if cell.id in inconclusive}
     noisy = {
         f.input_id: f.fraction
         for f in data.judgement.floors
         if f.metric == data.metric and f.fraction is not None and f.fraction > data.margin
+        if f.input_id in open_inputs
     }
     if not noisy:
         return ""

@@ -15,3 +15,26 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict(study: type[Study
     low, high = (float(x) for x in claim.text.split("[")[1].split("]")[0].split(", "))
     assert low == pytest.approx(100 * (1 - c.shown.hi), abs=1)
     assert high == pytest.approx(100 * (1 - c.shown.lo), abs=1)
+
+
+@pytest.mark.parametrize(
+    ("c", "spread", "expected"),
+    [
+        (-0.7, 0.01, "use c: not significantly different from b, with the least memory of these"),
+        (-0.68, 0.5, "use b: not significantly different from c, with the best estimate of these"),
+    ],
+    ids=["within the margin", "beyond the margin"],
+)
+def test_memory_decides_only_between_estimates_within_the_margin(
+    study: type[Study], c: float, spread: float, expected: str
+) -> None:
+    example = study(arms=("a", "b", "c"))
+    memory = {"b": 2e7, "c": 1e7}
+    judged = example.judge(
+        example.blocks(
+            timing({"b": -0.7, "c": c}, spread), rss=lambda arm, *_: memory.get(arm, 3e7)
+        )
+    )
+    assert {example.cell("b").id, example.cell("c").id} <= {*judged.best[0].cell_ids}
+    (text,) = [claim.text for claim in judged.claims if claim.kind == "recommendation"]
+    assert expected in text.lower()

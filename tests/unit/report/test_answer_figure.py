@@ -10,7 +10,9 @@ from xml.etree import ElementTree as ET
 import figure_records as records
 import pytest
 
+from bench_framework.model import facts
 from bench_framework.model.declarations import NamedContrast
+from bench_framework.model.facts import Claim
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point
@@ -63,6 +65,19 @@ def all_figures() -> dict[str, Figure]:
 def test_the_design_of_the_scenario_chooses_the_kind(all_figures: dict[str, Figure]) -> None:
     chosen = {name: figure.chart for name, figure in all_figures.items()}
     assert chosen == {name: kind for name, (kind, _) in RECORDS.items()}
+
+
+def test_the_variants_of_the_takeaways_are_in_the_figure() -> None:
+    data = records.many()
+    known, drawn = {v.label for v in data.plan.variants}, figure_of(data).points
+    missing = min(known - {p.label for p in drawn})
+    cell = next(c for c in data.plan.cells if data.plan.variant(c.variant_id).label == missing)
+    fact = facts.AuthorText(kind="takeaway", parts=("As measured.",))
+    claim = Claim("As measured.", cells=(cell.id,), fact=fact)
+    judgement = replace(data.judgement, claims=(*data.judgement.claims, claim))
+    figure = figure_of(replace(data, judgement=judgement))
+    assert missing in {p.label for p in figure.points}
+    assert len(figure.points) == len(drawn)
 
 
 def test_what_does_not_suffice_for_a_kind_has_intervals() -> None:

@@ -162,6 +162,18 @@ def test_the_noise_floor_warns_beyond_the_margin(
     assert ("below the noise floor of 2.1" in text) is warns
 
 
+def test_conclusive_comparisons_need_no_warning_of_noise(data: ReportData) -> None:
+    floors = tuple(replace(f, fraction=0.2) for f in data.judgement.floors)
+    noisy = replace(data.judgement, floors=floors)
+    comparisons = tuple(
+        replace(c, verdict=Verdict.BETTER) if c.family != "control" else c
+        for c in noisy.comparisons
+    )
+    assert masthead.noise_warning(replace(data, judgement=noisy))
+    conclusive = replace(noisy, comparisons=comparisons)
+    assert masthead.noise_warning(replace(data, judgement=conclusive)) == ""
+
+
 def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
     assert (
         next(c.mark for c in masthead.main_checks(data) if c.label == "configurations measured")
