@@ -176,8 +176,8 @@ def github_action_benchmark(table: ExportTable) -> str:
     return _dump(entries)
 
 
-def hyperfine(table: ExportTable) -> str:
-    """Return JSON of hyperfine 1.x: one result per configuration, with its runs in order.
+def _runs(table: ExportTable) -> list[list[dict[str, Any]]]:
+    """Return the runs of each configuration in order.
 
     Raises `UsageError` (BX131): the record has no runs, because it was imported.
     """
@@ -185,10 +185,44 @@ def hyperfine(table: ExportTable) -> str:
     for run in run_rows(table.source) if table.source else ():
         if run["kind"] == "timed" and run["comparable"] and run["at"].cell.id in runs:
             runs[run["at"].cell.id].append(run)
-    results = [_result(members) for members in runs.values() if members]
-    if not results:
+    if not any(runs.values()):
         raise UsageError("BX131.no-runs")
-    return _dump({"results": results})
+    return [members for members in runs.values() if members]
+
+
+def hyperfine(table: ExportTable) -> str:
+    """Return JSON of hyperfine 1.x: one result per configuration, with its runs in order."""
+    return _dump({"results": [_result(runs) for runs in _runs(table)]})
+
+
+def benchstat(table: ExportTable) -> str:
+    """Return text in Go's benchmark format: one line per run, which counts as one operation.
+
+    Axes are not keys, because benchstat would then compare no two variants.
+
+    Source: https://go.dev/design/14313-benchmark-format, and https://go.dev/issue/43744 for units.
+    """
+    lines = [f"Unit {unit} better=lower" for unit in ("sec/op", "cpu-sec/op", "peak-bytes")]
+    for runs in _runs(table):
+        name = _go_name(runs[0]["at"])
+        lines += [f"{name} 1 {_go_values(run)}" for run in runs]
+    return "\n".join(lines) + "\n"
+
+
+def _go_name(at: Any) -> str:
+    parts = [f"variant={at.label}"]
+    if len(at.source.plan.inputs) > 1:
+        parts.append(f"input={at.input.label}")
+    scenario, *others = ("_".join(re.split(r"[\s/]+", t)) for t in (at.source.plan.name, *parts))
+    name = "/".join((f"Benchmark{scenario[:1].upper()}{scenario[1:]}", *others))
+    return re.sub(r"-(\d+)$", r"_\1", name)  # a number at the end would be that of the processors
+
+
+def _go_values(run: dict[str, Any]) -> str:
+    block = run["block"]
+    cpu = None if block.user_s is None else block.user_s + (block.sys_s or 0.0)
+    values = {"sec/op": run["wall_s"], "cpu-sec/op": cpu, "peak-bytes": run["peak_rss"]}
+    return " ".join(f"{v!r} {unit}" for unit, v in values.items() if v is not None)
 
 
 def _result(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ CORE: Final = (
     "parquet",
     "jsonl",
     "csv-long",
+    "benchstat",
     "bmf",
     "github-action-benchmark",
     "hyperfine",

@@ -6,7 +6,9 @@ import json
 import re
 import statistics
 import sys
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -193,6 +195,32 @@ def test_hyperfine_has_the_fields_and_runs_of_each_command(results: Path) -> Non
         assert result["user"] == pytest.approx(statistics.fmean(b.user_s or 0 for b in blocks))
         assert result["system"] == pytest.approx(statistics.fmean(b.sys_s or 0 for b in blocks))
         assert result["parameters"]["size"] == "1MiB"
+
+
+def test_benchstat_has_a_line_per_run_in_the_format_of_go(results: Path) -> None:
+    """The grammar is that of the Go proposal 14313."""
+    lines = text(results, "benchstat").splitlines()
+    document = json.loads(text(results, "hyperfine"))
+    units = [line.split() for line in lines if line.startswith("Unit ")]
+    assert [unit[1:] for unit in units] == [
+        [name, "better=lower"] for name in ("sec/op", "cpu-sec/op", "peak-bytes")
+    ]
+    runs = [line.split() for line in lines if line.startswith("Benchmark")]
+    assert len(units) + len(runs) == len(lines)
+    for result in document["results"]:
+        of_variant = [run for run in runs if run[0] == f"BenchmarkDemo/variant={result['command']}"]
+        assert [run[1] for run in of_variant] == ["1"] * len(result["times"])
+        assert [float(run[run.index("sec/op") - 1]) for run in of_variant] == result["times"]
+        memory = [int(run[run.index("peak-bytes") - 1]) for run in of_variant]
+        assert memory == result["memory_usage_byte"]
+
+
+def test_a_number_at_the_end_of_a_name_is_not_that_of_processors(results: Path) -> None:
+    with Record.open(finding.resolve(results, "@last")) as record:
+        plan = record.plan
+    source = SimpleNamespace(plan=replace(plan, name="two words", inputs=plan.inputs[:1]))
+    name = formats._go_name(SimpleNamespace(label="a/b c-4", source=source))
+    assert name == "BenchmarkTwo_words/variant=a_b_c_4"
 
 
 def test_latex_is_a_table_without_special_characters(results: Path) -> None:
