@@ -74,6 +74,23 @@ def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
     benchctl(workspace, "validate", "bench/server.yaml")
 
 
+def test_in_a_repository_it_prints_how_git_ignores_the_records(workspace: Path) -> None:
+    subprocess.run(["git", "init", "--quiet"], cwd=workspace, check=True)
+    (first, *others) = benchctl(
+        workspace, "init", "--package", "cli", "--", "x"
+    ).stdout.splitlines()
+    assert first == "echo /results/ >> .gitignore"
+    in_member = benchctl(workspace / "cli", "init", "../bench", "--force", "--", "x").stdout
+    assert in_member.splitlines()[0] == first
+    subprocess.run(["sh", "-c", first], cwd=workspace, check=True)
+    (workspace / "results" / "cli").mkdir(parents=True)
+    (workspace / "results" / "cli" / "journal.jsonl").touch()
+    listed = ["git", "status", "--short", "--untracked-files=all", "results"]
+    assert subprocess.run(listed, cwd=workspace, capture_output=True, check=True).stdout == b""
+    again = benchctl(workspace, "init", "--package", "cli", "--force", "--", "x").stdout
+    assert again.splitlines() == others
+
+
 def test_exclusive_features_of_a_member_are_never_enabled_together(workspace: Path) -> None:
     manifest = workspace / "cli" / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace("mimalloc = []\n", ""))

@@ -83,11 +83,17 @@ def init(
     profile are read from `cargo metadata` and the sources. Each guess is printed.
     `--registry` does the same for a released crate. On a terminal, benchctl
     asks for what is missing. Outside of a crate, it writes an example. It also
-    writes the JSON Schema of scenarios, for editors. `--ci` and `--notebook`
-    write a CI workflow and a notebook for an existing scenario.
+    writes the JSON Schema of scenarios, for editors, and prints the command with
+    which git ignores the records. `--ci` and `--notebook` write a CI workflow and
+    a notebook for an existing scenario.
     """
     from bench_framework.workflow.scenarios import crate_scenario
-    from bench_framework.workflow.scenarios.new_files import start_folder, write_ci, write_notebook
+    from bench_framework.workflow.scenarios.new_files import (
+        command_to_ignore,
+        start_folder,
+        write_ci,
+        write_notebook,
+    )
 
     console: Console = context.obj
     given = (*astuple(selection), input_file, words, registry)
@@ -119,6 +125,8 @@ def init(
     for path in files:
         console.say(f"wrote {path}")
     following = [f"benchctl {word} {files[0]}" for word in ("try", "run")]
+    if ignoring := command_to_ignore(console.results):
+        following.insert(0, ignoring)
     if console.json:
         names = [str(path) for path in files]
         console.emit_json({"files": names, "guesses": draft.guesses, "next": following})

@@ -3,14 +3,18 @@
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from string import Template
 from typing import Final, Literal
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.machine import host
+from bench_framework.execution.process import Launcher
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
@@ -120,6 +124,25 @@ def start_folder(
         text = text.replace("run scenario.yaml", f"run {folder / name}.yaml")
     files = {folder / f"{name}.yaml": text, folder / "scenario.schema.json": schema_text()}
     return write_new(files, force=force, check=lambda: load(folder / f"{name}.yaml", text=text))
+
+
+def command_to_ignore(results: Path) -> str:
+    """Return the command after which git ignores the folder of records, empty if there is nothing to do.
+
+    Records are large and belong to one machine. `report --publish` makes what can be committed.
+    """
+    parent, env = next(p for p in results.absolute().parents if p.is_dir()), host.environment()
+    with Launcher() as launcher:
+        git = Git(launcher, env)
+        top = git.try_run("-C", str(parent), "rev-parse", "--show-toplevel")
+        if top is None or git.try_run(
+            "-C", str(parent), "check-ignore", str(results.absolute() / "x")
+        ):
+            return ""
+    place = PurePosixPath("/", os.path.relpath(results.absolute(), parent))
+    return (
+        f"echo {shlex.quote(f'{place}/')} >> {shlex.quote(os.path.relpath(parent / '.gitignore'))}"
+    )
 
 
 def existing_scenario(path: Path) -> Path:
