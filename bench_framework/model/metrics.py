@@ -17,6 +17,11 @@ program, or not at all (``shown``)."""
 
 WALL: Final = "wall"
 CPU: Final = "cpu"
+WORK_TIMES: Final = {
+    "synced_s": "work time with syncs",
+    "elapsed_s": "work time",
+}
+"""Times that a worker reports for its work, by preference, with their nouns; `outside` is the rest of a run."""
 PEAK_RSS: Final = "peak_rss"
 INSTRUCTIONS: Final = "instructions"
 

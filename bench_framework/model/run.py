@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL
+from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL, WORK_TIMES
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.units import counted
 
@@ -156,7 +156,7 @@ class Block:
 
 def _outside(block: Block) -> float | None:
     """Return the time of a run outside the work that the worker timed; it is never negative."""
-    clocks = (block.metric(name) for name in ("synced_s", "elapsed_s"))
+    clocks = (block.metric(name) for name in WORK_TIMES)
     work = next((value for value in clocks if value is not None), None)
     return None if block.wall is None or work is None else max(0.0, block.wall - work)
 

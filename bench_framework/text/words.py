@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bench_framework.model.metrics import METRICS, WALL
+from bench_framework.model.metrics import METRICS, WALL, WORK_TIMES
 from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, counted
 
@@ -69,8 +69,9 @@ MEANINGS: Final[dict[Verdict, str]] = {
 
 def noun(metric: str) -> str:
     """Return the noun of a metric: ``time``, ``CPU time``, ``memory``; of ``wait_ms``, ``wait time``."""
-    kind = METRICS.get(metric)
-    return kind.noun if kind is not None else _SECONDS.sub(" time", metric).replace("_", " ")
+    if (kind := METRICS.get(metric)) is not None:
+        return kind.noun
+    return WORK_TIMES.get(metric) or _SECONDS.sub(" time", metric).replace("_", " ")
 
 
 def least(metric: str) -> str:
@@ -115,10 +116,10 @@ def metric_words(metric: str | None) -> MetricWords:
     an amount.
     """
     kind = METRICS.get(metric or WALL)
+    if metric in WORK_TIMES or (kind is not None and kind.elapsed):
+        return _TIME
     if kind is None:
         return _DECLARED
-    if kind.elapsed:
-        return _TIME
     if kind.judged == "exact" and kind.unit == "bytes":
         return _SIZE
     return _NUMBER if kind.countable else _AMOUNT
