@@ -22,6 +22,14 @@ from bench_framework.text.lines import wrap
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
 ]
+ScenarioFiles = Annotated[
+    list[str],
+    Argument(
+        metavar="FILE...",
+        help="Scenario files, names of bundled scenarios, or folders, which stand for the scenarios in them. "
+        "Several share one budget and one error rate.",
+    ),
+]
 RecordName = Annotated[
     str,
     Argument(
@@ -64,6 +72,15 @@ Head = Annotated[
         "--head",
         metavar="REV",
         help="With --base: revision to compare in place of the working tree.",
+    ),
+]
+TimeLimit = Annotated[
+    str | None,
+    Option(
+        "--budget",
+        metavar="TIME",
+        help="Time limit, such as 20m: after it, no further round starts. Several scenarios divide it by their "
+        "planned times. Default: that of each FILE, else 5m.",
     ),
 ]
 Fresh = Annotated[

@@ -118,6 +118,15 @@ class Console:
         if on_github() and self.verbosity >= level:
             _write(sys.stderr, text, commands=True)
 
+    def append_summary(self, target: Path, summary: Path) -> None:
+        """Append a page to the step summary of a GitHub workflow. A failure is only a warning."""
+        try:
+            with target.open("a", encoding="utf-8") as file:
+                file.write(summary.read_text(encoding="utf-8"))
+        except OSError as error:  # it does not change the exit code
+            text = f"cannot write the step summary {target}: {error.strerror}"
+            self.say(f"{text}; it is in {summary}", level=-1)
+
     def error(self, error: BenchError) -> None:
         """Print an error with its details, effect and fix."""
         _write(sys.stderr, fold_diagnostic(describe(error), self.stderr_width))

@@ -162,20 +162,14 @@ def show(console: Console, result: GateResult) -> None:
         title = {"title": "benchctl gate"}
         console.annotate([(title, pair.again_text.full or pair.text.full) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            summary = result.record / "summary.md"
-            try:
-                with Path(target).open("a", encoding="utf-8") as file:
-                    file.write(summary.read_text(encoding="utf-8"))
-            except OSError as error:  # it does not change the exit code
-                text = f"cannot write the step summary {target}: {error.strerror}"
-                console.say(f"{text}; it is in {summary}", level=-1)
+            console.append_summary(Path(target), result.record / "summary.md")
 
 
 _OF_METRICS = frozenset({"BX217", "BX251"})
 """Codes of failures of single metrics: the times of such a configuration remain valid."""
 
 
-def _print_failures(console: Console, outcome: Outcome) -> None:
+def print_failures(console: Console, outcome: Outcome) -> None:
     """Print failed builds with details and count failed configurations, which were printed before."""
     others = [error for error in outcome.failures if not isinstance(error, BuildError)]
     for error in outcome.failures:
@@ -199,7 +193,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         from bench_framework.workflow.documents import run_document
 
         console.emit_json(asdict(run_document(outcome)))
-        _print_failures(console, outcome)
+        print_failures(console, outcome)
         return
     if outcome.document is not None:
         console.emit_document(outcome.document)
@@ -207,6 +201,6 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     for event in outcome.judgement.events if outcome.judgement else ():
         if event.severity != "note":
             console.warn(event)
-    _print_failures(console, outcome)
+    print_failures(console, outcome)
     if outcome.resume is not None:
         console.say(outcome.resume, level=-1)

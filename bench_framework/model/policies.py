@@ -32,6 +32,8 @@ GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
     (PEAK_RSS, 0.05),
 )
 """Default of the growth that a gate tolerates, as a fraction per metric."""
+GATE_LEVEL: Final = 0.01
+"""The family-wise error rate of a gate: of its comparisons in the first pass, and of its budgets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,8 @@ class GatePolicy(_Margins):
     """Effect of a metric that could not be judged."""
     require: tuple[Metric, ...] = ()
     """Metrics that must be judged. Otherwise the gate fails."""
+    level: float = field(default=GATE_LEVEL, metadata=NOT_WRITTEN)
+    """Family-wise α of the first pass, and of all budgets. A suite gives each scenario a share of it."""
 
     @property
     def margins(self) -> tuple[tuple[Metric, float], ...]:

@@ -26,9 +26,11 @@ import json, os, sys
 from pathlib import Path
 words, folder = sys.argv[1:], Path({folder!r})
 if words[:2] == ["run", "download"]:
-    target = Path(words[words.index("--dir") + 1]) / "toy" / "20260101T0000Z"
-    target.mkdir(parents=True)
-    (target / "comment.md").write_bytes((folder / "comment.md").read_bytes())
+    # The comment of a suite, and that of one of its scenarios, which must not be posted.
+    for name, text in (("suites", (folder / "comment.md").read_bytes()), ("toy", b"no result of the suite")):
+        target = Path(words[words.index("--dir") + 1]) / name / "20260101T0000Z"
+        target.mkdir(parents=True)
+        (target / "comment.md").write_bytes(text)
 elif words[1].endswith("/artifacts"):
     names = ["benchmarks"] if (folder / "comment.md").exists() else []
     print(json.dumps({{"artifacts": [{{"name": name}} for name in names]}}))
@@ -112,6 +114,7 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     init(repository, "--ci", "gitlab", "bench/toy.yaml", "--from", "git@git.acme.io:a/bench.git@v1")
     job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
     assert "BENCHCTL_CACHE" not in job["variables"]
+    assert job["artifacts"]["reports"] == {"junit": "benchctl-results/*/*/junit.xml"}
     assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench/toy.yaml"]
     assert "install --quiet git+https://git.acme.io/a/bench@v1" in job["before_script"][1]
     main = repository / ".gitlab-ci.yml"
@@ -125,6 +128,16 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     assert "git+https://git.acme.io/a/bench@v2" in (
         repository / ".gitlab" / "benchmarks.yml"
     ).read_text(encoding="utf-8")
+
+
+def test_a_folder_of_scenarios_is_gated_together(repository: Path) -> None:
+    text = (repository / "bench" / "toy.yaml").read_text()
+    (repository / "bench" / "other.yaml").write_text(text.replace("name: toy", "name: other"))
+    init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
+    job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
+    assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench"]
+    # One of the scenarios has a file of its own, which would count its tests twice.
+    assert job["artifacts"]["reports"] == {"junit": "benchctl-results/suites/*/junit.xml"}
 
 
 @pytest.mark.parametrize(
@@ -166,7 +179,7 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
     copy = f'mkdir -p "$3/bin" && cp {program.parent}/* "$3/bin"'
     processes.executable(program, f"#!/bin/sh\n{copy}\n")
     given = {
-        "scenario": "a; touch x",
+        "scenario": "a; touch x\nbench/b.yaml\n",
         "base": "main",
         "arguments": "-k\nn=1 size=2\n--no-confirm\n",
     }
@@ -174,7 +187,15 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
     assert (done.code, done.outputs) == (code, {"exit-code": str(code)})
     assert done.artifacts == {"benchmarks": f"{tmp_path}/benchctl-results"}
     words = (tmp_path / "benchctl.words").read_text().splitlines()
-    assert words == ["gate", "--base", "main", "-k", "n=1 size=2", "--no-confirm", "a; touch x"]
+    assert words == [
+        "gate",
+        "--base",
+        "main",
+        "-k",
+        "n=1 size=2",
+        "--no-confirm",
+        *given["scenario"].splitlines(),
+    ]
     version = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert version is not None
     for ref, requested, installed in (

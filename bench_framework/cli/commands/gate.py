@@ -1,5 +1,6 @@
 """``benchctl gate``: fail if a candidate is slower than the scenario tolerates."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,14 +14,17 @@ from bench_framework.cli.arguments import (
     Only,
     Overrides,
     Scheduler,
+    TimeLimit,
     command_line,
 )
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure, show
+from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
 
 EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
+benchctl gate bench/ --base main --budget 20m   # all scenarios of a folder
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
@@ -33,21 +37,23 @@ Exit codes: 0 passed, 1 regression, 2 wrong input, 3 could not measure, 4 could 
 
 def gate(
     context: typer.Context,
-    record: Annotated[
-        str,
+    names: Annotated[
+        list[str] | None,
         Argument(
-            metavar="RECORD|FILE",
+            metavar="RECORD|FILE...",
             help=(
-                "A record (folder, SCENARIO/ID, @last, @prev, @BASELINE), or a scenario (.yaml) to measure "
-                "first."
+                "A record (folder, SCENARIO/ID, @last, @prev, @BASELINE), or scenarios (.yaml) to measure "
+                "first: files, or a folder that contains them. Default: @last."
             ),
+            show_default=False,
         ),
-    ] = "@last",
+    ] = None,
     base: Base = None,
     head: Head = None,
     only: Only = None,
     overrides: Overrides = None,
     fresh: Fresh = False,
+    budget: TimeLimit = None,
     no_confirm: Annotated[
         bool,
         Option(
@@ -72,31 +78,39 @@ def gate(
     The key `gate` of the scenario states what counts as a regression. If you
     name a record instead of a scenario, its rounds are judged. With --base, or
     with the key `gate.against`, every variant is measured at two revisions. The
-    result is also written as JSON, JUnit and Markdown, for CI. With --scheduler,
-    one host of a fleet measures, and another one of the same kind confirms.
+    result is also written as JSON, JUnit and Markdown, for CI. Several scenarios
+    have one result, one error rate and one budget. With --scheduler, one host of a
+    fleet measures, and another one of the same kind confirms.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.scenarios.suite_files import is_suite
 
     console: Console = context.obj
+    names = names or ["@last"]
+    record, several = names[0], is_suite(names) and not _is_record(console, names)
+    if several and (scheduler or host):
+        raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     hosts = hosts_of(scheduler, host, insecure=insecure)
-    if base is not None or record.endswith((".yaml", ".yml")):
+    if several or base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             raise UsageError("BX100.base-without-scenario")
         options = RunOptions(
             console.results,
             only,
-            overrides or (),
+            [*(overrides or ()), *([f"measure.budget={budget}"] if budget and not several else [])],
             fresh,
             base=base,
             head=head,
             gate=True,
             command=command_line(),
         )
+        if several:
+            measure_several(console, names, options, budget=budget, confirm=not no_confirm)
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
-    given = {"head": head, "only": only, "set": overrides, "scheduler": scheduler}
+    given = {"head": head, "only": only, "set": overrides, "budget": budget, "scheduler": scheduler}
     if options_of_files := [f"--{name}" for name, value in given.items() if value]:
         raise UsageError("BX100.option-of-scenario", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
@@ -111,3 +125,18 @@ def gate(
         )
     show(console, result)
     raise typer.Exit(result.gating.exit_code)
+
+
+def _is_record(console: Console, names: list[str]) -> bool:
+    """Return whether one name is a record. Raises `UsageError` (BX138): one of several is."""
+    from bench_framework.store.finding import is_record
+    from bench_framework.workflow.scenarios.suite_files import scenarios_in
+
+    records = [name for name in names if name.startswith("@") or is_record(Path(name))]
+    if len(names) > 1:
+        for name in records:
+            raise UsageError("BX138.record", name=name)
+        return False
+    # A folder of the crate can have the name of a scenario.
+    scenario = (console.results / names[0]).is_dir() and not scenarios_in(Path(names[0]))
+    return bool(records) or scenario

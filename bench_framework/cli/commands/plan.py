@@ -2,34 +2,46 @@
 
 import typer
 
-from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFile
+from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFiles, TimeLimit
 from bench_framework.cli.console import Console
+from bench_framework.cli.suite import plan_several
 
 EXAMPLES = """
 benchctl plan quickstart
 benchctl plan bench/io.yaml -k size=10MiB -v    # list every command
+benchctl plan bench/ --base main --budget 20m   # of several scenarios
 """
 
 
 def plan(
     context: typer.Context,
-    file: ScenarioFile,
+    files: ScenarioFiles,
     only: Only = None,
     overrides: Overrides = None,
     base: Base = None,
     head: Head = None,
+    budget: TimeLimit = None,
 ) -> None:
     """Show what a run would build and measure, and how long it would take.
 
     Nothing is built or run. The page also shows the smallest difference that the
-    run could detect. --verbose lists the commands.
+    run could detect. --verbose lists the commands. Of several scenarios, it shows
+    how they divide budget and error rate.
     """
     from bench_framework.cli.plan_page import page
+    from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.scenarios.suite_files import is_suite
     from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
 
     console: Console = context.obj
+    if is_suite(files):
+        options = RunOptions(console.results, only, overrides or (), base=base, head=head)
+        plan_several(console, files, options, budget)
+        return
+    file, given = files[0], [] if budget is None else [f"measure.budget={budget}"]
+    overrides = [*(overrides or ()), *given]
     forecast = forecast_scenario(
-        file, results=console.results, only=only, overrides=overrides or (), base=base, head=head
+        file, results=console.results, only=only, overrides=overrides, base=base, head=head
     )
     if console.json:
         console.emit_json(forecast_document(forecast))

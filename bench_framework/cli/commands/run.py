@@ -9,6 +9,7 @@ from typer import Option
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure
+from bench_framework.cli.suite import measure_several
 from bench_framework.errors import ScenarioError, UsageError
 
 EXAMPLES = """
@@ -19,6 +20,7 @@ benchctl run bench/io.yaml --idle 0.3    # wait for an idle machine
 benchctl run bench/io.yaml --sessions 3 --every 30m   # at three times
 benchctl run bench/io.yaml --sessions 2..6 --budget 20m   # as needed
 benchctl run bench/io.yaml --base main   # compare the working tree with main
+benchctl run bench/ --budget 20m         # all scenarios of a folder
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786   # elsewhere
 benchctl run bench/io.yaml --scheduler tls://fleet.example:8786 --host all
 Ctrl-C waits until the program that is running ends, then stops and keeps all results.
@@ -28,7 +30,7 @@ Run the same command again to continue.
 
 def run(
     context: typer.Context,
-    file: shared.ScenarioFile,
+    files: shared.ScenarioFiles,
     only: shared.Only = None,
     overrides: shared.Overrides = None,
     quick: Annotated[
@@ -43,14 +45,7 @@ def run(
             "from FILE, else at least 12, and at most as many as the budget allows.",
         ),
     ] = None,
-    budget: Annotated[
-        str | None,
-        Option(
-            metavar="TIME",
-            help="Time limit, such as 20m: after it, no further round starts. Default: from FILE, else "
-            "5m.",
-        ),
-    ] = None,
+    budget: shared.TimeLimit = None,
     until: Annotated[
         str | None,
         Option(
@@ -117,13 +112,20 @@ def run(
 
     A configuration is a variant on one input. A round runs, in random order,
     each configuration that has no final verdict yet. An axis is a setting that
-    the scenario varies.
+    the scenario varies. Several scenarios share one budget and one error rate.
     """
     from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.scenarios.suite_files import is_suite
 
     console: Console = context.obj
+    several = is_suite(files)
     more = _overrides(
-        quick=quick, rounds=rounds, budget=budget, until=until, sessions=sessions, every=every
+        quick=quick,
+        rounds=rounds,
+        budget=None if several else budget,
+        until=until,
+        sessions=sessions,
+        every=every,
     )
     options = RunOptions(
         results=out or console.results,
@@ -140,8 +142,13 @@ def run(
         sign=sign,
         command=shared.command_line(),
     )
+    if several and (scheduler or host):
+        raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     hosts = hosts_of(scheduler, host, insecure=insecure)
     try:
+        if several:
+            measure_several(console, files, options, budget=budget)
+        file = files[0]
         if hosts is not None and not gated and hosts.several(file, options):
             hosts.measure_on_several(console, file, options)
         else:

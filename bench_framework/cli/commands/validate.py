@@ -18,15 +18,19 @@ if TYPE_CHECKING:
 NAMED_LABELS: Final = 5
 """Number of long labels that a note names."""
 EXAMPLES = """
-benchctl validate bench/*.yaml
+benchctl validate bench/
 benchctl validate bench/io.yaml -S measure.rounds.max=5
 """
 
 
 def validate(
     context: typer.Context,
-    files: Annotated[
-        list[str], Argument(metavar="FILE", help="Scenario files, or names of bundled scenarios.")
+    names: Annotated[
+        list[str],
+        Argument(
+            metavar="FILE...",
+            help="Scenario files, names of bundled scenarios, or folders, which stand for the scenarios in them.",
+        ),
     ],
     overrides: Overrides = None,
 ) -> None:
@@ -34,10 +38,12 @@ def validate(
     from dataclasses import asdict
 
     from bench_framework.workflow.run_options import plan_scenario, require_outside
+    from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
 
     console: Console = context.obj
     verdicts: list[dict[str, object]] = []
-    for file in files:
+    plans: list[Plan] = []
+    for file in suite_files(names):
         try:
             plan = plan_scenario(file, overrides=overrides or ())
             require_outside(plan, console.results)
@@ -47,6 +53,7 @@ def validate(
             verdicts.append({"file": file, "ok": False, "problems": problems})
             console.annotate([_annotation(problem) for problem in error.problems])
             continue
+        plans.append(plan)
         note = _long_labels(plan)
         notes = [note.message] if note else []
         verdicts.append({"file": file, "ok": True, "cells": len(plan.cells), "notes": notes})
@@ -54,6 +61,7 @@ def validate(
             console.emit(one_line(f"{file}: ok, {plan_size(plan)}"))
         if note:
             console.warn(note)
+    require_names(plans)
     if console.json:
         console.emit_json(verdicts)
     raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)

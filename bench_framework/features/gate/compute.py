@@ -1,12 +1,12 @@
 """The gate: candidates that are worse than the baseline by more than the tolerated change.
 
-The gate has two passes. The first judges the rounds of the record at 1 %. A worse result is only
+The gate has two passes. The first judges the rounds of the record at α, 1 %. A worse result is only
 suspicious. The second measures the suspicious candidates again at 5 %, with a separate plan. Only a
 candidate that is worse in both passes fails the gate, on any gated time. A candidate that the
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 
 A cell is over its budget, which is an absolute bound, if the whole confidence interval is above it. The
-interval is the distribution-free interval of the median over rounds, at the level 1 − 1 %/(m·J) for m
+interval is the distribution-free interval of the median over rounds, at the level 1 − α/(m·J) for m
 cells with budgets and J interim analyses. It assumes independent rounds and does not cover variation
 between days, because an absolute time belongs to its machine.
 """
@@ -97,7 +97,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     question, policy = question_of(plan), plan.judge.gate
     gated = question.plan
     if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
-        return outcome.conclude(Gating((), outcome.LEVEL, 0, 0, 0, EXIT_DONE, ()), policy)
+        return outcome.conclude(Gating((), policy.level, 0, 0, 0, EXIT_DONE, ()), policy)
     builds = {build.id: build for build in contents.builds}
     judged = answer(question, contents)
     by_pair = _with_text(gated, judged)
@@ -123,7 +123,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     pairs += counted_pairs(gated, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in contents.looks), default=0)
-    gating = Gating(tuple(pairs), outcome.LEVEL, family, looks, rounds, EXIT_DONE, ())
+    gating = Gating(tuple(pairs), policy.level, family, looks, rounds, EXIT_DONE, ())
     budgets = judge_budgets(plan, contents, builds, looks=looks)
     day = contents.header.started_at[:10]
     gating = outcome.accept(replace(gating, budgets=budgets), accepted, day)
@@ -317,7 +317,7 @@ def judge_budgets(
     samples = sampling.collect(contents.blocks)
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
     broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
-    level = 1 - outcome.LEVEL / (len(cases) * max(1, looks))
+    level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))
     findings = []
     for cell_id, budget in cases:
         if cell_id in broken:

@@ -14,8 +14,6 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import counted
 
-LEVEL: Final = 0.01
-"""The family-wise error rate of the first pass, and of all budgets."""
 CONFIRMATION_LEVEL: Final = 0.05
 FEWEST_CONFIRMING: Final = 18
 BUILD_TIME: Final = "build_time"

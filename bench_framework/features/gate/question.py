@@ -8,7 +8,7 @@ from bench_framework.compare import exact_metrics, medians
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.stage import MetricPair, runs_of, stage_of
-from bench_framework.features.gate.outcome import LEVEL, narrowed, policy_of, timed_metrics
+from bench_framework.features.gate.outcome import narrowed, policy_of, timed_metrics
 from bench_framework.model.judgement import CellState, Comparison, Family, NoiseFloor
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import PEAK_RSS, is_exact
@@ -73,16 +73,16 @@ def question_of(plan: Plan) -> Question:
     plan = replace(plan, measure=replace(plan.measure, by_t=False))
     policy, chosen = plan.judge.gate, plan.judge.gate.chosen
     gated = plan if chosen is None else narrowed(plan, frozenset(chosen))
-    judge = policy_of(plan.judge, timed_metrics(policy), policy.tolerated, LEVEL)
+    judge = policy_of(plan.judge, timed_metrics(policy), policy.tolerated, policy.level)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     question = Question(gated, judge, looks_of(plan), exact)
     size = sum(len(question.pairs(item.id)) for item in gated.inputs) * len(judge.metrics)
-    return replace(question, looks=question.looks.shared_by(size, LEVEL))
+    return replace(question, looks=question.looks.shared_by(size, policy.level))
 
 
 def question_of_counts(plan: Plan, cell_ids: frozenset[str], margin: float) -> Question:
     """Return the question about the counted instructions of some candidates."""
-    judge = policy_of(plan.judge, (), {INSTRUCTIONS: margin}, LEVEL)
+    judge = policy_of(plan.judge, (), {INSTRUCTIONS: margin}, plan.judge.gate.level)
     judge = replace(judge, metrics=())
     return Question(narrowed(plan, cell_ids), judge, looks_of(plan), (INSTRUCTIONS,))
 

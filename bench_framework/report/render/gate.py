@@ -239,7 +239,7 @@ def summary(page: GatePage, templates: Path) -> str:
 def _fitting(
     page: GatePage, templates: Path, fits: Callable[[str], bool], *, comment: bool = False
 ) -> str:
-    filters = {"md": _cell, "code": _line}
+    filters = {"md": markdown_cell, "code": code_line}
     full, passed = list(page.full), list(page.passed)
     while True:
         cut = len(page.rows) - len(full) - len(passed)
@@ -253,12 +253,12 @@ def _fitting(
         del shorter[len(shorter) // 2 :]
 
 
-def _cell(text: str) -> str:
+def markdown_cell(text: str) -> str:
     """Escape text for a cell of a Markdown table."""
     return escape(" ".join(text.split()))
 
 
-def _line(text: str) -> str:
+def code_line(text: str) -> str:
     """Return text as one line of a fenced code block, which it cannot close."""
     return visible(" ".join(text.split())).replace("```", "` ` `")
 
@@ -266,7 +266,7 @@ def _line(text: str) -> str:
 _TAGS: Final = {
     "worse": "failure",
     "failed": "error",
-    **dict.fromkeys(("suspicious", "not-judged", "not-comparable"), "skipped"),
+    **dict.fromkeys(("suspicious", "not-judged", "not-comparable", "skipped"), "skipped"),
 }
 """Element of each state in JUnit XML. A test case without one passed."""
 _TYPES: Final = {"failure": "PerformanceRegression", "error": "NotMeasured"}
@@ -274,6 +274,11 @@ _TYPES: Final = {"failure": "PerformanceRegression", "error": "NotMeasured"}
 
 def junit(page: GatePage) -> str:
     """Return JUnit XML by the schemas of Jenkins and of Ant. `time` is the time spent on measuring."""
+    return xml_text(junit_suite(page))
+
+
+def junit_suite(page: GatePage) -> ET.Element:
+    """Return the suite of tests of a gate: a test for each row."""
     rows = page.rows
     tags = Counter(_TAGS.get(row.state) for row in rows)
     suite = ET.Element(
@@ -306,10 +311,13 @@ def junit(page: GatePage) -> str:
             passed.append(visible(f"{row.cell}, {row.metric}: {text}"))
     ET.SubElement(suite, "system-out").text = "\n".join(passed)
     ET.SubElement(suite, "system-err")
-    ET.indent(suite)
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(suite, encoding="unicode") + "\n"
-    )
+    return suite
+
+
+def xml_text(root: ET.Element) -> str:
+    """Return the text of an XML file."""
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:

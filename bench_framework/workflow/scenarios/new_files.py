@@ -19,6 +19,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
 from bench_framework.workflow.scenarios.request import unfit, write_files
+from bench_framework.workflow.scenarios.suite_files import SUITES, scenarios_in
 
 Service = Literal["github", "gitlab"]
 _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
@@ -30,6 +31,7 @@ _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
 }
 """Path in the repository for each file in ``templates/ci``."""
 _GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
+SEVERAL: Final = 2
 _GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
 
@@ -44,7 +46,7 @@ def write_ci(
 
     Args:
         service: where the workflow runs.
-        scenario: a scenario file, or a folder with one scenario.
+        scenario: a scenario file, or a folder of scenarios, which are gated together.
         source: repository and revision from which CI installs benchctl, such as
             ``https://github.com/OWNER/NAME@v1``; `None` is that of the installed benchctl.
         force: overwrite existing files.
@@ -55,8 +57,11 @@ def write_ci(
             unknown.
         ScenarioError: the scenario has errors.
     """
-    scenario = existing_scenario(scenario)
-    source_of_revisions(plan_scenario(str(scenario)))
+    several = scenarios_in(scenario) if scenario.is_dir() else ()
+    if len(several) < SEVERAL:
+        several = (scenario := existing_scenario(scenario),)
+    for file in several:
+        source_of_revisions(plan_scenario(str(file)))
     path = scenario.resolve()
     top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
     if top is None:
@@ -65,7 +70,12 @@ def write_ci(
     if not re.fullmatch(r"[\w./-]+", name):
         raise unfit("BX124.path-with-quotes", name=name)
     url, revision = _source(source or _installed_from())
-    values = {"scenario": name, "package": f"git+{url}@{revision}"}
+    folder = "*" if len(several) < SEVERAL else SUITES
+    values = {
+        "scenario": name,
+        "package": f"git+{url}@{revision}",
+        "junit": f"{folder}/*/junit.xml",
+    }
     if service == "github":
         on_github = _GITHUB.fullmatch(url)
         if on_github is None:

@@ -40,6 +40,7 @@ class Forecast:
         rounds: number of rounds per input, as many as the plan and its budget allow; `None` if it
             is not known before the warm-up.
         run_s: maximum duration of all rounds.
+        round_s: duration of a round of every input.
     """
 
     plan: Plan
@@ -48,6 +49,7 @@ class Forecast:
     datasets: tuple[tuple[Dataset, bool], ...]
     rounds: int | None
     run_s: float
+    round_s: float
     basis: Mapping[str, int]
     resolution: Resolution
     disk_needed: int
@@ -81,7 +83,12 @@ def forecast_scenario(
         ScenarioError, UsageError, BuildError, GateError: see `plan_run`.
         MachineError: BX223, the scenario cannot run on this machine.
     """
-    plan = plan_run(name, RunOptions(results, only, overrides, base=base, head=head))
+    options = RunOptions(results, only, overrides, base=base, head=head)
+    return forecast_plan(plan_run(name, options), results)
+
+
+def forecast_plan(plan: Plan, results: Path) -> Forecast:
+    """Return the forecast of a plan. Raises `MachineError`, BX223: it cannot run on this machine."""
     plan = leave_out(plan, _descriptions(plan))
     datasets = _datasets(plan)
     records = time_estimates.earlier_records(plan.name, results)
@@ -112,6 +119,7 @@ def forecast_scenario(
         datasets=datasets,
         rounds=rounds,
         run_s=min(run_s, limit),
+        round_s=per_round,
         basis=basis,
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),

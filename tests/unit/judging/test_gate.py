@@ -18,7 +18,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.policies import GATE_LEVEL, MeasurePolicy
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import Build, Look, Observation
 from bench_framework.model.verdict import Verdict
@@ -173,14 +173,14 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
         )
         regular, strict = looks_of(example.plan), question_of(example.plan).looks
         assert strict.rounds == regular.rounds
-        assert (strict.family, strict.level) == (2 * len(arms[1:]), outcome.LEVEL)
+        assert (strict.family, strict.level) == (2 * len(arms[1:]), GATE_LEVEL)
         gating = first(example, log_normal_timing({}, spread=0.05))
         assert (gating.looks, gating.family) == (regular.count, strict.family)
         for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
             assert comparison.verdict is Verdict.INCONCLUSIVE
             assert comparison.shown is not None
             assert comparison.shown.level == pytest.approx(
-                1 - outcome.LEVEL / (regular.count * strict.family), abs=1e-12
+                1 - GATE_LEVEL / (regular.count * strict.family), abs=1e-12
             )
 
 

@@ -10,10 +10,9 @@ import pytest
 
 from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate.outcome import LEVEL
 from bench_framework.model.gate import Gating
 from bench_framework.model.plan import BuildSpec, Plan
-from bench_framework.model.policies import Accepted, Budget, GatePolicy
+from bench_framework.model.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.run import Build, Event, Observation
 from bench_framework.model.verdict import Interval, Verdict
@@ -146,7 +145,7 @@ class TestBudgets:
         assert (result.lo, result.hi) == interval
         # One configuration has a budget. The level is adjusted for all interim analyses of the
         # record.
-        assert result.level == pytest.approx(1 - LEVEL / len(example.looks()))
+        assert result.level == pytest.approx(1 - GATE_LEVEL / len(example.looks()))
         lo, hi = interval
         for most, state, code in (
             (math.nextafter(lo, 0), "over", 1),

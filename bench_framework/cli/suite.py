@@ -1,0 +1,161 @@
+"""Several scenarios in one command: their plan, measurement and result, for `plan`, `run` and `gate`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from bench_framework.cli.console import Console, on_github, table_lines
+from bench_framework.cli.measurement import print_failures
+from bench_framework.errors import EXIT_INTERRUPTED, UsageError
+from bench_framework.text.lines import wrap
+from bench_framework.text.numbers import format_clock, format_percent
+from bench_framework.text.words import plan_size
+from bench_framework.units import counted
+
+if TYPE_CHECKING:
+    from bench_framework.report.render.suite import SuitePage
+    from bench_framework.workflow.run import Outcome
+    from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.suites.measuring import SuiteResult
+    from bench_framework.workflow.suites.planning import Member, SuitePlan
+
+
+def plan_several(
+    console: Console, names: Sequence[str], options: RunOptions, budget: str | None
+) -> None:
+    """Print the plan of a suite; with ``--verbose``, also that of each scenario."""
+    from bench_framework.cli.plan_page import page
+    from bench_framework.workflow.suites.planning import plan_suite, suite_document
+
+    suite = plan_suite(names, options, budget)
+    if console.json:
+        console.emit_json(suite_document(suite))
+        return
+    if console.verbosity > 0:
+        for member in suite.members:
+            console.emit(
+                page(member.forecast, width=console.width, commands=console.verbosity > 1) + "\n"
+            )
+    console.emit(_plan_page(suite, console.width))
+
+
+def _plan_page(suite: SuitePlan, width: int) -> str:
+    head = ("scenario", "rounds", "at most", "at least", "error rate", "size")
+    rows = []
+    for member, budget in zip(suite.members, suite.budgets(), strict=True):
+        forecast, known = member.forecast, not member.forecast.guessed
+        policy = member.plan.judge
+        rows.append(
+            (
+                member.plan.name,
+                str(forecast.rounds or "?"),
+                format_clock(budget),
+                format_clock(member.least_s) if known else "?",
+                format_percent(policy.gate.level if suite.gated else policy.level),
+                plan_size(member.plan),
+            )
+        )
+    columns = [row[:-1] for row in (head, *rows)]
+    lines = table_lines(columns, right=True)
+    if width >= max(map(len, lines)) + max(len(row[-1]) for row in rows) + 2:
+        sizes = (head[-1], *(row[-1] for row in rows))
+        lines = [f"{line}  {size}" for line, size in zip(lines, sizes, strict=True)]
+    total = f"At most {format_clock(sum(suite.budgets()))} for the rounds"
+    if suite.budget_s is not None:
+        total += f" (--budget {format_clock(suite.budget_s)}, divided by the planned times)"
+    total += "; builds and second measurements of possible regressions come in addition."
+    kind = (
+        "probability of a false alarm in the first measurement"
+        if suite.gated
+        else "family-wise error rate"
+    )
+    number = counted(suite.decisions, "comparison")
+    level = f"{number}; {kind}: {format_percent(suite.level)} for all of them together."
+    unknown = ["?: known after the first run on this machine, or after `benchctl try`."]
+    unknown = unknown if any(m.forecast.guessed for m in suite.members) else []
+    for text in (total, f"{level[:1].upper()}{level[1:]}", *unknown):
+        lines += wrap(text, width)
+    return "\n".join(
+        [counted(len(rows), "scenario"), "", *lines[: len(rows) + 1], "", *lines[len(rows) + 1 :]]
+    )
+
+
+def measure_several(
+    console: Console,
+    names: Sequence[str],
+    options: RunOptions,
+    *,
+    budget: str | None = None,
+    confirm: bool = True,
+) -> None:
+    """Measure a suite and print its result. Raises `typer.Exit` with the exit code."""
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.suites.measuring import Suite, SuiteEvents
+    from bench_framework.workflow.suites.planning import plan_suite
+
+    for option, given in (("--sign", options.sign), ("--template", options.template)):
+        if given is not None:
+            raise UsageError("BX138.option", option=option)
+    plan = plan_suite(names, options, budget, gated=options.gate)
+    suite = Suite(plan, options)
+    if suite.continued:
+        console.say(f"continuing {suite.folder}; --fresh begins again")
+    events = SuiteEvents(
+        partial(_announce, console, len(plan.members)), partial(_measured, console), console.error
+    )
+    result = suite.run(partial(display_for, console), events, confirm=confirm)
+    show_suite(console, result)
+    raise typer.Exit(result.page.exit_code)
+
+
+def _announce(
+    console: Console, number: int, place: int, member: Member, budget: float | None
+) -> None:
+    time = "" if budget is None else f", at most {format_clock(budget)}"
+    console.say(f"scenario {place + 1} of {number}: {member.plan.name} ({member.file}{time})")
+
+
+def _measured(console: Console, outcome: Outcome) -> None:
+    if outcome.document is not None and console.verbosity > 0 and not console.json:
+        console.emit_document(outcome.document)
+    for event in outcome.judgement.events if outcome.judgement else ():
+        if event.severity != "note":
+            console.warn(event)
+    print_failures(console, outcome)
+
+
+def show_suite(console: Console, result: SuiteResult) -> None:
+    """Print the result of a suite; on GitHub, also annotate it and append it to the step summary."""
+    from bench_framework.report.render import suite as pages
+
+    page, folder = result.page, result.folder
+    if console.json:
+        console.emit((folder / "suite.json").read_text(encoding="utf-8"))
+    else:
+        console.emit(pages.terminal(page, console.width, unicode=console.unicode))
+    console.say(f"wrote {folder / 'index.html'}")
+    if page.exit_code == EXIT_INTERRUPTED:
+        done = sum(row.exit_code is not None for row in page.rows)
+        console.say(
+            f"interrupted; `{page.command}` resumes: {counted(done, 'finished scenario')} of {len(page.rows)}, and all "
+            "finished rounds, are kept",
+            level=-1,
+        )
+    if on_github():
+        _report_to_github(console, page, folder)
+
+
+def _report_to_github(console: Console, page: SuitePage, folder: Path) -> None:
+    title = {"title": "benchctl gate"}
+    worse = [(row, one) for row, one in page.attention if one.state == "worse"]
+    console.annotate(
+        [(title, f"{row.scenario}: {one.cell}, {one.metric}: {one.sentence}") for row, one in worse]
+    )
+    if target := os.environ.get("GITHUB_STEP_SUMMARY"):
+        console.append_summary(Path(target), folder / "summary.md")

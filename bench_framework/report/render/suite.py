@@ -1,0 +1,316 @@
+"""The result of a suite: terminal page, pull request comment, step summary, JUnit XML, index page."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_JUDGED,
+    EXIT_NOT_MEASURED,
+    EXIT_WORSE,
+)
+from bench_framework.report.render import gate
+from bench_framework.report.render.gate import GatePage, GateRow
+from bench_framework.report.render.html import FILTERS, policy, printable, trusted
+from bench_framework.report.render.templates import Templates
+from bench_framework.report.render.widths import cut_middle, pad, visible
+from bench_framework.text.lines import wrap
+from bench_framework.text.numbers import format_clock, format_percent
+from bench_framework.units import counted
+
+ORDER: Final = (EXIT_INTERRUPTED, EXIT_NOT_MEASURED, EXIT_WORSE, EXIT_NOT_JUDGED, EXIT_DONE)
+"""The exit code of a suite is the first of these that a scenario has."""
+WORDS: Final = {
+    EXIT_DONE: ("✓", "+", "passed"),
+    EXIT_WORSE: ("▲", "^", "regressions found"),
+    EXIT_NOT_MEASURED: ("✕", "x", "not everything measured"),
+    EXIT_NOT_JUDGED: ("?", "?", "inconclusive"),
+    EXIT_INTERRUPTED: ("·", "-", "interrupted"),
+}
+"""Glyph, its replacement in ASCII, and the result of a scenario by exit code."""
+MEASURED: Final = ("✓", "+", "measured")
+SKIPPED: Final = ("–", "-", "skipped")
+FAILED: Final = ("✕", "x", "failed")
+WAITING: Final = ("·", "-", "not measured yet")
+LONGEST_NAME: Final = 28
+URGENT: Final = ("worse", "suspicious", "failed")
+"""States of the comparisons that a comment shows unfolded."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteRow:
+    """A scenario of a suite.
+
+    Attributes:
+        record: id of its record, empty without one.
+        exit_code: `None` if it was not measured yet.
+        page: its gate; `None` without one.
+        sentence: its answer without a gate, or why it failed or was skipped.
+        seconds: time that the suite spent on it.
+        budget_s: time that it had for its rounds; `None` for that of the scenario.
+        level: its share of the error rate.
+    """
+
+    scenario: str
+    file: str
+    record: str = ""
+    exit_code: int | None = None
+    page: GatePage | None = None
+    sentence: str = ""
+    error: str = ""
+    skipped: bool = False
+    seconds: float = 0.0
+    budget_s: float | None = None
+    level: float = 0.0
+
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Glyph, its replacement in ASCII, and the result."""
+        if self.skipped:
+            return SKIPPED
+        if self.exit_code is None:
+            return WAITING
+        if self.error:
+            return FAILED
+        if self.page is None and self.exit_code == EXIT_DONE:
+            return MEASURED
+        return WORDS.get(self.exit_code, FAILED)
+
+    @property
+    def passed(self) -> str:
+        """The number of passed comparisons and of all, such as ``3/4``; empty without a gate."""
+        return f"{len(self.page.passed)}/{len(self.page.rows)}" if self.page else ""
+
+    @property
+    def report(self) -> str:
+        """The address of its report relative to the folder of the suite; empty without one."""
+        done = self.record and not self.error and self.exit_code not in (None, EXIT_INTERRUPTED)
+        return f"../../{self.scenario}/{self.record}/report.html" if done else ""
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePage:
+    """The result of a suite, independent of the output format."""
+
+    id: str
+    started: str
+    """Start of the suite, UTC, ISO 8601."""
+    gated: bool
+    command: str
+    level: float
+    """Error rate of the suite."""
+    decisions: int
+    rows: tuple[SuiteRow, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """The first code of `ORDER` that a scenario has."""
+        codes = {EXIT_INTERRUPTED if r.exit_code is None else r.exit_code for r in self.rows}
+        return next((code for code in ORDER if code in codes), EXIT_NOT_MEASURED)
+
+    @property
+    def measured(self) -> tuple[SuiteRow, ...]:
+        """The scenarios that were not skipped."""
+        return tuple(row for row in self.rows if not row.skipped)
+
+    @property
+    def answer(self) -> str:
+        """The result in a line, with the scenarios that need attention."""
+        code = self.exit_code
+        parts = [
+            f"{word} in {_names(found)}"
+            for of_code, word in (
+                (EXIT_WORSE, "regressions found"),
+                (EXIT_NOT_JUDGED, "inconclusive"),
+            )
+            if (found := [row for row in self.rows if row.exit_code == of_code])
+        ]
+        failed = [row for row in self.rows if row.exit_code == EXIT_NOT_MEASURED]
+        parts[:0] = [f"not everything could be measured: {_names(failed)}"] if failed else []
+        waiting = [row for row in self.rows if row.exit_code in (None, EXIT_INTERRUPTED)]
+        parts[:0] = [f"interrupted before {_names(waiting)}"] if waiting else []
+        glyph, _, word = WORDS[code]
+        done = word if self.gated else MEASURED[2]
+        return f"{glyph} Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
+
+    @property
+    def how(self) -> str:
+        """The error rate, in words."""
+        scenarios = _count(self.measured)
+        level, number = format_percent(self.level), counted(self.decisions, "comparison")
+        if self.gated:
+            return (
+                f"probability of a false alarm in the first measurement: at most {level} for the {number} by rounds "
+                f"of {scenarios} together"
+            )
+        return f"probability of a false difference: at most {level} for the {number} of {scenarios} together"
+
+    @property
+    def attention(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
+        """The comparisons that need attention, in the order of `gate.FULL_ROWS`."""
+        found = [(row, one) for row in self.rows if row.page for one in row.page.full]
+        return tuple(sorted(found, key=lambda pair: gate.FULL_ROWS.index(pair[1].state)))
+
+    @property
+    def passed(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
+        """The comparisons that passed."""
+        return tuple((row, one) for row in self.rows if row.page for one in row.page.passed)
+
+    @property
+    def accept(self) -> tuple[tuple[str, str], ...]:
+        """Each regression that could be accepted: its scenario, and a line for the file of accepted changes."""
+        return tuple((r.scenario, line) for r in self.rows if r.page for line in r.page.accept)
+
+
+def _count(rows: Sequence[SuiteRow]) -> str:
+    return counted(len(rows), "scenario")
+
+
+def _names(rows: Sequence[SuiteRow]) -> str:
+    most = 3
+    names = [row.scenario for row in rows[:most]]
+    *first, last = [*names, *([f"{len(rows) - most} more"] if len(rows) > most else [])]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 20) -> str:
+    """Return the terminal page: the result, the table of scenarios, what needs attention, the error rate."""
+    width = max(width, 40)
+    lines = [*wrap(page.answer if unicode else page.answer.partition(" ")[2], width, rest="  "), ""]
+    lines += _table(page, width, unicode=unicode)
+    for row, one in page.attention[:most]:
+        glyph = one.glyph if unicode else one.ascii
+        lines += [
+            "",
+            *wrap(
+                f"{glyph} {row.scenario}: {one.cell}, {one.metric}: {one.word}", width, rest="  "
+            ),
+        ]
+        lines += wrap(one.sentence, width, "    ", "    ")
+    if len(page.attention) > most:
+        lines += ["", f"suite.json contains {len(page.attention) - most} more"]
+    for row in page.rows:
+        for text in (row.sentence, *(row.page.reasons if row.page and not row.page.full else ())):
+            lines += (
+                [
+                    "",
+                    *wrap(
+                        f"{row.words[0 if unicode else 1]} {row.scenario}: {text}", width, rest="  "
+                    ),
+                ]
+                if text
+                else []
+            )
+    lines += ["", *wrap(page.how, width, rest="  ")]
+    return "\n".join(visible(line) for line in lines)
+
+
+def _table(page: SuitePage, width: int, *, unicode: bool) -> list[str]:
+    longest = min(LONGEST_NAME, width // 3)
+    head = ["", "scenario", "result", "passed", "time", "record"]
+    cells = [
+        [
+            row.words[0 if unicode else 1],
+            cut_middle(row.scenario, longest, "…" if unicode else "..."),
+            row.words[2],
+            row.passed,
+            format_clock(row.seconds) if row.seconds else "",
+            row.record,
+        ]
+        for row in page.rows
+    ]
+    if not page.gated:
+        head, *cells = ([*line[:3], *line[4:]] for line in (head, *cells))
+    columns = [*zip(head, *cells, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    right = {"passed", "time"}
+    return [
+        "  ".join(
+            pad(text, size, left=name not in right)
+            for name, text, size in zip(head, line, widths, strict=True)
+        ).rstrip()
+        for line in (head, *cells)
+    ]
+
+
+def comment(page: SuitePage, templates: Path) -> str:
+    """Return at most `gate.MOST_COMMENT` characters of Markdown."""
+    return _fitting(page, templates, lambda text: len(text) <= gate.MOST_COMMENT, comment=True)
+
+
+def summary(page: SuitePage, templates: Path) -> str:
+    """Return Markdown for a step summary, at most `gate.MOST_SUMMARY_BYTES`."""
+    return _fitting(page, templates, lambda text: len(text.encode()) <= gate.MOST_SUMMARY_BYTES)
+
+
+def _fitting(
+    page: SuitePage, templates: Path, fits: Callable[[str], bool], *, comment: bool = False
+) -> str:
+    full, passed = list(page.attention), list(page.passed)
+    filters: dict[str, Callable[..., Any]] = {
+        "md": gate.markdown_cell,
+        "code": gate.code_line,
+        "clock": format_clock,
+    }
+    while True:
+        cut = len(page.attention) + len(page.passed) - len(full) - len(passed)
+        given = {
+            "page": page,
+            "urgent": [pair for pair in full if pair[1].state in URGENT],
+            "others": [pair for pair in full if pair[1].state not in URGENT],
+            "passed": passed,
+            "cut": cut,
+            "comment": comment,
+        }
+        text = Templates(templates).render("suite.md.j2", given, filters, Markup)
+        if fits(text) or not (full or passed):
+            return text
+        shorter = passed or full
+        del shorter[len(shorter) // 2 :]
+
+
+def junit(page: SuitePage) -> str:
+    """Return JUnit XML with a suite of tests for each scenario."""
+    suites = ET.Element("testsuites")
+    for row in page.rows:
+        suites.append(gate.junit_suite(row.page or _one_row(page, row)))
+    return gate.xml_text(suites)
+
+
+def _one_row(page: SuitePage, row: SuiteRow) -> GatePage:
+    """Return the page of a scenario without a gate result: one row with the reason."""
+    state = (
+        "skipped" if row.skipped or row.exit_code is None else "failed" if row.error else "passed"
+    )
+    one = GateRow(
+        "all configurations",
+        "measurement",
+        state,
+        *row.words[:2],
+        row.sentence,
+        row.seconds,
+        row.words[2],
+    )
+    code = row.exit_code or EXIT_DONE
+    return GatePage(
+        row.scenario, row.record, page.started, None, row.words[2], code, (), (one,), ""
+    )
+
+
+def index(page: SuitePage, templates: Path) -> str:
+    """Return the index page: one HTML file that links the reports of the scenarios."""
+    folders = Templates(templates)
+    given = {
+        "page": page,
+        "when": f"{page.started[:10]} {page.started[11:16]} UTC",
+        "style": trusted(folders.text("report.css")),
+        "policy": policy(""),
+    }
+    filters = dict(FILTERS) | {"clock": format_clock}
+    return folders.render("suite.html.j2", given, filters, printable)

@@ -1,0 +1,79 @@
+"""The scenario files of a suite, from the names and folders of a command line."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import UsageError
+from bench_framework.model.plan import Plan
+from bench_framework.scenario.document import Unreadable, parse
+from bench_framework.workflow.run_options import find_scenario
+
+SUITES: Final = "suites"
+"""Folder in that of all records with a folder of each suite."""
+SUFFIXES: Final = (".yaml", ".yml")
+_KEYS: Final = frozenset({"version", "worker", "question"})
+"""Keys of a scenario that no other YAML file of a folder, such as one of accepted changes, has."""
+
+
+def scenarios_in(folder: Path) -> tuple[Path, ...]:
+    """Return the scenarios of a folder by name: its YAML files with a key that only scenarios have.
+
+    A file that is no YAML counts, so that its error is reported. Folders below are not searched.
+    """
+    files = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES)
+    return tuple(
+        path
+        for path in files
+        if path.is_file() and not path.name.startswith(".") and _is_scenario(path)
+    )
+
+
+def _is_scenario(path: Path) -> bool:
+    try:
+        data = parse(path.read_text(encoding="utf-8"), str(path)).data
+    except (OSError, ValueError, Unreadable):
+        return True
+    return isinstance(data, dict) and not _KEYS.isdisjoint(data)
+
+
+def is_suite(names: Sequence[str]) -> bool:
+    """Return whether names select a suite: several names, or a folder."""
+    return len(names) > 1 or any(name.strip() and Path(name).is_dir() for name in names)
+
+
+def suite_files(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the scenarios that names select: files, bundled scenarios, and all in a folder.
+
+    Raises:
+        UsageError: BX102, there is no such scenario; BX138, a folder has no scenario, or a file is named
+            twice.
+    """
+    files: list[str] = []
+    for name in names:
+        folder = Path(name)
+        if not name.strip() or not folder.is_dir():
+            files.append(name)
+            continue
+        found = scenarios_in(folder)
+        if not found:
+            raise UsageError("BX138.no-scenario", folder=folder)
+        files += map(str, found)
+    seen: dict[Path, str] = {}
+    for file in files:
+        path = find_scenario(file).resolve()
+        if path in seen:
+            same = "" if seen[path] == file else f" as {seen[path]} and"
+            raise UsageError("BX138.file-twice", same=same, file=file)
+        seen[path] = file
+    return tuple(files)
+
+
+def require_names(plans: Sequence[Plan]) -> None:
+    """Refuse two scenarios of one name, whose records would share a folder. Raises `UsageError`, BX138."""
+    seen: dict[str, str] = {}
+    for plan in plans:
+        if plan.name in seen:
+            first, second = seen[plan.name], plan.scenario_path
+            raise UsageError("BX138.same-name", first=first, second=second, name=plan.name)
+        seen[plan.name] = plan.scenario_path

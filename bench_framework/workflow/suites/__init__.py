@@ -1,0 +1,1 @@
+"""Suites: several scenarios with one budget, one error rate and one result."""

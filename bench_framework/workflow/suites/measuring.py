@@ -1,0 +1,290 @@
+"""Measurement of a suite, scenario by scenario, and its files.
+
+`STATE` has the rows so far, and is written after each step, so that the same command continues an interrupted suite. A
+finished scenario is not measured again.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework import assets
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_JUDGED,
+    EXIT_NOT_MEASURED,
+    BenchError,
+    Interrupted,
+    RecordError,
+)
+from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.progress import Observer
+from bench_framework.features.suite import level_of
+from bench_framework.foreign import parse_json, read_regular
+from bench_framework.report.claim_blocks import MAIN_KINDS
+from bench_framework.report.render import suite as pages
+from bench_framework.report.render.suite import SuitePage, SuiteRow
+from bench_framework.store import layout, wire
+from bench_framework.store.records import Record, plan_sha256
+from bench_framework.workflow.gate import gate_record
+from bench_framework.workflow.run import Outcome, run_plan
+from bench_framework.workflow.run_options import RunOptions, find_scenario
+from bench_framework.workflow.scenarios.suite_files import SUITES
+from bench_framework.workflow.setup.time_estimates import UNTIMED_S
+from bench_framework.workflow.suites.planning import Member, SuitePlan, with_budget
+
+STATE: Final = "state.json"
+SUITE_FILES: Final = ("suite.json", "index.html", "summary.md", "comment.md", "junit.xml")
+"""Files of a finished suite. The last two exist only with a gate."""
+Displays = Callable[[], AbstractContextManager[Observer]]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The content of `STATE`.
+
+    Attributes:
+        key: digest of the command and its files.
+        digests: digest of the plan of each scenario.
+        used_s: time that the rounds of each scenario took.
+        page: the rows so far.
+    """
+
+    key: str
+    digests: tuple[str, ...]
+    used_s: tuple[float, ...]
+    page: SuitePage
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteResult:
+    """The result of a suite, and the folder with its files."""
+
+    folder: Path
+    page: SuitePage
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEvents:
+    """What is called during a suite: before each scenario, after its measurement, and if it failed."""
+
+    begins: Callable[[int, Member, float | None], object]
+    measured: Callable[[Outcome], object]
+    failed: Callable[[BenchError], object]
+
+
+class Suite:
+    """A suite that is measured."""
+
+    def __init__(self, suite: SuitePlan, options: RunOptions) -> None:
+        """Continue the interrupted suite of the same command, or begin a new one."""
+        self._suite = suite
+        self._options = options
+        members = suite.members
+        key = _key(options.command, [member.file for member in members])
+        digests = tuple(plan_sha256(member.plan) for member in members)
+        rows = tuple(
+            SuiteRow(m.plan.name, m.file, level=level_of(m.plan, gated=suite.gated))
+            for m in members
+        )
+        self.continued = False
+        found = None if options.fresh else _unfinished(options.results, key)
+        if found is not None:
+            self.folder, earlier = found
+            known = dict(
+                zip(
+                    earlier.digests,
+                    zip(earlier.page.rows, earlier.used_s, strict=True),
+                    strict=True,
+                )
+            )
+            kept = [
+                known.get(digest, (row, 0.0)) for digest, row in zip(digests, rows, strict=True)
+            ]
+            rows, used = (tuple(items) for items in zip(*kept, strict=True))
+            page = replace(earlier.page, rows=rows)
+            self.continued = any(row.exit_code is not None for row in rows)
+        else:
+            started, used = utc_now(), (0.0,) * len(rows)
+            with layout.new_folder(options.results / SUITES, started) as (folder, draft):
+                self.folder = folder
+                page = SuitePage(
+                    folder.name,
+                    started,
+                    suite.gated,
+                    options.command,
+                    suite.level,
+                    suite.decisions,
+                    rows,
+                )
+                _write_state(draft, State(key, digests, used, page))
+        self._state = State(key, digests, used, page)
+
+    def run(self, displays: Displays, events: SuiteEvents, *, confirm: bool = True) -> SuiteResult:
+        """Measure what is not measured yet, and write the files of the suite.
+
+        A scenario that fails does not prevent the others. The suite ends early only if the user stops it.
+        """
+        for place, member in enumerate(self._suite.members):
+            row = self._state.page.rows[place]
+            if row.exit_code is not None:
+                continue
+            budget_s = self._budget_of(place, row)
+            row = replace(row, budget_s=budget_s)
+            self._keep(place, row)
+            events.begins(place, member, budget_s)
+            begin = seconds()
+            try:
+                self._measure(place, member, displays, events, confirm=confirm)
+            except Interrupted:
+                self._spend(place, begin)
+                break
+            except BenchError as error:
+                events.failed(error)
+                code = error.exit_code if error.exit_code == EXIT_NOT_JUDGED else EXIT_NOT_MEASURED
+                row = self._state.page.rows[place]
+                text = f"{error.code}: {error.message}"
+                self._keep(place, replace(row, exit_code=code, sentence=text, error=error.code))
+            self._spend(place, begin)
+        return self._write()
+
+    def _budget_of(self, place: int, row: SuiteRow) -> float | None:
+        if self._suite.budget_s is None or row.budget_s is not None:
+            return row.budget_s
+        return self._suite.budget_of(place, self._suite.budget_s - sum(self._state.used_s))
+
+    def _measure(
+        self, place: int, member: Member, displays: Displays, events: SuiteEvents, *, confirm: bool
+    ) -> None:
+        """Measure a scenario and apply its gate.
+
+        Raises `Interrupted`: the user stopped it; `BenchError`: it failed.
+        """
+        row, options, gated = self._state.page.rows[place], self._options, self._suite.gated
+        code = EXIT_DONE
+        if not row.record:
+            plan = member.plan if row.budget_s is None else with_budget(member.plan, row.budget_s)
+            text = find_scenario(member.file).read_text(encoding="utf-8")
+            with displays() as display:
+                outcome = run_plan(plan, text, options, display)
+            if outcome.record is None or outcome.judgement is None:
+                raise Interrupted("BX130.measurement")
+            row = replace(
+                row, record=outcome.record.name, sentence="" if gated else _answer(outcome)
+            )
+            self._keep(place, row, _used(outcome.record))
+            events.measured(outcome)
+            code = outcome.exit_code
+            if code == EXIT_INTERRUPTED:  # after the measurement, which is complete
+                if not gated:
+                    self._keep(place, replace(row, exit_code=EXIT_DONE))
+                raise Interrupted("BX130.measurement")
+        if gated:
+            folder = options.results / member.plan.name / row.record
+            with displays() as display:
+                result = gate_record(
+                    options.results,
+                    str(folder),
+                    confirm=confirm,
+                    fresh=options.fresh,
+                    command=options.command,
+                    observer=display,
+                )
+            row = replace(row, page=result.page)
+            code = code or result.gating.exit_code
+        self._keep(place, replace(row, exit_code=code))
+
+    def _keep(self, place: int, row: SuiteRow, used_s: float | None = None) -> None:
+        """Store a row."""
+        rows, used = list(self._state.page.rows), list(self._state.used_s)
+        rows[place] = row
+        used[place] = used[place] if used_s is None else used_s
+        page = replace(self._state.page, rows=tuple(rows))
+        self._state = replace(self._state, page=page, used_s=tuple(used))
+        _write_state(self.folder, self._state)
+
+    def _spend(self, place: int, begin: float) -> None:
+        row = self._state.page.rows[place]
+        self._keep(place, replace(row, seconds=row.seconds + seconds() - begin))
+
+    def _write(self) -> SuiteResult:
+        page, templates = self._state.page, assets.template_dir()
+        files = {
+            "suite.json": wire.indented(suite_document(self._options.results, page)),
+            "index.html": pages.index(page, templates),
+            "summary.md": pages.summary(page, templates),
+        }
+        if page.gated:
+            files |= {"comment.md": pages.comment(page, templates), "junit.xml": pages.junit(page)}
+        layout.write_all(self.folder, files)
+        return SuiteResult(self.folder, page)
+
+
+def suite_document(results: Path, page: SuitePage) -> dict[str, Any]:
+    """Return the result of a suite as a JSON document, for ``suite.json`` and ``--json``."""
+    return {
+        "schema_version": 1,
+        "suite_id": page.id,
+        "started_at": page.started,
+        "command": page.command,
+        "exit_code": page.exit_code,
+        "answer": page.answer,
+        "level": page.level,
+        "comparisons": page.decisions,
+        "scenarios": [
+            {name: value for name, value in asdict(row).items() if name not in ("page", "sentence")}
+            | {"result": row.words[2], "text": row.sentence, "gate": _gate_of(results, row)}
+            for row in page.rows
+        ],
+    }
+
+
+def _gate_of(results: Path, row: SuiteRow) -> Any:
+    if row.page is None:
+        return None
+    return parse_json(read_regular(results / row.scenario / row.record / "gate.json"))
+
+
+def _key(command: str, files: Sequence[str]) -> str:
+    paths = [str(find_scenario(file).resolve()) for file in files]
+    return hashlib.sha256(json.dumps([command, *paths]).encode()).hexdigest()
+
+
+def _unfinished(results: Path, key: str) -> tuple[Path, State] | None:
+    """Return the newest suite of a command, if it was interrupted. One that cannot be read is left alone."""
+    for folder in _newest_first(results / SUITES):
+        try:
+            state = wire.load(State, STATE, read_regular(folder / STATE))
+        except (OSError, RecordError):
+            continue
+        if state.key == key:
+            return (folder, state) if state.page.exit_code == EXIT_INTERRUPTED else None
+    return None
+
+
+def _newest_first(root: Path) -> list[Path]:
+    folders = [f for f in root.iterdir() if layout.is_record_id(f.name)] if root.is_dir() else []
+    return sorted(folders, key=lambda folder: layout.order_key(folder.name), reverse=True)
+
+
+def _write_state(folder: Path, state: State) -> None:
+    layout.write_whole(folder / STATE, wire.dump(State, state))
+
+
+def _used(record: Path) -> float:
+    """Return the time that the rounds of a record took in seconds, with the warm-up."""
+    with Record.open(record) as opened:
+        blocks = opened.contents.blocks
+    return sum(sum(block.wall_s) + UNTIMED_S for block in blocks)
+
+
+def _answer(outcome: Outcome) -> str:
+    """Return the first sentence of the summary of a report."""
+    claims = outcome.judgement.claims if outcome.judgement else ()
+    kinds = ("answer", *MAIN_KINDS)
+    return next((c.text for kind in kinds for c in claims if c.kind == kind), "")

@@ -1,0 +1,182 @@
+"""The plan of a suite: its scenarios, their shares of the error rate, and the division of its budget."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bench_framework.errors import UsageError
+from bench_framework.execution.budget import Budget
+from bench_framework.features.gate.question import rounds_needed
+from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
+from bench_framework.model.looks import RoundLimit, decidable
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import DEFAULT_BUDGET_S, GatePolicy
+from bench_framework.text.numbers import format_clock
+from bench_framework.units import parse_duration
+from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
+from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
+from bench_framework.workflow.setup.forecast import Forecast, forecast_document, forecast_plan
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A scenario of a suite.
+
+    Attributes:
+        plan: its plan with its share of the error rate, and without a share of the budget.
+        need_s: its planned duration: that of its rounds, else its own budget.
+        least_s: duration of the rounds that a verdict needs; 0 if a round was never timed.
+        decisions: comparisons and budgets among which the error rate is divided.
+    """
+
+    file: str
+    plan: Plan
+    forecast: Forecast
+    need_s: float
+    least_s: float
+    decisions: int
+
+
+@dataclass(frozen=True, slots=True)
+class SuitePlan:
+    """The scenarios of a suite in their order, and the time for all of them, `None` for that of each."""
+
+    members: tuple[Member, ...]
+    budget_s: float | None
+    gated: bool
+
+    @property
+    def decisions(self) -> int:
+        """The number of comparisons and budgets of the suite."""
+        return sum(member.decisions for member in self.members)
+
+    @property
+    def level(self) -> float:
+        """The error rate of the suite."""
+        return math.fsum(level_of(member.plan, gated=self.gated) for member in self.members)
+
+    def budgets(self) -> list[float]:
+        """Return the time of each scenario if each uses all of it."""
+        if self.budget_s is None:
+            return [member.need_s for member in self.members]
+        left, budgets = self.budget_s, list[float]()
+        for place in range(len(self.members)):
+            budgets.append(self.budget_of(place, left))
+            left -= budgets[-1]
+        return budgets
+
+    def budget_of(self, place: int, left_s: float) -> float:
+        """Return the time of a scenario, of the time that is left for it and the following ones."""
+        rest = self.members[place:]
+        return first_budget(left_s, [m.need_s for m in rest], [m.least_s for m in rest])
+
+
+def plan_suite(
+    names: Sequence[str],
+    options: RunOptions,
+    budget: str | None = None,
+    *,
+    gated: bool | None = None,
+) -> SuitePlan:
+    """Return the plan of a suite. Without `gated`, it is a gate if it has revisions, or a scenario has a gate.
+
+    Raises:
+        ScenarioError, UsageError, BuildError, GateError: a scenario cannot be measured, the names form no suite
+            (BX138), or the budget is too small; nothing was built or measured.
+        MachineError: BX223, a scenario cannot run on this machine.
+    """
+    budget_s = None if budget is None else seconds_of(budget)
+    files = suite_files(names)
+    plans = [plan_run(file, options) for file in files]
+    require_names(plans)
+    if gated is None:
+        gated = any(plan.revisions or plan.judge.gate != GatePolicy() for plan in plans)
+    counts = [decisions(plan, gated=gated) for plan in plans]
+    plans = [*with_shares(plans, gated=gated)]
+    members = []
+    for file, plan, count in zip(files, plans, counts, strict=True):
+        if gated:
+            require_decidable(plan)
+        forecast = forecast_plan(plan, options.results)
+        least = 0.0 if forecast.guessed else fewest_rounds(plan, gated=gated) * forecast.round_s
+        members.append(Member(file, plan, forecast, _need(forecast), least, count))
+    suite = SuitePlan(tuple(members), budget_s, gated)
+    _require_time(suite)
+    return suite
+
+
+def seconds_of(budget: str) -> float:
+    """Return a budget such as ``20m`` in seconds. Raises `UsageError` (BX100)."""
+    try:
+        return parse_duration(budget)
+    except ValueError as error:
+        raise UsageError("BX100.budget-not-a-time", error=error) from error
+
+
+def with_budget(plan: Plan, budget_s: float) -> Plan:
+    """Return a plan with a time limit of whole seconds, and with the override that sets it."""
+    seconds = max(1, math.floor(budget_s))
+    overrides = (*plan.invocation.overrides, f"measure.budget={seconds}s")
+    return replace(
+        plan,
+        measure=replace(plan.measure, budget_s=float(seconds)),
+        invocation=replace(plan.invocation, overrides=overrides),
+    )
+
+
+def fewest_rounds(plan: Plan, *, gated: bool) -> int:
+    """Return the smallest number of rounds with a verdict, with the warm-up rounds before them."""
+
+    def decides(limited: Plan) -> bool:
+        return decidable(limited) and not (gated and rounds_needed(limited) is not None)
+
+    measure = plan.measure
+    fewest = Budget(plan, 0.0, decides).fewest_rounds(RoundLimit(0))
+    return (
+        max(fewest, measure.rounds_min if measure.until != "rounds" else 0) + measure.warmup_rounds
+    )
+
+
+def _need(forecast: Forecast) -> float:
+    budget_s = forecast.plan.measure.budget_s
+    if not forecast.guessed:
+        return forecast.run_s
+    return DEFAULT_BUDGET_S if budget_s is None else budget_s
+
+
+def _require_time(suite: SuitePlan) -> None:
+    least = math.fsum(member.least_s for member in suite.members)
+    if suite.budget_s is None or least <= suite.budget_s:
+        return
+    details = [
+        (m.plan.name, f"at least {format_clock(m.least_s)}") for m in suite.members if m.least_s
+    ]
+    raise UsageError(
+        "BX138.too-little-time",
+        details=tuple(details),
+        budget=format_clock(suite.budget_s),
+        least=format_clock(least),
+        enough=math.ceil(least / 60),
+    )
+
+
+def suite_document(suite: SuitePlan) -> dict[str, Any]:
+    """Return the JSON document of `benchctl plan --json` for several scenarios."""
+    budgets = suite.budgets()
+    return {
+        "budget_s": suite.budget_s,
+        "run_s": math.fsum(budgets),
+        "level": suite.level,
+        "comparisons": suite.decisions,
+        "scenarios": [
+            forecast_document(member.forecast)
+            | {
+                "file": member.file,
+                "budget_s": budget,
+                "least_s": member.least_s or None,
+                "level": level_of(member.plan, gated=suite.gated),
+            }
+            for member, budget in zip(suite.members, budgets, strict=True)
+        ],
+    }
