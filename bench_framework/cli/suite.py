@@ -33,7 +33,7 @@ def plan_several(
     from bench_framework.cli.plan_page import page
     from bench_framework.workflow.suites.planning import plan_suite, suite_document
 
-    suite = plan_suite(names, options, budget)
+    suite = plan_suite(names, options, budget, skip=True)
     if console.json:
         console.emit_json(suite_document(suite))
         return
@@ -51,6 +51,9 @@ def _plan_page(suite: SuitePlan, width: int) -> str:
     for member, budget in zip(suite.members, suite.budgets(), strict=True):
         forecast, known = member.forecast, not member.forecast.guessed
         policy = member.plan.judge
+        if member.skipped:
+            rows.append((member.plan.name, "skipped", "", "", "", plan_size(member.plan)))
+            continue
         rows.append(
             (
                 member.plan.name,
@@ -78,8 +81,9 @@ def _plan_page(suite: SuitePlan, width: int) -> str:
     number = counted(suite.decisions, "comparison")
     level = f"{number}; {kind}: {format_percent(suite.level)} for all of them together."
     unknown = ["?: known after the first run on this machine, or after `benchctl try`."]
-    unknown = unknown if any(m.forecast.guessed for m in suite.members) else []
-    for text in (total, f"{level[:1].upper()}{level[1:]}", *unknown):
+    unknown = unknown if any(m.forecast.guessed and not m.skipped for m in suite.members) else []
+    skipped = [f"{m.plan.name}: skipped: {m.skipped}." for m in suite.members if m.skipped]
+    for text in (total, f"{level[:1].upper()}{level[1:]}", *unknown, *skipped):
         lines += wrap(text, width)
     return "\n".join(
         [counted(len(rows), "scenario"), "", *lines[: len(rows) + 1], "", *lines[len(rows) + 1 :]]
@@ -93,6 +97,7 @@ def measure_several(
     *,
     budget: str | None = None,
     confirm: bool = True,
+    skip: bool = False,
 ) -> None:
     """Measure a suite and print its result. Raises `typer.Exit` with the exit code."""
     from bench_framework.cli.display import display_for
@@ -102,7 +107,7 @@ def measure_several(
     for option, given in (("--sign", options.sign), ("--template", options.template)):
         if given is not None:
             raise UsageError("BX138.option", option=option)
-    plan = plan_suite(names, options, budget, gated=options.gate)
+    plan = plan_suite(names, options, budget, gated=options.gate, skip=skip)
     suite = Suite(plan, options)
     if suite.continued:
         console.say(f"continuing {suite.folder}; --fresh begins again")

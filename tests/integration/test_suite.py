@@ -127,15 +127,18 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
     rules = [rule("slow-", 0.05, sleep_s=0.02), rule("-base"), rule("-head")]
     fake_hyperfine(suite, rules)
     command = ("gate", "bench", "--budget", "5m")
-    with start(suite, *command) as process:
+    with start(suite, *command, "--quiet") as process:
         journals = suite / "results" / "slow"
         wait_for(
             lambda: any(count_rounds(j) > 2 for j in journals.glob("*/journal.jsonl")), process
         )
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130, process.errors
-    assert "Benchmarks: interrupted before slow and third" in process.output
-    assert "`benchctl gate bench --budget 5m` resumes: 1 finished scenario of 3" in process.errors
+    assert "Benchmarks: interrupted; not finished: slow and third" in process.output
+    assert (
+        "`benchctl gate bench --budget 5m --quiet` resumes: 1 finished scenario of 3"
+        in process.errors
+    )
     assert document_of(suite)["exit_code"] == 130
     before = scenarios_of(suite)
 

@@ -62,6 +62,14 @@ def gate(
             "again. Exit with 4 where this is not enough to judge.",
         ),
     ] = False,
+    everything: Annotated[
+        bool,
+        Option(
+            "--all",
+            help="Of several scenarios, also measure those that the change since --base cannot affect, because "
+            "it changes no file of the crates of their programs.",
+        ),
+    ] = False,
     scheduler: Scheduler = None,
     host: Annotated[
         str,
@@ -107,7 +115,9 @@ def gate(
             command=command_line(),
         )
         if several:
-            measure_several(console, names, options, budget=budget, confirm=not no_confirm)
+            measure_several(
+                console, names, options, budget=budget, confirm=not no_confirm, skip=not everything
+            )
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
     given = {"head": head, "only": only, "set": overrides, "budget": budget, "scheduler": scheduler}

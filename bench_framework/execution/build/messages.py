@@ -153,6 +153,8 @@ class Package:
     dependencies: tuple[str, ...]
     """Names of the direct dependencies without which it cannot be built."""
     rust_version: str | None
+    local: tuple[Path, ...] = ()
+    """Folders of all dependencies that are given by a path."""
 
 
 def read_packages(folder: Path) -> tuple[Package, ...]:
@@ -195,4 +197,5 @@ def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:
         {name: tuple(enabled) for name, enabled in item["features"].items()},
         tuple(part["name"] for part in needed if part["kind"] is None),
         item.get("rust_version"),
+        tuple(Path(part["path"]) for part in item["dependencies"] if part.get("path")),
     )

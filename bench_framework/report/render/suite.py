@@ -124,38 +124,44 @@ class SuitePage:
         """The result in a line, with the scenarios that need attention."""
         code = self.exit_code
         parts = [
-            f"{word} in {_names(found)}"
+            f"{word} in {_names(rows)}"
             for of_code, word in (
                 (EXIT_WORSE, "regressions found"),
                 (EXIT_NOT_JUDGED, "inconclusive"),
             )
-            if (found := [row for row in self.rows if row.exit_code == of_code])
+            if (rows := [row for row in self.rows if row.exit_code == of_code])
         ]
         failed = [row for row in self.rows if row.exit_code == EXIT_NOT_MEASURED]
         parts[:0] = [f"not everything could be measured: {_names(failed)}"] if failed else []
         waiting = [row for row in self.rows if row.exit_code in (None, EXIT_INTERRUPTED)]
-        parts[:0] = [f"interrupted before {_names(waiting)}"] if waiting else []
+        parts[:0] = [f"interrupted; not finished: {_names(waiting)}"] if waiting else []
         glyph, _, word = WORDS[code]
         done = word if self.gated else MEASURED[2]
+        if not self.measured:
+            return f"{glyph} Benchmarks: the change affects none of {_count(self.rows)}"
         return f"{glyph} Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
 
     @property
     def how(self) -> str:
         """The error rate, in words."""
-        scenarios = _count(self.measured)
+        if not self.measured:
+            return "nothing was measured"
+        scenarios = f"{_count(self.measured)} together"
+        if len(self.measured) == 1:
+            scenarios = _count(self.measured)
         level, number = format_percent(self.level), counted(self.decisions, "comparison")
         if self.gated:
             return (
                 f"probability of a false alarm in the first measurement: at most {level} for the {number} by rounds "
-                f"of {scenarios} together"
+                f"of {scenarios}"
             )
-        return f"probability of a false difference: at most {level} for the {number} of {scenarios} together"
+        return f"probability of a false difference: at most {level} for the {number} of {scenarios}"
 
     @property
     def attention(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
         """The comparisons that need attention, in the order of `gate.FULL_ROWS`."""
-        found = [(row, one) for row in self.rows if row.page for one in row.page.full]
-        return tuple(sorted(found, key=lambda pair: gate.FULL_ROWS.index(pair[1].state)))
+        pairs = [(row, one) for row in self.rows if row.page for one in row.page.full]
+        return tuple(sorted(pairs, key=lambda pair: gate.FULL_ROWS.index(pair[1].state)))
 
     @property
     def passed(self) -> tuple[tuple[SuiteRow, GateRow], ...]:

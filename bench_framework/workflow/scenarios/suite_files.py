@@ -55,25 +55,25 @@ def suite_files(names: Sequence[str]) -> tuple[str, ...]:
         if not name.strip() or not folder.is_dir():
             files.append(name)
             continue
-        found = scenarios_in(folder)
-        if not found:
+        inside = scenarios_in(folder)
+        if not inside:
             raise UsageError("BX138.no-scenario", folder=folder)
-        files += map(str, found)
-    seen: dict[Path, str] = {}
+        files += map(str, inside)
+    earlier: dict[Path, str] = {}
     for file in files:
         path = find_scenario(file).resolve()
-        if path in seen:
-            same = "" if seen[path] == file else f" as {seen[path]} and"
+        if path in earlier:
+            same = "" if earlier[path] == file else f" as {earlier[path]} and"
             raise UsageError("BX138.file-twice", same=same, file=file)
-        seen[path] = file
+        earlier[path] = file
     return tuple(files)
 
 
 def require_names(plans: Sequence[Plan]) -> None:
     """Refuse two scenarios of one name, whose records would share a folder. Raises `UsageError`, BX138."""
-    seen: dict[str, str] = {}
+    earlier: dict[str, str] = {}
     for plan in plans:
-        if plan.name in seen:
-            first, second = seen[plan.name], plan.scenario_path
+        if plan.name in earlier:
+            first, second = earlier[plan.name], plan.scenario_path
             raise UsageError("BX138.same-name", first=first, second=second, name=plan.name)
-        seen[plan.name] = plan.scenario_path
+        earlier[plan.name] = plan.scenario_path

@@ -6,7 +6,7 @@ finished scenario is not measured again.
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -71,7 +71,7 @@ class SuiteResult:
 
 @dataclass(frozen=True, slots=True)
 class SuiteEvents:
-    """What is called during a suite: before each scenario, after its measurement, and if it failed."""
+    """The functions that are called in a suite: before each scenario, after its measurement, and if it failed."""
 
     begins: Callable[[int, Member, float | None], object]
     measured: Callable[[Outcome], object]
@@ -86,16 +86,13 @@ class Suite:
         self._suite = suite
         self._options = options
         members = suite.members
-        key = _key(options.command, [member.file for member in members])
+        key = _key(suite, options)
         digests = tuple(plan_sha256(member.plan) for member in members)
-        rows = tuple(
-            SuiteRow(m.plan.name, m.file, level=level_of(m.plan, gated=suite.gated))
-            for m in members
-        )
+        rows = tuple(_first_row(member, gated=suite.gated) for member in members)
         self.continued = False
-        found = None if options.fresh else _unfinished(options.results, key)
-        if found is not None:
-            self.folder, earlier = found
+        unfinished = None if options.fresh else _unfinished(options.results, key)
+        if unfinished is not None:
+            self.folder, earlier = unfinished
             known = dict(
                 zip(
                     earlier.digests,
@@ -103,12 +100,12 @@ class Suite:
                     strict=True,
                 )
             )
-            kept = [
+            entries = [
                 known.get(digest, (row, 0.0)) for digest, row in zip(digests, rows, strict=True)
             ]
-            rows, used = (tuple(items) for items in zip(*kept, strict=True))
-            page = replace(earlier.page, rows=rows)
-            self.continued = any(row.exit_code is not None for row in rows)
+            rows, used = (tuple(items) for items in zip(*entries, strict=True))
+            page = replace(earlier.page, rows=rows, level=suite.level, decisions=suite.decisions)
+            self.continued = any(row.exit_code is not None and not row.skipped for row in rows)
         else:
             started, used = utc_now(), (0.0,) * len(rows)
             with layout.new_folder(options.results / SUITES, started) as (folder, draft):
@@ -244,15 +241,27 @@ def suite_document(results: Path, page: SuitePage) -> dict[str, Any]:
     }
 
 
+def _first_row(member: Member, *, gated: bool) -> SuiteRow:
+    """Return the row of a scenario before it is measured. One that is skipped is finished."""
+    name, file = member.plan.name, member.file
+    if member.skipped:
+        return SuiteRow(name, file, exit_code=EXIT_DONE, sentence=member.skipped, skipped=True)
+    return SuiteRow(name, file, level=level_of(member.plan, gated=gated))
+
+
 def _gate_of(results: Path, row: SuiteRow) -> Any:
     if row.page is None:
         return None
     return parse_json(read_regular(results / row.scenario / row.record / "gate.json"))
 
 
-def _key(command: str, files: Sequence[str]) -> str:
-    paths = [str(find_scenario(file).resolve()) for file in files]
-    return hashlib.sha256(json.dumps([command, *paths]).encode()).hexdigest()
+def _key(suite: SuitePlan, options: RunOptions) -> str:
+    """Return a digest of what a command measures. How it prints that has no influence."""
+    files = [str(find_scenario(member.file).resolve()) for member in suite.members]
+    choice = [options.base, options.head, options.only, [*options.overrides]]
+    return hashlib.sha256(
+        json.dumps([suite.gated, suite.budget_s, *choice, files]).encode()
+    ).hexdigest()
 
 
 def _unfinished(results: Path, key: str) -> tuple[Path, State] | None:

@@ -17,6 +17,7 @@ from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
 from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
 from bench_framework.workflow.setup.forecast import Forecast, forecast_document, forecast_plan
+from bench_framework.workflow.suites.affected import reasons_to_skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Member:
         need_s: its planned duration: that of its rounds, else its own budget.
         least_s: duration of the rounds that a verdict needs; 0 if a round was never timed.
         decisions: comparisons and budgets among which the error rate is divided.
+        skipped: why it is not measured; empty if it is.
     """
 
     file: str
@@ -36,6 +38,12 @@ class Member:
     need_s: float
     least_s: float
     decisions: int
+    skipped: str = ""
+
+    @property
+    def counted_need_s(self) -> float:
+        """Its planned duration; 0 if it is skipped."""
+        return 0.0 if self.skipped else self.need_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +57,18 @@ class SuitePlan:
     @property
     def decisions(self) -> int:
         """The number of comparisons and budgets of the suite."""
-        return sum(member.decisions for member in self.members)
+        return sum(member.decisions for member in self.members if not member.skipped)
 
     @property
     def level(self) -> float:
         """The error rate of the suite."""
-        return math.fsum(level_of(member.plan, gated=self.gated) for member in self.members)
+        measured = (member.plan for member in self.members if not member.skipped)
+        return math.fsum(level_of(plan, gated=self.gated) for plan in measured)
 
     def budgets(self) -> list[float]:
         """Return the time of each scenario if each uses all of it."""
         if self.budget_s is None:
-            return [member.need_s for member in self.members]
+            return [member.counted_need_s for member in self.members]
         left, budgets = self.budget_s, list[float]()
         for place in range(len(self.members)):
             budgets.append(self.budget_of(place, left))
@@ -69,7 +78,7 @@ class SuitePlan:
     def budget_of(self, place: int, left_s: float) -> float:
         """Return the time of a scenario, of the time that is left for it and the following ones."""
         rest = self.members[place:]
-        return first_budget(left_s, [m.need_s for m in rest], [m.least_s for m in rest])
+        return first_budget(left_s, [m.counted_need_s for m in rest], [m.least_s for m in rest])
 
 
 def plan_suite(
@@ -78,8 +87,11 @@ def plan_suite(
     budget: str | None = None,
     *,
     gated: bool | None = None,
+    skip: bool = False,
 ) -> SuitePlan:
     """Return the plan of a suite. Without `gated`, it is a gate if it has revisions, or a scenario has a gate.
+
+    With `skip`, scenarios are skipped that the change between the revisions cannot affect.
 
     Raises:
         ScenarioError, UsageError, BuildError, GateError: a scenario cannot be measured, the names form no suite
@@ -92,15 +104,18 @@ def plan_suite(
     require_names(plans)
     if gated is None:
         gated = any(plan.revisions or plan.judge.gate != GatePolicy() for plan in plans)
-    counts = [decisions(plan, gated=gated) for plan in plans]
-    plans = [*with_shares(plans, gated=gated)]
+    reasons = reasons_to_skip(plans) if skip else [""] * len(plans)
+    measured = [plan for plan, reason in zip(plans, reasons, strict=True) if not reason]
+    shared = dict(zip([p.name for p in measured], with_shares(measured, gated=gated), strict=True))
     members = []
-    for file, plan, count in zip(files, plans, counts, strict=True):
-        if gated:
+    for file, unshared, reason in zip(files, plans, reasons, strict=True):
+        plan, count = shared.get(unshared.name, unshared), decisions(unshared, gated=gated)
+        if gated and not reason:
             require_decidable(plan)
         forecast = forecast_plan(plan, options.results)
-        least = 0.0 if forecast.guessed else fewest_rounds(plan, gated=gated) * forecast.round_s
-        members.append(Member(file, plan, forecast, _need(forecast), least, count))
+        unknown = forecast.guessed or reason
+        least = 0.0 if unknown else fewest_rounds(plan, gated=gated) * forecast.round_s
+        members.append(Member(file, plan, forecast, _need(forecast), least, count, reason))
     suite = SuitePlan(tuple(members), budget_s, gated)
     _require_time(suite)
     return suite
@@ -175,7 +190,8 @@ def suite_document(suite: SuitePlan) -> dict[str, Any]:
                 "file": member.file,
                 "budget_s": budget,
                 "least_s": member.least_s or None,
-                "level": level_of(member.plan, gated=suite.gated),
+                "level": None if member.skipped else level_of(member.plan, gated=suite.gated),
+                "skipped": member.skipped or None,
             }
             for member, budget in zip(suite.members, budgets, strict=True)
         ],

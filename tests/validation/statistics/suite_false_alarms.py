@@ -35,7 +35,7 @@ from bench_framework.features.suite import with_shares
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import GatePolicy
 
-MOST_SUSPECTED, MOST_FALSE = 32 / 2000, 12 / 2000
+MOST_FIRST, MOST_FALSE = 32 / 2000, 12 / 2000
 SIZES = (1, 1, 2, 3, 5)
 ROWS = ("recorded", "strict", "alone")
 
@@ -45,7 +45,7 @@ class Suites:
     """Counts of the suites of a row."""
 
     tries: int
-    suspected: int
+    first_pass: int
     """Suites with a possible regression in a first pass."""
     false: int
     """Suites that reported a regression."""
@@ -53,7 +53,7 @@ class Suites:
 
 def replayed(plans: Sequence[Plan], draws: Sequence[Draw], count: int, row: str) -> Suites:
     """Run `count` suites over equal programs."""
-    suspected = false = 0
+    first_pass = false = 0
     for replay in range(count):
         worse = possible = False
         for place, (plan, draw) in enumerate(zip(plans, draws, strict=True)):
@@ -67,9 +67,9 @@ def replayed(plans: Sequence[Plan], draws: Sequence[Draw], count: int, row: str)
             assert shortcut or not beyond, "the shortcut left out a gate that found a difference"
             possible |= beyond or bool(gating.in_state("worse"))
             worse |= bool(gating.in_state("worse"))
-        suspected += possible
+        first_pass += possible
         false += worse
-    return Suites(count, suspected, false)
+    return Suites(count, first_pass, false)
 
 
 def simulated(noise: Noise) -> Draw:
@@ -106,12 +106,12 @@ def main(count: int, rows: Sequence[str]) -> int:
         plans, draws = suite_of(row)
         if row != "alone":
             plans = list(with_shares(plans, gated=True))
-        found = replayed(plans, draws, count, row)
-        bounds = [at_most(n, count) for n in (found.suspected, found.false)]
-        passed = found.suspected <= MOST_SUSPECTED * count and found.false <= MOST_FALSE * count
+        counts = replayed(plans, draws, count, row)
+        bounds = [at_most(n, count) for n in (counts.first_pass, counts.false)]
+        passed = counts.first_pass <= MOST_FIRST * count and counts.false <= MOST_FALSE * count
         met &= passed or row == "alone"
         print(
-            f"{row:12}{count:8}{found.suspected:12}{bounds[0]:9.2%}{found.false:7}{bounds[1]:9.2%}   "
+            f"{row:12}{count:8}{counts.first_pass:12}{bounds[0]:9.2%}{counts.false:7}{bounds[1]:9.2%}   "
             + ("–" if row == "alone" else "met" if passed else "MISSED"),
             flush=True,
         )

@@ -1,0 +1,152 @@
+"""Scenarios that a change of a repository cannot affect: no file of the crates of their programs has changed.
+
+A change counts as one of a scenario unless each changed file is in the folder of a package that the program does not
+depend on. So a file outside of all packages, such as the lock file, affects every scenario.
+"""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from bench_framework.errors import BenchError
+from bench_framework.execution.build.messages import Package, read_packages
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.machine.host import environment
+from bench_framework.execution.process import Launcher
+from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.model.revisions import short_name
+from bench_framework.units import counted
+
+FOR_ALL: Final = frozenset({"Cargo.lock", "rust-toolchain", "rust-toolchain.toml"})
+"""Names of files that affect every package of a repository, as everything in ``.cargo`` does."""
+
+
+def reasons_to_skip(plans: Iterable[Plan]) -> list[str]:
+    """Return for each plan why the change between its revisions cannot affect it, empty for the others.
+
+    Only the working tree is compared with a base. A plan whose crates or changes cannot be read gets no reason.
+    """
+    changes: dict[tuple[Path, str], frozenset[Path]] = {}
+    reasons = []
+    for plan in plans:
+        try:
+            reasons.append(_reason(plan, changes))
+        except (BenchError, OSError, ValueError):
+            reasons.append("")
+    return reasons
+
+
+def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str:
+    if plan.revisions is None or plan.revisions.head is not None or not plan.builds:
+        return ""
+    base = plan.revisions.base
+    used: dict[Path, None] = {}
+    packages: dict[Path, Package] = {}
+    for spec in plan.builds:
+        if not spec.crate:
+            return ""
+        found = _packages(Path(spec.crate))
+        packages |= found
+        used |= dict.fromkeys(_graph(_package_of(spec, found), packages))
+    first = Path(plan.builds[0].crate)
+    if (first, base) not in changes:
+        changes[first, base] = _changed(first, base)
+    changed = changes[first, base]
+    roots = {package.root for package in packages.values()}
+    if _replaces(roots) or any(_is_for_all(file, roots) for file in changed):
+        return ""
+    files = {Path(plan.scenario_path).resolve(), *_inputs(plan)}
+    if any(file == own or own in file.parents for file in changed for own in files):
+        return ""
+    owners = {_owner(file, packages) for file in changed}
+    if None in owners or owners & used.keys():
+        return ""
+    names = ", ".join(sorted(packages[owner].name for owner in owners if owner))
+    what = f"only {names} changed" if names else "nothing changed"
+    crates = counted(len(used), "crate")
+    return f"{what} since {short_name(base)}, and no file of the {crates} of its program"
+
+
+def _packages(crate: Path) -> dict[Path, Package]:
+    """Return the packages of the workspace of a crate, by folder."""
+    return {package.folder.resolve(): package for package in _read(crate.resolve())}
+
+
+@cache
+def _read(crate: Path) -> tuple[Package, ...]:
+    return read_packages(crate)
+
+
+def _package_of(spec: BuildSpec, packages: Mapping[Path, Package]) -> Path:
+    """Return the folder of the package that a build needs. Raises `ValueError`: it is not known."""
+    crate = Path(spec.crate).resolve()
+    named = [
+        f for f, p in packages.items() if spec.package in (p.name, None) and spec.bin in p.bins
+    ]
+    if spec.package is None and crate in packages:
+        return crate
+    if len(named) != 1:
+        raise ValueError(spec.bin)
+    return named[0]
+
+
+def _graph(start: Path, packages: dict[Path, Package]) -> dict[Path, None]:
+    """Return the folders of a package and of all that it depends on by path. Others are added to `packages`."""
+    found: dict[Path, None] = {}
+    left = [start]
+    while left:
+        folder = left.pop()
+        if folder in found:
+            continue
+        found[folder] = None
+        if folder not in packages:
+            packages |= _packages(folder)
+        left += [path.resolve() for path in packages[folder].local]
+    return found
+
+
+def _changed(crate: Path, base: str) -> frozenset[Path]:
+    """Return the files of the repository that differ from a revision, with those that git does not track yet."""
+    with Launcher() as launcher:
+        git = Git(launcher, environment())
+        top = Path(git.run("-C", str(crate), "rev-parse", "--show-toplevel"))
+        differing = git.run("-C", str(top), "diff", "--name-only", "--no-renames", "-z", base)
+        new = git.run("-C", str(top), "ls-files", "--others", "--exclude-standard", "-z")
+    names = (*differing.split("\0"), *new.split("\0"))
+    return frozenset((top / name).resolve() for name in names if name)
+
+
+def _is_for_all(file: Path, roots: Iterable[Path]) -> bool:
+    manifests = {root.resolve() / "Cargo.toml" for root in roots}
+    return file.name in FOR_ALL or ".cargo" in file.parts or file in manifests
+
+
+def _replaces(roots: Iterable[Path]) -> bool:
+    """Return whether a workspace replaces packages by others, which are not in its graph."""
+    for root in roots:
+        manifest = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
+        if {"patch", "replace"} & manifest.keys():
+            return True
+        for folder in (root, *root.parents):
+            for name in ("config", "config.toml"):
+                config = folder / ".cargo" / name
+                if (
+                    config.is_file()
+                    and {"patch", "paths"} & tomllib.loads(config.read_text()).keys()
+                ):
+                    return True
+    return False
+
+
+def _inputs(plan: Plan) -> set[Path]:
+    """Return files and folders of the scenario that its program reads, or by which it is changed."""
+    paths = {item.dataset.path for item in plan.inputs if item.dataset and item.dataset.path}
+    paths |= {patch for build in plan.builds for patch in build.patches}
+    return {Path(path).resolve() for path in paths}
+
+
+def _owner(file: Path, packages: Mapping[Path, Package]) -> Path | None:
+    """Return the innermost package folder that contains a file."""
+    return next((folder for folder in file.parents if folder in packages), None)

@@ -1,0 +1,99 @@
+"""Tests of scenarios that a change cannot affect: real git and `cargo metadata`; nothing is built."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import benchctl, real
+
+pytestmark = pytest.mark.real
+SCENARIO = """
+version: 1
+name: {name}
+question: Is it slower?
+worker: {{crate: ../{name}}}
+command: ["{{bin}}"]
+"""
+PACKAGE = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n'
+
+
+def git(folder: Path, *words: str) -> None:
+    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
+    subprocess.run(call, check=True, capture_output=True)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """Return a workspace in which `a` depends on `common`; a scenario measures `a`, and one `b`."""
+    top = tmp_path / "top"
+    (top / "bench").mkdir(parents=True)
+    members = {"a": 'common = {path = "../common"}\n', "b": "", "common": "", "unused": ""}
+    (top / "Cargo.toml").write_text(f"[workspace]\nresolver = '2'\nmembers = {[*members]}\n")
+    (top / "Cargo.lock").write_text("version = 4\n")
+    (top / "README.md").write_text("A workspace\n")
+    for name, dependencies in members.items():
+        (top / name / "src").mkdir(parents=True)
+        (top / name / "Cargo.toml").write_text(PACKAGE.format(name=name) + dependencies)
+        source = "main.rs" if name in ("a", "b") else "lib.rs"
+        (top / name / "src" / source).write_text("fn main() {}\n")
+    for name in ("a", "b"):
+        (top / "bench" / f"{name}.yaml").write_text(SCENARIO.format(name=name))
+    git(tmp_path, "init", "-q", "-b", "main", str(top))
+    git(top, "add", ".")
+    git(top, "commit", "-q", "-m", "start")
+    return top
+
+
+def skipped(top: Path) -> list[str]:
+    env = real(BENCHCTL_CACHE=str(top.parent / "cache"))
+    done = benchctl(top, "plan", "bench", "--base", "HEAD", "--json", env=env, code=0)
+    return [row["scenario"] for row in json.loads(done.stdout)["scenarios"] if row["skipped"]]
+
+
+@pytest.mark.parametrize(
+    ("file", "expected"),
+    [
+        ("b/src/main.rs", ["a"]),
+        ("b/src/new.rs", ["a"]),
+        ("common/src/lib.rs", ["b"]),
+        ("a/Cargo.toml", ["b"]),
+        ("unused/src/lib.rs", ["a", "b"]),
+        ("Cargo.lock", []),
+        ("Cargo.toml", []),
+        ("README.md", []),
+        ("bench/a.yaml", []),
+        ("b/.cargo/config.toml", []),
+        ("rust-toolchain.toml", []),
+    ],
+)
+def test_a_scenario_without_a_changed_crate_is_skipped(
+    workspace: Path, file: str, expected: list[str]
+) -> None:
+    path = workspace / file
+    path.parent.mkdir(exist_ok=True)
+    with path.open("a") as stream:
+        stream.write("# changed\n" if path.suffix != ".rs" else "// changed\n")
+    assert skipped(workspace) == expected
+
+
+def test_packages_that_the_workspace_replaces_are_not_in_the_graph(workspace: Path) -> None:
+    with (workspace / "Cargo.toml").open("a") as stream:
+        stream.write('[patch.crates-io]\ncommon = {path = "common"}\n')
+    git(workspace, "commit", "-q", "-a", "-m", "patch")
+    (workspace / "b" / "src" / "main.rs").write_text("fn main() { }\n")
+    assert skipped(workspace) == []
+
+
+def test_a_suite_that_is_not_affected_passes_without_measuring(workspace: Path) -> None:
+    (workspace / "unused" / "src" / "lib.rs").write_text("// changed\n")
+    env = real(BENCHCTL_CACHE=str(workspace.parent / "cache"))
+    done = benchctl(workspace, "gate", "bench", "--base", "HEAD", env=env, code=0)
+    assert done.stdout.startswith("✓ Benchmarks: the change affects none of 2 scenarios\n")
+    reason = "only unused changed since"
+    assert f"– a: {reason}" in done.stdout
+    (document,) = (workspace / "results" / "suites").glob("*/suite.json")
+    rows = json.loads(document.read_text())["scenarios"]
+    assert [(row["skipped"], row["exit_code"]) for row in rows] == [(True, 0)] * 2
+    assert [p.name for p in (workspace / "results").iterdir()] == ["suites"]
