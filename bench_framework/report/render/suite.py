@@ -185,35 +185,34 @@ def _names(rows: Sequence[SuiteRow]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 20) -> str:
-    """Return the terminal page: the result, the table of scenarios, what needs attention, the error rate."""
-    width = max(width, 40)
+def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> str:
+    """Return the terminal page: the result, the table of scenarios, what needs attention, the error rate.
+
+    Only regressions and failures have their sentences.
+    """
+    width, mark = max(width, 40), 0 if unicode else 1
     lines = [*wrap(page.answer if unicode else page.answer.partition(" ")[2], width, rest="  "), ""]
-    lines += _table(page, width, unicode=unicode)
-    for row, one in page.attention[:most]:
+    lines += [*_table(page, width, unicode=unicode), ""]
+    urgent = [pair for pair in page.attention if pair[1].state in URGENT]
+    for row, one in urgent[:most]:
         glyph = one.glyph if unicode else one.ascii
-        lines += [
-            "",
-            *wrap(
-                f"{glyph} {row.scenario}: {one.cell}, {one.metric}: {one.word}", width, rest="  "
-            ),
-        ]
-        lines += wrap(one.sentence, width, "    ", "    ")
-    if len(page.attention) > most:
-        lines += ["", f"suite.json contains {len(page.attention) - most} more"]
+        text = f"{glyph} {row.scenario}: {one.cell}, {one.metric}: {one.word}"
+        lines += [*wrap(text, width, rest="  "), *wrap(one.sentence, width, "    ", "    ")]
+    if len(urgent) > most:
+        lines.append(f"{len(urgent) - most} more are in index.html")
+    others: dict[tuple[str, str, str, str], list[str]] = {}
+    for row, one in page.attention:
+        if one.state not in URGENT:
+            key = (one.glyph if unicode else one.ascii, row.scenario, one.cell, one.word)
+            others.setdefault(key, []).append(one.metric)
+    for (glyph, scenario, cell, word), metrics in others.items():
+        text = f"{glyph} {scenario}: {cell}: {word}: {', '.join(metrics)}"
+        lines += wrap(text, width, rest="  ")
     for row in page.rows:
-        for text in (row.sentence, *(row.page.reasons if row.page and not row.page.full else ())):
-            lines += (
-                [
-                    "",
-                    *wrap(
-                        f"{row.words[0 if unicode else 1]} {row.scenario}: {text}", width, rest="  "
-                    ),
-                ]
-                if text
-                else []
-            )
-    lines += ["", *wrap(page.how, width, rest="  ")]
+        reasons = row.page.reasons if row.page and not row.page.full else ()
+        for text in filter(None, (row.sentence, *reasons)):
+            lines += wrap(f"{row.words[mark]} {row.scenario}: {text}", width, rest="  ")
+    lines += ["", *wrap(f"{page.how[:1].upper()}{page.how[1:]}.", width)]
     return "\n".join(visible(line) for line in lines)
 
 

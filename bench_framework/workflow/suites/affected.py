@@ -47,9 +47,9 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     for spec in plan.builds:
         if not spec.crate:
             return ""
-        found = _packages(Path(spec.crate))
-        packages |= found
-        used |= dict.fromkeys(_graph(_package_of(spec, found), packages))
+        workspace = _packages(Path(spec.crate))
+        packages |= workspace
+        used |= _graph(_package_of(spec, workspace), packages)
     first = Path(plan.builds[0].crate)
     if (first, base) not in changes:
         changes[first, base] = _changed(first, base)
@@ -58,7 +58,7 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     if _replaces(roots) or any(_is_for_all(file, roots) for file in changed):
         return ""
     files = {Path(plan.scenario_path).resolve(), *_inputs(plan)}
-    if any(file == own or own in file.parents for file in changed for own in files):
+    if any(path == file or path in file.parents for file in changed for path in files):
         return ""
     owners = {_owner(file, packages) for file in changed}
     if None in owners or owners & used.keys():
@@ -82,29 +82,29 @@ def _read(crate: Path) -> tuple[Package, ...]:
 def _package_of(spec: BuildSpec, packages: Mapping[Path, Package]) -> Path:
     """Return the folder of the package that a build needs. Raises `ValueError`: it is not known."""
     crate = Path(spec.crate).resolve()
-    named = [
+    candidates = [
         f for f, p in packages.items() if spec.package in (p.name, None) and spec.bin in p.bins
     ]
     if spec.package is None and crate in packages:
         return crate
-    if len(named) != 1:
+    if len(candidates) != 1:
         raise ValueError(spec.bin)
-    return named[0]
+    return candidates[0]
 
 
 def _graph(start: Path, packages: dict[Path, Package]) -> dict[Path, None]:
     """Return the folders of a package and of all that it depends on by path. Others are added to `packages`."""
-    found: dict[Path, None] = {}
+    graph: dict[Path, None] = {}
     left = [start]
     while left:
         folder = left.pop()
-        if folder in found:
+        if folder in graph:
             continue
-        found[folder] = None
+        graph[folder] = None
         if folder not in packages:
             packages |= _packages(folder)
         left += [path.resolve() for path in packages[folder].local]
-    return found
+    return graph
 
 
 def _changed(crate: Path, base: str) -> frozenset[Path]:
