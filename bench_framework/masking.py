@@ -30,7 +30,8 @@ _USERINFO: Final = re.compile(
 )
 _HOME: Final = re.compile(r"(?<![\w.~-])/(?:root|home/[^/\s\"']+)(?=/)")
 _MASK: Final = re.compile(r"\*\*\*\d+\*\*\*")
-_COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning"})
+_COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning", "build"})
+_ENVIRONMENTS: Final = frozenset({"env", "build-env"})
 _secrets: dict[str, str] = {}
 """Secrets of this process by mask, in the order of the scenario."""
 
@@ -46,7 +47,7 @@ def mask_document(data: Any, key: str = "") -> Any:
     if isinstance(data, dict):
         return {
             name: _masked_whole(part)
-            if key == "env" and _is_secret(name, part)
+            if key in _ENVIRONMENTS and _is_secret(name, part)
             else mask_document(part, key if command else str(name))
             for name, part in data.items()
         }

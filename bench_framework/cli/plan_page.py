@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 INDENT = 11
 MOST_HOLES = 6
+MOST_BUILDS = 4
+"""Builds whose commands are listed."""
 EXAMPLE_LOOKS = 5
 """Interim analyses that are listed if their number is not known yet."""
 
@@ -39,6 +41,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     )
     items = {
         "Build": _builds(forecast),
+        "Commands": _commands(plan),
         "Preload": _preloads(plan),
         "PGO": _trained(plan),
         "Data": _data(forecast),
@@ -74,7 +77,9 @@ def _builds(forecast: Forecast) -> str:
     if not forecast.builds:
         return "none: the program exists already"
     todo = [build for build in forecast.builds if not build.cached]
-    again = "; cargo rebuilds what has changed" if len(todo) < len(forecast.builds) else ""
+    cargo = all(build.spec.by_cargo for build in forecast.builds)
+    rebuilt = "cargo rebuilds what has changed" if cargo else "what has changed is built again"
+    again = f"; {rebuilt}" if len(todo) < len(forecast.builds) else ""
     known = [build.build_s for build in todo if build.build_s is not None]
     text = (
         f"{counted(len(forecast.builds), 'build')} for "
@@ -83,6 +88,20 @@ def _builds(forecast: Forecast) -> str:
     if todo and len(known) == len(todo):
         return f"{text}, about {format_clock(sum(known))} (like last time){again}"
     return f"{text}, duration unknown before the first build{again}" if todo else f"{text}{again}"
+
+
+def _commands(plan: Plan) -> str:
+    """Return the commands that build the programs, each once for all revisions."""
+    lines = dict.fromkeys(
+        f"{' && '.join(given.lines)} writes {spec.bin}"
+        for spec in plan.builds
+        if (given := spec.by_commands) is not None
+    )
+    if not lines:
+        return ""
+    first = "; ".join([*lines][:MOST_BUILDS])
+    more = f"; and {len(lines) - MOST_BUILDS} more" if len(lines) > MOST_BUILDS else ""
+    return f"{first}{more}; in a copy of {plan.builds[0].crate}"
 
 
 def _trained(plan: Plan) -> str:

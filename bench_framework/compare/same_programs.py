@@ -106,6 +106,8 @@ def equal_code(first: Build, second: Build) -> bool:
     ours, theirs = first.preload, second.preload
     if (ours and ours.sha256) != (theirs and theirs.sha256):
         return False
+    if first.files_sha256 or second.files_sha256:  # the file may be the same interpreter
+        return first.files_sha256 == second.files_sha256
     if first.sha256 is not None and first.sha256 == second.sha256:
         return True
     return first.code_sha256 is not None and first.code_sha256 == second.code_sha256

@@ -51,7 +51,7 @@ class BuildStep(Update):
 
     `place` is the number of the build, such as ``1/3``. `total` is the number of crates, 0 if it is
     not known. `left_s` estimates the remaining time in seconds. `wrapper` is the program that cargo
-    calls in place of rustc, such as ``sccache 0.10.0``.
+    calls in place of rustc, such as ``sccache 0.10.0``. `step` is a command of a build without cargo.
     """
 
     crates: int
@@ -60,6 +60,7 @@ class BuildStep(Update):
     total: int = 0
     left_s: float | None = None
     wrapper: str = ""
+    step: str = ""
 
 
 class BuildFinished(Update):

@@ -136,7 +136,9 @@ def copy_events(plan: Plan, builds: Sequence[Build]) -> list[Event]:
 
 def _may_be_copied(plan: Plan, build: Build) -> bool:
     """Return whether a program works at another path: benchctl built it, or its control is a copy."""
-    return plan.program is None or build.control_path not in {None, build.path}
+    if plan.program is None and build.files_sha256 is None:
+        return True
+    return build.control_path not in {None, build.path}
 
 
 def _copied_build(plan: Plan, build: Build, place: Path) -> Build:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from bench_framework.model import declarations as declared
+from bench_framework.model.command_build import CommandBuild
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
@@ -89,12 +90,14 @@ Values = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class BuildSpec:
-    """The specification of a build by cargo. Variants with equal specifications share a build."""
+    """The specification of a build. Variants with equal specifications share a build."""
 
     crate: str
-    """``"builtin"``, the absolute path of a crate, or ``""`` for another source or no build."""
+    """``"builtin"``, the absolute path of a crate or of the sources of `by_commands`, or ``""`` for
+    another source or no build."""
     bin: str
-    """Binary target of the crate; path or name of a program that is not built."""
+    """Binary target of the crate; path below `crate` of the program that commands build; path or name
+    of a program that is not built."""
     git: str | None = None
     package: str | None = None
     features: tuple[str, ...] = ()
@@ -120,6 +123,8 @@ class BuildSpec:
     """True for profile-guided optimisation."""
     train: tuple[Word, ...] = ()
     """Training command of `pgo`; empty for the commands of the cells."""
+    by_commands: CommandBuild | None = None
+    """The commands that build the program; `None` if cargo builds it."""
 
     @property
     def program(self) -> BuildSpec:
@@ -129,12 +134,18 @@ class BuildSpec:
     @cached_property
     def id(self) -> str:
         """Twelve hex digits over every field."""
-        return stable_id("build", *astuple(self))
+        *fields, commands = astuple(self)
+        return stable_id("build", *fields, *([] if commands is None else [commands]))
 
     @property
     def installed(self) -> bool:
         """True for a program that benchctl does not build."""
         return not (self.crate or self.git or self.registry)
+
+    @property
+    def by_cargo(self) -> bool:
+        """True if cargo builds the program."""
+        return not (self.installed or self.by_commands)
 
 
 @dataclass(frozen=True, slots=True)

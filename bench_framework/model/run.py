@@ -277,6 +277,18 @@ class Build:
     patches_sha256: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Settings of the build that did not reach the binary, one sentence each."""
+    tree: str | None = None
+    """Id of git's tree of the sources that commands built, with uncommitted changes and patches."""
+    tools: tuple[tuple[str, str], ...] = ()
+    """Name and version line of the compilers and other tools that the commands could find."""
+    files_sha256: str | None = None
+    """Digest of the program and of the files that it uses at run time (`CommandBuild.runtime`), in
+    which the path of their folder is replaced. Such a program runs where it was built."""
+
+    @property
+    def program_sha256(self) -> str | None:
+        """The digest that decides whether two builds are one program."""
+        return self.files_sha256 or self.sha256
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 import contextlib
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench_framework.model.command_build import CommandBuild
 from bench_framework.model.plan import BuildSpec
 from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
@@ -123,8 +124,13 @@ def bin_name(scenario: Scenario) -> str:
     return bins[0] if len(bins) == 1 else ""
 
 
-def build_of(scenario: Scenario, binary: str, settings: Sequence[Setting]) -> BuildSpec | None:
-    """Return the build of a variant, or its own program; `None` for the program of the plan."""
+def build_of(
+    scenario: Scenario, binary: str, settings: Sequence[Setting], values: Mapping[str, str]
+) -> BuildSpec | None:
+    """Return the build of a variant, or its own program; `None` for the program of the plan.
+
+    `values` are those of the placeholders in `worker.build`.
+    """
     worker = scenario.spec.worker
     allocators = [s.preload_allocator for s in settings if s.preload_allocator is not None]
     preload = allocators[-1] if allocators and allocators[-1] != "system" else ""
@@ -134,6 +140,24 @@ def build_of(scenario: Scenario, binary: str, settings: Sequence[Setting]) -> Bu
             return None
         words = next((s.command for s in settings if s.command), worker.command)
         return BuildSpec(crate="", bin=scenario.resolve_program(words[0]), preload=preload)
+    patches = tuple(scenario.resolve(s.patch) for s in settings if s.patch)
+    if worker.build:
+
+        def filled(text: str) -> str:
+            return template.fill_text(text, values)
+
+        return BuildSpec(
+            crate=scenario.resolve(worker.sources or "."),
+            bin=filled(str(worker.program)),
+            revision=next((s.revision for s in reversed(settings) if s.revision), None),
+            preload=preload,
+            patches=patches,
+            by_commands=CommandBuild(
+                tuple(tuple(map(filled, words)) for words in worker.build),
+                tuple(sorted((name, filled(text)) for name, text in worker.build_env.items())),
+                tuple(map(filled, worker.runtime)),
+            ),
+        )
     profile, keys = "release", dict[str, str]()
     default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
     features, flags, version = set(worker.features), list(worker.rustflags), worker.version
@@ -171,7 +195,7 @@ def build_of(scenario: Scenario, binary: str, settings: Sequence[Setting]) -> Bu
         version=version or "",
         preload=preload,
         dependencies=tuple(sorted(dependencies.items())),
-        patches=tuple(scenario.resolve(s.patch) for s in settings if s.patch),
+        patches=patches,
         pgo=pgo is not None,
         train=template.fill_words((pgo and pgo.train) or (), {}),
     )

@@ -32,6 +32,8 @@ BUILD_KEYS = (
     "dependencies",
     "patch",
 )
+KEYS_OF_ANY_BUILD = ("revision", "patch")
+"""Keys that change the sources, and not what only cargo knows."""
 PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
 """Keys that change the program, also those for programs that are not built."""
 RUN_KEYS = ("command", "args", "env", "cpus", "cache")
@@ -100,10 +102,13 @@ class Scenario:
         part = self.spec.input
         texts = [text for _, text in part.texts()] if part is not None else []
         of_input = {name for text in texts for name in template.names(text)}
+        of_build = {
+            name for _, text in self.spec.worker.build_texts() for name in template.names(text)
+        }
         axes = {}
         for name, form in self.spec.axes.items():
             axis = AxisView(name, "input" if name in of_input else "run", *settings_of(form))
-            builds = axis.kind == "run" and axis.changes(PROGRAM_KEYS)
+            builds = axis.kind == "run" and (axis.changes(PROGRAM_KEYS) or name in of_build)
             axes[name] = replace(axis, kind="build") if builds else axis
         return axes
 
@@ -169,9 +174,17 @@ class Scenario:
 
     def row(self, key: str, index: int, *rest: str | int) -> Path:
         """Return the path of a row of `key`, which may be written without the outer list."""
-        data = self.document.data.get(key)
-        single = isinstance(data, list) and not any(isinstance(item, list) for item in data)
-        return (key, *rest) if single else (key, index, *rest)
+        return _row(self.document.data, key, index, *rest)
+
+    def build_texts(self) -> Iterator[tuple[Path, str]]:
+        """Yield each text that the build uses, with its path."""
+        for (key, *rest), text in self.spec.worker.build_texts():
+            if key == "build":
+                row, index = rest
+                data = self.document.data["worker"]
+                yield ("worker", *_row(data, key, int(row), index)), text
+            else:
+                yield ("worker", key, *rest), text
 
     def written_axis(self, axis: str) -> tuple[Any, Place]:
         """Return the values of an axis as written, a list or a mapping, with their places."""
@@ -185,3 +198,10 @@ class Scenario:
         data, place = self.written_axis(axis)
         place = place.at((data.index(value) if isinstance(data, list) else value,))
         return place.file, place.key or place.value
+
+
+def _row(data: Mapping[str, Any], key: str, index: int, *rest: str | int) -> Path:
+    """Return the path of a row of `key`, which may be written without the outer list."""
+    rows = data.get(key)
+    single = isinstance(rows, list) and not any(isinstance(item, list) for item in rows)
+    return (key, *rest) if single else (key, index, *rest)

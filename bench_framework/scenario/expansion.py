@@ -100,7 +100,9 @@ class Expansion:
         ]
         if experiment is None:
             about += [d.text for d in spec.describe if d.text and _has(values, d.variant)]
-        build = build_of(self.scenario, self._bin, self._settings(values))
+        change = next((p.change for p in spec.experiments if p.name == experiment), ())
+        texts = {**spec.fixed, **dict(values), **dict(change)}
+        build = build_of(self.scenario, self._bin, self._settings(values), texts)
         return plan.Variant(label, values, build, "; ".join(about), experiment)
 
     def _settings(self, values: plan.Values) -> list[Setting]:

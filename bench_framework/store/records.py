@@ -374,9 +374,8 @@ def _changes(
             yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
     known = {build.id: build for build in record.contents.builds}
     for build in builds:
-        both = [
-            (b.sha256, b.preload and b.preload.sha256) for b in (known.get(build.id, build), build)
-        ]
+        sides = (known.get(build.id, build), build)
+        both = [(b.program_sha256, b.preload and b.preload.sha256) for b in sides]
         for what, before, now in zip(("binary", "allocator"), *both, strict=True):
             if before != now:
                 yield f"{what} of build {build.id}", (before or "none")[:12], (now or "none")[:12]

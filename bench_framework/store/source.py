@@ -93,7 +93,9 @@ def _binary(spec: BuildSpec | None, build: Build | None) -> dict[str, Any]:
     """Return the data of a build with its specification. Either may be missing."""
     description = (build and build.describe) or {}
     flags = spec.rustflags if spec else ()
-    keys = (spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys)) if spec else ()
+    commands = spec.by_commands if spec else None
+    cargo = spec if commands is None else None
+    keys = (cargo.profile, *(f"{k}={v}" for k, v in cargo.profile_keys)) if cargo else ()
     return {
         "spec": spec,
         "build": build,
@@ -102,6 +104,8 @@ def _binary(spec: BuildSpec | None, build: Build | None) -> dict[str, Any]:
         "profile": ";".join(keys),
         "rustflags": ";".join(flags),
         "target_cpu": next((f.split("target-cpu=")[1] for f in flags if "target-cpu=" in f), None),
+        "commands": " && ".join(commands.lines) if commands else None,
+        "tools": "; ".join(line for _, line in build.tools) if build and build.tools else None,
         "worker": _name_version(description),
         "allocator": f"{build.preload}, preloaded"
         if build is not None and build.preload

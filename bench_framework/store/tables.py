@@ -232,9 +232,11 @@ def record_tables(source: Source) -> dict[str, CsvTable]:
         runs = CsvTable(listed("identity", "cell", "runs-of-figures"), of_figures)
     else:
         runs = CsvTable(run_columns(source), run_rows(source))
+    commands = any(spec.by_commands for spec in source.plan.builds)
+    of_builds = ("identity", "builds", *["builds-by-commands"] * commands)
     tables = {
         "runs": runs,
-        "builds": CsvTable(listed("identity", "builds"), source.builds),
+        "builds": CsvTable(listed(*of_builds), source.builds),
         "events": CsvTable(listed("events"), events),
     }
     if judgement is not None:

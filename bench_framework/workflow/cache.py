@@ -24,7 +24,7 @@ STALE_S = 3600.0
 """Age from which a draft in the results is one of a killed process, which would have taken seconds."""
 MOST_CAUSES = 3
 FOLDERS = {
-    "builds": ("cargo", "builds", "revisions", "repositories", "registry"),
+    "builds": ("cargo", "builds", "trees", "revisions", "repositories", "registry"),
     "binaries": ("binaries",),
     "data": ("data",),
     "tools": ("tools",),

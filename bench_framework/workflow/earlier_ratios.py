@@ -80,7 +80,7 @@ Key = tuple[str, ...]
 
 def _ratios(record: Record, judgement: Judgement) -> Iterator[tuple[Key, Interval]]:
     plan, contents = record.plan, record.contents
-    programs = {build.id: build.sha256 or "" for build in contents.builds}
+    programs = {build.id: build.program_sha256 or "" for build in contents.builds}
     inputs = {item.input_id: item.sha256 or "" for item in contents.inputs}
 
     def side(cell_id: str) -> Key:

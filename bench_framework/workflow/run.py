@@ -241,11 +241,12 @@ def require_plan(record: Record, plan: Plan) -> None:
 
 def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
     """Refuse to confirm a result with other programs. Raises `RecordError` (BX410)."""
-    known = {build.id: build.sha256 for build in first if build.sha256}
+    known = {build.id: build.program_sha256 for build in first if build.program_sha256}
     for build in builds:
         before = known.get(build.id)
-        if before is not None and build.sha256 is not None and build.sha256 != before:
-            change = f"{Path(build.path or '').name} {before[:12]} → {build.sha256[:12]}"
+        now = build.program_sha256
+        if before is not None and now is not None and now != before:
+            change = f"{Path(build.path or '').name} {before[:12]} → {now[:12]}"
             raise errors.RecordError("BX410.other-program", change=change)
 
 

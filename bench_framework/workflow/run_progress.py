@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 def progress_of(step: progress.BuildStep) -> str:
     """Return the progress of a build: ``"1/3: 22 of 201 crates, about 3 min left"``."""
     total = f" of {step.total}" if step.total else ""
-    words = [f"{step.crates}{total} crates" if step.crates or total else "cargo started"]
+    crates = f"{step.crates}{total} crates" if step.crates or total else "cargo started"
+    words = [step.step or crates]
     if step.left_s is not None:
         minutes = round(step.left_s / 60)
         words.append(f"about {minutes} min left" if minutes else "less than 1 min left")

@@ -20,7 +20,14 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
-from bench_framework.execution.build import binaries, revisions, sharing, sources, symbols
+from bench_framework.execution.build import (
+    binaries,
+    commands,
+    revisions,
+    sharing,
+    sources,
+    symbols,
+)
 from bench_framework.execution.build.configuration import (
     Wrapper,
     extended_flags,
@@ -76,6 +83,7 @@ class Builder:
     _wrappers: dict[Path, Wrapper] = field(default_factory=dict)
     _rustc: dict[tuple[str | None, Path], str | None] = field(default_factory=dict)
     _states: dict[Path, tuple[str | None, bool | None]] = field(default_factory=dict)
+    _versions: dict[object, tuple[tuple[str, str], ...]] = field(default_factory=dict)
 
     @property
     def cache(self) -> Path:
@@ -91,7 +99,7 @@ class Builder:
 
         Raises `MachineError` (BX231): cargo is not installed.
         """
-        if specs:
+        if any(spec.by_cargo for spec in specs):
             symbols.require_linkers(specs, self.env)
             require_cargo(self.env)
         programs = tuple(dict.fromkeys(spec.program for spec in specs))
@@ -116,6 +124,8 @@ class Builder:
 
     def build_or_raise(self, spec: BuildSpec, place: str) -> Build:
         """Run build `place`, such as ``1/3``. Raises `MeasureError`: a step other than cargo failed."""
+        if spec.by_commands is not None:
+            return self._described(commands.build(spec, place, label_of(spec), self._means))
         released = self._fetch(spec) if spec.registry else None
         crate, commit, dirty = (
             (released.folder, spec.version, None) if released else self._source(spec)
@@ -170,7 +180,7 @@ class Builder:
             words = failure_text(text_of(log)) or f"cargo: {finished.how}"
             rustc = self._version(spec, crate)
             return Build(spec.id, ok=False, build_s=taken, rustc=rustc, message=words, log=str(log))
-        build = self._stored(spec, crate, artifacts, env, log)
+        build = self._described(self._stored(spec, crate, artifacts, env, log))
         taken_s = None if artifacts.fresh else taken
         return replace(build, wrapper=wrapper.name or None, build_s=taken_s, log=str(log))
 
@@ -214,9 +224,6 @@ class Builder:
         unused += symbols.unused_features(
             spec, linked, stored.path, artifacts.files, launcher, env, note
         )
-        describe = None
-        if self.contract:
-            describe = binaries.describe([str(stored.path)], launcher, self.env, self.place)
         return Build(
             spec.id,
             ok=True,
@@ -228,7 +235,6 @@ class Builder:
             code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
-            describe=describe,
             dependencies=artifacts.dependencies,
             versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
@@ -237,6 +243,18 @@ class Builder:
             direct_dependencies=direct_dependencies(self._tree(crate, env, spec, "depth")),
             cached=artifacts.fresh,
         )
+
+    def _described(self, build: Build) -> Build:
+        """Return a build with the answer of its program to `describe`, if it follows the protocol."""
+        if not self.contract:
+            return build
+        answer = binaries.describe([str(build.path)], self.launcher, self.env, self.place)
+        return replace(build, describe=answer)
+
+    @property
+    def _means(self) -> commands.Means:
+        given = (self.launcher, self.env, self.observer, self.cache)
+        return commands.Means(*given, BUILD_TIMEOUT_S, self._versions)
 
     def _source(self, spec: BuildSpec) -> tuple[Path, str | None, bool | None]:
         """Return the folder of the crate, the commit id, and True if it has uncommitted changes."""

@@ -42,7 +42,7 @@ class Git:
     def __init__(self, launcher: Launcher, env: Mapping[str, str]) -> None:
         self._launcher = launcher
         fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-        self.env = _configured({**env, **fixed}, _INERT)
+        self.env = without_hooks({**env, **fixed})
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
         """Return the output of git. Raises `BuildError`, BX224, if it fails or is not installed."""
@@ -72,6 +72,11 @@ class Git:
             return self.run(*words)
         except BuildError:
             return None
+
+
+def without_hooks(env: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which git runs no hook and no file system monitor of a repository."""
+    return _configured(env, _INERT)
 
 
 def _configured(env: Mapping[str, str], values: Mapping[str, str]) -> dict[str, str]:
@@ -122,6 +127,20 @@ def commit_of(git: Git, cache: Path, *, crate: Path | None, url: str | None, rev
     BX224, git failed.
     """
     return _resolve(git, _repository(git, cache, crate, url, revision), url, revision)
+
+
+def tree_of(git: Git, cache: Path, folder: Path, revision: str | None) -> tuple[Path, str, str]:
+    """Return the repository of a folder, and the ids of a commit and of its tree; of HEAD if `None`.
+
+    Raises `BuildError` (BX225): the folder is in no repository, or there is no such commit; BX224, git
+    failed.
+    """
+    if revision is None and git.try_run("-C", str(folder), "rev-parse", "--verify", HEAD) is None:
+        git.run("--version")  # another error if git is missing
+        raise _missing("BX225.no-commit", folder=folder)
+    repository = _repository(git, cache, folder, None, revision or HEAD)
+    commit = _resolve(git, repository, None, revision or HEAD)
+    return repository, commit, git.run("-C", str(repository), "rev-parse", f"{commit}^{{tree}}")
 
 
 def _commit(git: Git, repository: Path, revision: str) -> str | None:

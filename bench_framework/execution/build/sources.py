@@ -140,12 +140,9 @@ def derive(
         if commit:
             revisions.clone(git, root, part, commit)
         for path in changed:
-            _copy(path, part / path.relative_to(root))
+            copy_file(path, part / path.relative_to(root))
         for file in map(Path, spec.patches):
-            try:
-                git.run("-C", str(part), "apply", "--whitespace=nowarn", str(file))
-            except MeasureError as error:
-                raise BuildError("BX243", details=error.details, patch=file) from error
+            apply(git, part, file)
         toolchain = {"RUSTUP_TOOLCHAIN": spec.toolchain} if spec.toolchain else {}
         quiet = {**env, "CARGO_TERM_COLOR": "never", **toolchain}
         below = lock.resolve().parent.relative_to(root) if lock else inner
@@ -163,17 +160,33 @@ def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str
 
 def _changed(git: revisions.Git, root: Path, inner: Path, lock: Path | None) -> Iterator[Path]:
     """Yield the files of a repository that differ from its commit, or affect builds if ignored."""
+    yield from uncommitted(git, root)
+    if lock is not None and lock.resolve().is_relative_to(root):
+        yield lock.resolve()
+    for name in configuration.names_within(inner):
+        if (root / name).is_file():
+            yield root / name
+
+
+def apply(git: revisions.Git, folder: Path, patch: Path) -> None:
+    """Apply a patch from the top of a checkout. Raises `BuildError` (BX243): it does not apply."""
+    try:
+        git.run("-C", str(folder), "apply", "--whitespace=nowarn", str(patch))
+    except MeasureError as error:
+        raise BuildError("BX243", details=error.details, patch=patch) from error
+
+
+def uncommitted(git: revisions.Git, root: Path) -> Iterator[Path]:
+    """Yield the files of a repository that differ from its commit, also deleted and new ones.
+
+    Files that git ignores are left out.
+    """
     words = ("diff", "--no-renames", "--name-only", "-z", revisions.HEAD)
     tracked = git.run("-C", str(root), *words)
     others = git.run("-C", str(root), "ls-files", "--others", "--exclude-standard", "-z")
     names = dict.fromkeys(filter(None, f"{tracked}\0{others}".split("\0")))
     # A folder is a submodule or another repository.
     yield from (path for name in names if (path := root / name).is_symlink() or not path.is_dir())
-    if lock is not None and lock.resolve().is_relative_to(root):
-        yield lock.resolve()
-    for name in configuration.names_within(inner):
-        if (root / name).is_file():
-            yield root / name
 
 
 def _all_files(root: Path) -> Iterator[Path]:
@@ -183,7 +196,8 @@ def _all_files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(files))
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy_file(source: Path, target: Path) -> None:
+    """Make a file or symbolic link like another one; remove it if the other one does not exist."""
     with suppress(FileNotFoundError):
         target.unlink()
     if os.path.lexists(source):

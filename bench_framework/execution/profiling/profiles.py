@@ -40,7 +40,7 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
     none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
         return replace(none, message=measured.message or "it was not built")
-    if spec is None or spec.installed:
+    if spec is None or not spec.by_cargo:
         path = Path(measured.path)
         if not path.is_file() or sha256_of(path) != measured.sha256:
             return replace(none, message=f"{path} changed since it was measured")

@@ -266,7 +266,7 @@ class Search:
         for end in (good, bad):
             if not end.ok:
                 cause = end.message or ""
-                raise MeasureError("BX127.end-not-built", details=(("cargo", cause),))
+                raise MeasureError("BX127.end-not-built", details=(("build", cause),))
         return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
 
     def _narrowed(self) -> Plan:

@@ -105,6 +105,8 @@ def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
     for spec in specs:
         if spec.pgo:
             raise BuildError("BX220.pgo")
+        if spec.by_commands is not None:
+            raise BuildError("BX220.by-commands")  # nothing shows what binds it to this machine
         remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
         for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:

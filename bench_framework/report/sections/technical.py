@@ -85,7 +85,7 @@ def _row(data: ReportData, b: Build) -> Row:
         value_cell(b.stripped_bytes, format_size),
         value_cell(b.dependencies, str),
         Cell(duration, b.build_s),
-        ", ".join(filter(None, (b.rustc, b.wrapper))) or DASH,
+        ", ".join(filter(None, (b.rustc, b.wrapper, _compilers(spec, b)))) or DASH,
         _digest(b.sha256, 16) if b.ok else f"not built: {b.message or 'no message'}",
         _digest(b.code_sha256, 12),
         _digest(b.lockfile_sha256, 12),
@@ -97,7 +97,7 @@ def _digest(digest: str | None, length: int) -> Cell:
 
 
 def _features(spec: BuildSpec | None) -> str:
-    if spec is None or spec.installed:
+    if spec is None or not spec.by_cargo:
         return DASH
     words = [*([] if spec.default_features else ["no default"]), *spec.features]
     return ", ".join(words) or "default"
@@ -106,12 +106,24 @@ def _features(spec: BuildSpec | None) -> str:
 def _flags(spec: BuildSpec | None) -> str:
     if spec is None or spec.installed:
         return "not built by benchctl"
+    patches = [f"patch {PurePath(path).name}" for path in spec.patches]
+    if spec.by_commands is not None:
+        return "; ".join((*spec.by_commands.lines, *patches))
     words = [f"{spec.registry} {spec.version}:"] if spec.registry else []
     words += [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []
     words += [f"{name}={version}" for name, version in spec.dependencies]
-    words += [f"patch {PurePath(path).name}" for path in spec.patches]
-    return " ".join(words)
+    return " ".join((*words, *patches))
+
+
+def _compilers(spec: BuildSpec | None, build: Build) -> str:
+    """Return the versions of the tools that the build commands name, or else of the C compiler."""
+    if spec is None or spec.by_commands is None:
+        return ""
+    words = {word for command in spec.by_commands.commands for word in command}
+    words |= {value for _, value in spec.by_commands.env}
+    lines = [line for name, line in build.tools if name in words]
+    return ", ".join(lines) or dict(build.tools).get("cc", "")
 
 
 def _modes(data: ReportData) -> list[Table]:

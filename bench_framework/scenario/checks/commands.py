@@ -58,6 +58,7 @@ def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
         yield ("stdin",), spec.stdin, True
     for path, words in lists:
         yield from (((*path, index), word, True) for index, word in enumerate(words))
+    texts += scenario.build_texts()
     if spec.input is not None:
         texts += [(("input", *key), text) for key, text in spec.input.texts()]
     yield from ((path, text, False) for path, text in texts)
@@ -73,12 +74,18 @@ def _known_names(scenario: Scenario, path: Path, *, slots: bool) -> list[str]:
     if path[-3:-1] == _TRAIN:  # one training serves all configurations that share the build
         return names
     names += ["tuning"] * (slots and spec.tuning is not None)
+    if _is_of_build(path):
+        return [*(axis.name for axis in scenario.variant_axes), *spec.fixed]
     names += [*spec.axes, *spec.fixed]
     if spec.input is not None and path[:1] != ("input",):
         names += [key for key in INPUT_NAMES if getattr(spec.input, key) is not None]
     if path[:2] == ("input", "command"):
         names.append("output")
     return list(dict.fromkeys(names))
+
+
+def _is_of_build(path: Path) -> bool:
+    return path[:1] == ("worker",) and path[:2] != ("worker", "command")
 
 
 def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> Iterator[Problem]:
@@ -92,9 +99,11 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         at = _inside(scenario.document.place.at(path).value, text, item)
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
-        elif item.name in _SLOTS:
+        elif item.name in _SLOTS or (item.name in scenario.axes and _is_of_build(path)):
             reason = f"this scenario has no `{item.name}`"
-            if not slots:
+            if item.name in scenario.axes:
+                reason = "an axis used in `input` cannot change the build"
+            elif not slots:
                 reason = "it is available only in commands"
             elif path[:1] == ("tuning",):
                 reason = "`tuning` runs once, before all inputs"

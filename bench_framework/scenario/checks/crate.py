@@ -25,6 +25,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         axes = scenario.axes.values()
         if not any(all(s.version for s in axis.settings.values()) for axis in axes):
             yield scenario.key_problem(("worker",), "BC107.registry-without-version")
+    if worker.build and not Path(scenario.resolve(sources := worker.sources or ".")).is_dir():
+        place = ("worker", "sources" if worker.sources else "build")
+        yield scenario.value_problem(place, "BC301.no-sources", sources=sources)
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():

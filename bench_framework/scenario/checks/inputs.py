@@ -11,7 +11,13 @@ from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
 from bench_framework.scenario import template
 from bench_framework.scenario.checks import commands
-from bench_framework.scenario.definition import BUILD_KEYS, PROGRAM_KEYS, AxisView, Scenario
+from bench_framework.scenario.definition import (
+    BUILD_KEYS,
+    KEYS_OF_ANY_BUILD,
+    PROGRAM_KEYS,
+    AxisView,
+    Scenario,
+)
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.text.numbers import grouped
@@ -97,6 +103,8 @@ def _misplaced(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
                 yield scenario.key_problem(path, "BC108.build-by-input-axis", name=name)
             elif key in BUILD_KEYS and worker.command is not None:
                 yield scenario.key_problem(path, "BC108.build-of-program", name=name)
+            elif key in BUILD_KEYS and worker.build and key not in KEYS_OF_ANY_BUILD:
+                yield scenario.key_problem(path, "BC108.key-of-cargo", name=name)
             elif key == "revision" and worker.without_revisions:
                 reason = worker.without_revisions
                 yield scenario.key_problem(

@@ -1,12 +1,15 @@
 """The program under test, and the settings of axis values."""
 
 import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Scalar
+from bench_framework.scenario.document import Path, Scalar
+from bench_framework.scenario.schema.parts import Commands
 from bench_framework.scenario.schema.types import (
     ByShape,
     CacheName,
@@ -29,13 +32,15 @@ from bench_framework.scenario.schema.types import (
 )
 
 BUILTIN: Final = "builtin"
-SOURCES: Final = ("registry", "crate", "git", "command")
+SOURCES: Final = ("registry", "crate", "git", "build", "command")
 """Keys of `worker` of which exactly one is given."""
+OF_BUILD: Final = ("program", "sources", "build_env", "runtime")
+"""Keys of `worker` that only `build` uses."""
 ALLOCATORS: Final = ("system", "jemalloc", "mimalloc", "snmalloc")
 
 
 class Worker(Part):
-    """The program under test: a local crate, one in git, a released one, or an existing program."""
+    """The program under test: a crate (local, in git, released), what commands build, or a program."""
 
     crate: Text | None = None
     """`builtin` for the bundled workers, or the folder of a crate, relative to this file."""
@@ -50,6 +55,16 @@ class Worker(Part):
     command: Annotated[list[Text], Field(min_length=1)] | None = None
     """Existing program that is not built. Its first word is `{bin}`, and the whole list is the
     default `command`."""
+    build: Commands | None = None
+    """Commands that build the program in a copy of `sources`: one, or a list of them."""
+    program: Text | None = None
+    """Program that `build` writes: a path below `sources`."""
+    sources: Text | None = None
+    """Folder of the sources of `build`, in a git repository, relative to this file. Default: `.`."""
+    build_env: dict[Variable, Text] = Field(default={}, alias="build-env")
+    """Environment variables of `build`."""
+    runtime: list[Text] = []
+    """Files and folders below `sources` that the program uses when it runs, such as `.venv`."""
     bin: Text | None = None
     """Binary target of the crate. Default: the only one, or the name of the `registry` crate."""
     package: Text | None = None
@@ -70,7 +85,7 @@ class Worker(Part):
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         given = [key for key in SOURCES if getattr(self, key) is not None]
-        kinds = "`crate`, `git`, `registry` or `command`"
+        kinds = "`crate`, `git`, `registry`, `build` or `command`"
         need(given, "BC107.worker-without-program", kinds=kinds)
         refuse(
             len(given) > 1,
@@ -91,7 +106,33 @@ class Worker(Part):
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
             refuse_unused(self.command is not None, key.replace("_", "-"), text)
+        self._check_build()
         return self
+
+    def _check_build(self) -> None:
+        """Refuse keys without effect on `build`, or without it, and paths that leave the sources."""
+        for key in sorted(self.model_fields_set - {"build", "contract"}):
+            alone = self.build is None and key in OF_BUILD
+            refuse_unused(alone, key.replace("_", "-"), "needs `build`")
+            other = self.build is not None and key not in OF_BUILD
+            text = "has no effect with `build`, whose commands decide"
+            refuse_unused(other, key.replace("_", "-"), text)
+        if self.build is None:
+            return
+        refuse(not self.build, "BC107.build-without-command", "build")
+        need(self.program, "BC107.build-without-program")
+        for key, path in (("program", self.program), *(("runtime", p) for p in self.runtime)):
+            given = PurePosixPath(str(path))
+            leaves = given.is_absolute() or ".." in given.parts or not given.parts
+            refuse(leaves, "BC102.not-below-sources", key, key=key, path=path)
+
+    def build_texts(self) -> Iterator[tuple[Path, str]]:
+        """Yield each text that the build uses, with its path in the file."""
+        for row, words in enumerate(self.build or ()):
+            yield from ((("build", row, index), word) for index, word in enumerate(words))
+        yield from ((("build-env", name), text) for name, text in self.build_env.items())
+        yield from ((("runtime", index), text) for index, text in enumerate(self.runtime))
+        yield from ((("program",), text) for text in (self.program,) if self.build and text)
 
     @property
     def follows_protocol(self) -> bool:

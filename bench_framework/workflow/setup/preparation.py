@@ -134,7 +134,7 @@ def prepare(
             results=options.results,
             data=datasets.data_dir(plan.data_dir, env),
             env=env,
-            builds=plan.program is None,
+            builds=any(spec.by_cargo for spec in plan.builds),
         )
         noted = (
             *([event] if event else []),
@@ -262,7 +262,7 @@ def _proved(
 def _require_cargo(plan: Plan, env: Mapping[str, str], given: Sequence[Build]) -> None:
     """Check that a plan has cargo if it needs it. Raises `MachineError` (BX231): it does not."""
     allocators = (spec.preload for spec in plan.builds if spec.preload)
-    crates = plan.builds and plan.program is None and not given
+    crates = any(spec.by_cargo for spec in plan.builds) and plan.program is None and not given
     if crates or any(must_be_built(name, env) for name in allocators):
         require_cargo(env)
 
@@ -334,7 +334,7 @@ def _builds(
 def build_failure(key: str, build: Build, /, **values: Any) -> BuildError:
     """Return the error of a failed build, with the output of cargo and its log."""
     log = (("log", build.log),) if build.log else ()
-    details = (("cargo", build.message or "failed"), *log)
+    details = (("cargo" if build.log else "build", build.message or "failed"), *log)
     return BuildError(key, details=details, **values)
 
 

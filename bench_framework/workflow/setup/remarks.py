@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from bench_framework.model.machine import Variables
 from bench_framework.model.plan import Plan
@@ -14,6 +15,11 @@ from bench_framework.units import counted
 def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
     """Yield the remarks about each build, and the proof that its preloaded allocator was used."""
     for build in builds:
+        uncopied = bool(build.files_sha256) and plan.measure.control
+        if uncopied and build.id == plan.variant(plan.baseline_id).build_id:
+            name = Path(str(build.path)).name
+            reason = "it uses files of the folder in which it was built"
+            yield new_event("BX332", "note", program=name, reason=reason)
         labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
         for remark in build.remarks:
             yield new_event("BX337", labels=labels, remark=remark)

@@ -188,6 +188,10 @@ def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> 
 
 def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
     """Return the path of the binary of a build; `None` before the first build."""
+    if spec.by_commands is not None:
+        from bench_framework.execution.build import commands
+
+        return commands.latest(spec, cache)
     return next((cache / "cargo" / "target" / spec.program.id).glob(f"*/{spec.bin}"), None)
 
 

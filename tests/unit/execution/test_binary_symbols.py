@@ -8,6 +8,7 @@ import pytest
 
 from bench_framework.execution.build.symbols import loader_of, requested
 from bench_framework.execution.target import target_of
+from bench_framework.model.command_build import CommandBuild
 from bench_framework.model.plan import BuildSpec, Cell, Role, stable_id
 from bench_framework.model.run import Build, Preload
 
@@ -45,7 +46,11 @@ def test_the_loader_of_a_program_is_read(
 
 
 def test_each_field_of_a_build_changes_its_id() -> None:
-    assert SPEC.id == stable_id("build", *astuple(SPEC))
+    # The ids of cargo's builds are those from before other commands could build.
+    assert SPEC.id == stable_id("build", *astuple(SPEC)[:-1])
+    built = replace(SPEC, by_commands=CommandBuild((("make",),)))
+    assert built.id != SPEC.id
+    assert built.id != replace(SPEC, by_commands=CommandBuild((("make", "-j2"),))).id
     preloaded = replace(SPEC, preload="jemalloc")
     assert preloaded.id != SPEC.id
     assert preloaded.program == SPEC

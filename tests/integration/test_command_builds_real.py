@@ -1,0 +1,160 @@
+"""Programs of other build systems: C with make, and a Python package in a virtual environment."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from bench_framework.store.finding import find_records
+from tests.integration.processes import ROOT, benchctl, real
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+MEASURE = "judge: [wall]\ngate: {wall: 5%}\nmeasure: {budget: 60s}\n"
+MAKEFILE = """
+build/tool: build/libwork.so tool.c
+\t$(CC) $(CFLAGS) -o $@ tool.c -Lbuild -lwork -Wl,-rpath,'$$ORIGIN'
+build/libwork.so: work.c
+\tmkdir -p build
+\t$(CC) $(CFLAGS) -shared -fPIC -o $@ work.c
+build/alone: tool.c work.c
+\tmkdir -p build
+\t$(CC) $(CFLAGS) -o $@ tool.c work.c
+"""
+TOOL = (
+    '#include <stdio.h>\nunsigned long work(void);\nint main(void) { printf("%lu\\n", work()); }\n'
+)
+WORK = """// {note}
+unsigned long work(void) {{
+    volatile unsigned long sum = 0;
+    for (unsigned long i = 0; i < {turns}000000; i++) sum = sum + (i & 1);
+    return 42;
+}}
+"""
+BACKEND = '''
+"""A build backend without setuptools: it writes the wheel of the package."""
+import pathlib, zipfile
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name, info = "counter-1.0-py3-none-any.whl", "counter-1.0.dist-info"
+    texts = {
+        "counter.py": pathlib.Path("counter.py").read_text(),
+        f"{info}/METADATA": "Metadata-Version: 2.1\\\\nName: counter\\\\nVersion: 1.0\\\\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\\\\nRoot-Is-Purelib: true\\\\nTag: py3-none-any\\\\n",
+        f"{info}/entry_points.txt": "[console_scripts]\\\\ncounter = counter:main\\\\n",
+    }
+    texts[f"{info}/RECORD"] = "".join(f"{name},,\\\\n" for name in [*texts, f"{info}/RECORD"])
+    with zipfile.ZipFile(pathlib.Path(folder, name), "w") as wheel:
+        for place, text in texts.items():
+            wheel.writestr(place, text)
+    return name
+'''.replace("\\\\n", "\\n")
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "counter"
+version = "1.0"
+"""
+COUNTER = "def main():\n    for _ in range({turns}00000):\n        pass\n    print(42)\n"
+
+
+class Project:
+    """A repository with a scenario, and a commit for each change of its files."""
+
+    def __init__(self, path: Path, worker: Mapping[str, Any], files: Mapping[str, str]) -> None:
+        self.path, self.folder = path, path / "project"
+        self.folder.mkdir()
+        scenario = {"version": 1, "name": "work", "question": "How fast?", "worker": worker}
+        text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in scenario.items())
+        (self.folder / "scenario.yaml").write_text(f"{text}{MEASURE}")
+        (self.folder / ".gitignore").write_text("results/\n")
+        self.git("init", "-q", "-b", "main")
+        self.commits = [self.commit(files)]
+
+    def git(self, *words: str) -> str:
+        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.folder), *words]
+        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+    def commit(self, files: Mapping[str, str]) -> str:
+        for name, text in files.items():
+            (self.folder / name).write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-qm", "a change")
+        return self.git("rev-parse", "HEAD")
+
+    def __call__(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        env = real(BENCHCTL_CACHE=str(self.path / "cache"), PATH=self._search_path())
+        return benchctl(self.path, *words, env=env, cwd=self.folder, code=code)
+
+    def _search_path(self) -> str:
+        return f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    def bisect(self) -> str:
+        words = ("--good", self.commits[0], "--bad", self.commits[-1], "--json")
+        answer = json.loads(self("bisect", "scenario.yaml", *words).stdout)
+        return str(answer["commit"]["id"])
+
+
+def worker(**more: Any) -> dict[str, Any]:
+    return {"build": [["make", "build/alone"]], "program": "build/alone", **more}
+
+
+def test_a_regression_of_a_c_program_is_found(tmp_path: Path) -> None:
+    files = {"Makefile": MAKEFILE, "tool.c": TOOL, "work.c": WORK.format(note=0, turns=8)}
+    project = Project(tmp_path, worker(), files)
+    for number in range(1, 17):
+        turns = 12 if number >= 10 else 8
+        text = WORK.format(note=number, turns=turns)
+        project.commits.append(project.commit({"work.c": text}))
+    assert project.bisect() == project.commits[10]
+    done = project(
+        "gate", "--base", project.commits[9], "--head", project.commits[10], "scenario.yaml", code=1
+    )
+    assert "regressions found" in done.stdout
+    done = project(
+        "gate", "--base", project.commits[1], "--head", project.commits[2], "scenario.yaml"
+    )
+    assert "are the same program" in done.stdout + done.stderr
+    ends = f"{project.commits[8]}..{project.commits[11]}"
+    project("history", "scenario.yaml", "--backfill", ends, "-S", "measure.rounds=12")
+    for record in find_records(project.folder / "results", "work"):
+        assert project("verify", str(record)).returncode == 0
+
+
+def test_a_library_of_the_build_is_part_of_the_program(tmp_path: Path) -> None:
+    files = {"Makefile": MAKEFILE, "tool.c": TOOL, "work.c": WORK.format(note=0, turns=8)}
+    given = worker(build=[["make", "build/tool"]], program="build/tool")
+    project = Project(tmp_path, given, files)
+    printed = project("try", "scenario.yaml", code=3).stderr
+    assert "it loads build/libwork.so" in printed
+    text = (project.folder / "scenario.yaml").read_text()
+    text = text.replace('"program"', '"runtime": ["build"], "program"')
+    base = project.commit({"scenario.yaml": text})
+    project.commit({"work.c": WORK.format(note=0, turns=12)})
+    done = project("gate", "--base", base, "--head", "main", "scenario.yaml", code=1)
+    assert "regressions found" in done.stdout
+
+
+def test_each_revision_of_a_python_package_has_an_environment(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "build.md").read_text(encoding="utf-8")
+    example = next(text for text in page.split("```yaml\n") if "venv, .venv" in text)
+    given = YAML(typ="safe").load(example.partition("```")[0])["worker"]
+    files = {"pyproject.toml": PYPROJECT, "backend.py": BACKEND}
+    project = Project(tmp_path, given, {**files, "counter.py": COUNTER.format(turns=8)})
+    for number in range(1, 5):
+        turns = 24 if number >= 3 else 8
+        changed = {"counter.py": COUNTER.format(turns=turns), "notes.txt": str(number)}
+        project.commits.append(project.commit(changed))
+    assert project.bisect() == project.commits[3]
+    module = ("-S", "worker.program=.venv/bin/python", "-S", 'command=["{bin}", -m, counter]')
+    ends = ("--base", project.commits[1], "--head", project.commits[2])
+    done = project("gate", *ends, "scenario.yaml", *module)
+    assert "are the same program" in done.stdout + done.stderr
