@@ -47,7 +47,7 @@ def compare(
     thresholds = Thresholds(policy.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric != INSTRUCTIONS:
-        pair = (cell_state.build_of(plan, c.variant_id, builds) for c in (cell, reference))
+        pair = (cell_state.build_of_cell(plan, c, builds) for c in (cell, reference))
         ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
             return replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))

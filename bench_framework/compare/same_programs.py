@@ -71,7 +71,20 @@ def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram,
 
 def same_cells(plan: Plan, builds: Mapping[str, Build]) -> Pairs:
     """Return all pairs of cells that run the same program."""
-    return frozenset(pair for same in same_programs(plan, builds) for pair in same.cells)
+    whole = frozenset(pair for same in same_programs(plan, builds) for pair in same.cells)
+    if plan.benches is None or len(plan.benches.targets) == 1:
+        return whole
+    return whole | frozenset(_same_targets(plan, builds))
+
+
+def _same_targets(plan: Plan, builds: Mapping[str, Build]) -> Iterator[frozenset[str]]:
+    """Yield the pairs of a candidate and its baseline whose bench targets have equal code."""
+    for cell in plan.cells:
+        baseline = plan.baseline_cell(cell.input_id)
+        if cell.role is not Role.CANDIDATE or baseline is None or work(cell) != work(baseline):
+            continue
+        if _equal_cells(plan, cell, baseline, builds):
+            yield frozenset((cell.id, baseline.id))
 
 
 def _same_program(
@@ -80,15 +93,14 @@ def _same_program(
     a, b = plan.variant(one), plan.variant(other)
     if a.build is None or b.build is None or a.build.id == b.build.id:
         return None
-    first, second = cell_state.build_of(plan, one, builds), cell_state.build_of(plan, other, builds)
-    if not (first and second and first.ok and second.ok and equal_code(first, second)):
-        return None
     ours, theirs = (
         {c.input_id: c for c in plan.cells if c.variant_id == v and c.role is not Role.CONTROL}
         for v in (one, other)
     )
     shared = ours.keys() & theirs.keys()
     if not shared or any(work(ours[i]) != work(theirs[i]) for i in shared):
+        return None
+    if not all(_equal_cells(plan, ours[i], theirs[i], builds) for i in shared):
         return None
     yours = dict(b.values)
     differing = tuple(name for name, value in a.values if value != yours.get(name))
@@ -99,6 +111,16 @@ def _same_program(
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)
     built = not (a.build.installed and b.build.installed)
     return SameProgram(one, other, differing or tuple(changed), where, cells, built=built)
+
+
+def _equal_cells(plan: Plan, one: Cell, other: Cell, builds: Mapping[str, Build]) -> bool:
+    """Return whether two cells run builds of equal code."""
+    pair = (
+        cell_state.build_of_cell(plan, one, builds),
+        cell_state.build_of_cell(plan, other, builds),
+    )
+    first, second = pair
+    return bool(first and second and first.ok and second.ok and equal_code(first, second))
 
 
 def equal_code(first: Build, second: Build) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
-from bench_framework.execution import declared_metrics, worker
+from bench_framework.execution import benches, declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.answers import (
     AnswerReader,
@@ -24,6 +24,7 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.plan import Bench
 from bench_framework.model.run import SIGNAL_BASE, Block, PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
@@ -46,6 +47,7 @@ class BlockRunner:
 
     def __init__(self, launcher: Launcher, tool: hf.Hyperfine, record: Record) -> None:
         plan, raw = record.plan, record.raw
+        self._plan = plan
         self._launcher, self._tool, self._raw = launcher, tool, raw
         self._policy, self._timeout_s = plan.answer, plan.measure.timeout_s
         self.reader = AnswerReader(launcher, plan.answer, plan.measure.answer_limit_s)
@@ -136,6 +138,8 @@ class BlockRunner:
             limited=limited,
             drain=DRAIN if output == DRAIN else None,
         )
+        if self._bench_of(target) is not None:
+            benches.clear_home(target.env)
         self._answers.mark()
         self._readings.before = self.reader.mark()
         before = self._gauge.read(target.cpus)
@@ -160,6 +164,9 @@ class BlockRunner:
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
         return self._check_free_space(block) or self._read(target, block, finished, runs, log_start)
+
+    def _bench_of(self, target: Target) -> Bench | None:
+        return self._plan.input(target.cell.input_id).bench
 
     @property
     def _stdout_is_answer(self) -> bool:
@@ -223,7 +230,8 @@ class BlockRunner:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):
             return replace(block, status="failed", **failure)
         try:
-            return self._readings.read(target, self._add_answer(target, block, runs))
+            bench = self._bench_of(target)
+            return self._readings.read(target, self._add_answer(target, block, runs), bench)
         except WrongAnswer as error:
             return replace(block, status="other-output", message=error.line)
         except AnswerError as error:

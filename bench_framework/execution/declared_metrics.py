@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import AnswerError
+from bench_framework.execution import benches
 from bench_framework.execution.answers import AnswerReader, Signature, signature
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.plan import Bench
 from bench_framework.model.run import Block, Event, Receipt
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import shortest
@@ -60,10 +62,13 @@ class MetricReader:
     @property
     def needs_stdout(self) -> bool:
         """True if the output of a program must be stored."""
-        return any(metric.source == "stdout" for metric in self.declared)
+        return any(metric.source in ("stdout", "harness") for metric in self.declared)
 
-    def read(self, target: Target, block: Block) -> Block:
-        """Return the block with the metrics of its last run and the reasons for missing ones."""
+    def read(self, target: Target, block: Block, bench: Bench | None = None) -> Block:
+        """Return the block with the metrics of its last run and the reasons for missing ones.
+
+        `bench` is the benchmark that was run, if it was one.
+        """
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
         # Each text is read and searched once.
@@ -72,6 +77,9 @@ class MetricReader:
             if metric.source == "worker":
                 continue
             try:
+                if bench is not None and metric.source == "harness":
+                    values[metric.name] = self._reported(target, bench)
+                    continue
                 if isinstance(text := text_of(metric.source), Missing):
                     raise text
                 if not metric.regex:
@@ -85,6 +93,16 @@ class MetricReader:
         if values or missing:
             return replace(block, metrics=values, missing={**block.missing, **missing})
         return block
+
+    def _reported(self, target: Target, bench: Bench) -> float:
+        if isinstance(text := self._text("stdout"), Missing):
+            raise text
+        try:
+            return benches.HARNESSES[bench.harness].read(
+                benches.home_of(target.env), text, bench.id
+            )
+        except benches.NoTime as reason:
+            raise Missing(str(reason)) from reason
 
     def _path(self, source: str) -> Path:
         path = self.stdout if source == "stdout" else self.answer

@@ -235,7 +235,7 @@ class Measuring:
         prepared = next((given for given in self.files.inputs if given.input_id == item.id), None)
         tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
         for cell in self.plan.cells_of(item.id):
-            build = builds.get(self.plan.variant(cell.variant_id).build_id)
+            build = builds.get(self.plan.build_id(cell))
             gone = cell.id in contents.dropped and cell.id not in finished
             if gone or build is None or not build.ok:
                 continue

@@ -125,9 +125,13 @@ def repeats_of(walls: Iterable[Sequence[float]]) -> int:
 def runs_of(plan: Plan, state: InputProgress, cell_id: str) -> int:
     """Return the runs per block of a cell: K, or 1 if each is to be cold or has `prepare` or `cleanup`.
 
+    It is 1 for a benchmark, which repeats its work itself.
+
     K is that of the warm-up so far if it is not set yet.
     """
     cold = any(cell.cache == "cold" for cell in plan.cells_of(state.input.id))
+    if state.input.bench is not None:
+        return 1
     if cold or state.targets[cell_id].prepare or state.targets[cell_id].cleanup:
         return 1
     return state.repeats.get(cell_id) or repeats_of(map(state.warmup_walls, state.blocks))

@@ -78,6 +78,7 @@ def target_of(
     binary, preload = (build.path, build.preload) if build is not None else (None, None)
     if build is not None and cell.role is Role.CONTROL:
         binary = build.control_path or binary
+    folder = build.bench.folder if build is not None and build.bench is not None else None
     path, files = (prepared.path, prepared.files) if prepared else (None, ())
     slots = {"bin": binary, "input": path, "tuning": tuning}
 
@@ -111,7 +112,7 @@ def target_of(
         cell,
         argv,
         env,
-        cell.cwd or (path if files else str(Path(path).parent) if path else None),
+        cell.cwd or (path if files else str(Path(path).parent) if path else folder),
         fill((cell.stdin,))[0] if cell.stdin else None,
         parse_cpus(cell.cpus or ""),
         path,

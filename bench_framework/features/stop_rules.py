@@ -7,7 +7,6 @@ from bench_framework.compare.stop_rules import All, Analysis, FixedRule, StopRul
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import finished_cells
 from bench_framework.model.plan import Plan
-from bench_framework.model.policies import GatePolicy
 from bench_framework.model.run import Look
 
 
@@ -35,6 +34,6 @@ def rule_of(plan: Plan, *, gated: bool, only_gate: bool) -> StopRule:
     report: StopRule = FixedRule() if plan.measure.until == "rounds" else ReportRule()
     if only_gate:
         return GateRule()
-    if gated or plan.judge.gate != GatePolicy():
+    if gated or plan.judge.gate.given:
         return All((report, GateRule()))
     return report

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.plan import NO_PART_OF_DIGEST, Cell, Plan, Role
-from bench_framework.model.policies import GatePolicy, MeasurePolicy, Metric
+from bench_framework.model.policies import MeasurePolicy, Metric
 from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
@@ -306,7 +306,7 @@ def allows_few_rounds(plan: Plan) -> bool:
     Gates, races and plans with another limit or stopping rule have the label test only.
     """
     measure = plan.measure
-    gated = plan.invocation.gate or plan.confirms or plan.judge.gate != GatePolicy()
+    gated = plan.invocation.gate or plan.confirms or plan.judge.gate.given
     fixed = measure.by_budget and measure.until == "conclusive" and measure.strategy == "fixed"
     return fixed and not gated and measure.sessions == 1
 

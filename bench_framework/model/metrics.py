@@ -24,6 +24,8 @@ WORK_TIMES: Final = {
 """Times that a worker reports for its work, by preference, with their nouns; `outside` is the rest of a run."""
 PEAK_RSS: Final = "peak_rss"
 INSTRUCTIONS: Final = "instructions"
+ITERATION: Final = "iteration"
+"""Time per iteration of a benchmark, in place of the time of its process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,12 @@ METRICS: Final[dict[str, MetricKind]] = {
         ),
         _time("user", "user CPU time", "processor time in the program", title="User"),
         _time("sys", "system CPU time", "processor time in the kernel", title="System"),
+        _time(
+            ITERATION,
+            "time per iteration",
+            "elapsed time of one iteration of a benchmark, as its harness reports it",
+            source="the harness of the benchmark",
+        ),
         MetricKind(
             "outside",
             "time outside the work",
@@ -289,7 +297,8 @@ class DeclaredMetric:
 
     Attributes:
         name: identifier of lowercase letters, digits and ``_``.
-        source: stdout, the file with the answer, or the answer line of a worker with the contract.
+        source: stdout, the file with the answer, the answer line of a worker with the contract, or
+            the harness of a benchmark.
         unit: unit of the stored values.
         scale: factor from the printed number to `unit`.
         path: keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric
@@ -299,7 +308,7 @@ class DeclaredMetric:
     """
 
     name: str
-    source: Literal["stdout", "answer", "worker"]
+    source: Literal["stdout", "answer", "worker", "harness"]
     unit: Unit = "count"
     scale: float = 1.0
     direction: Direction = "none"

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
@@ -88,6 +88,10 @@ Values = tuple[tuple[str, str], ...]
 """Axis name and value name, in the order of the scenario's axes."""
 
 
+_LATER: Final = ("by_commands", "bench")
+"""Fields that are not part of the id of a build without them, so that stored binaries keep theirs."""
+
+
 @dataclass(frozen=True)
 class BuildSpec:
     """The specification of a build. Variants with equal specifications share a build."""
@@ -125,6 +129,8 @@ class BuildSpec:
     """Training command of `pgo`; empty for the commands of the cells."""
     by_commands: CommandBuild | None = None
     """The commands that build the program; `None` if cargo builds it."""
+    bench: bool = False
+    """True if `bin` is a bench target of the crate."""
 
     @property
     def program(self) -> BuildSpec:
@@ -133,9 +139,10 @@ class BuildSpec:
 
     @cached_property
     def id(self) -> str:
-        """Twelve hex digits over every field."""
-        *fields, commands = astuple(self)
-        return stable_id("build", *fields, *([] if commands is None else [commands]))
+        """Twelve hex digits over every field; those of a cargo binary do not depend on the last two."""
+        names = (field.name for field in fields(self))
+        values = zip(names, astuple(self), strict=True)
+        return stable_id("build", *(v for name, v in values if v or name not in _LATER))
 
     @property
     def installed(self) -> bool:
@@ -208,13 +215,40 @@ class Variant:
         return self.build.id if self.build is not None else PROGRAM
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """A benchmark of a bench target: its harness, and its id there."""
+
+    target: str
+    harness: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class BenchPolicy:
+    """The benchmarks of a plan, whose ids are known after the builds.
+
+    Attributes:
+        targets: names of the bench targets.
+        only: patterns of the ids to measure, such as ``parse/*``; empty for all ids.
+        expanded: true if the inputs of the plan are benchmarks.
+        calculated: true if the budget of the plan is calculated from the number of ids.
+    """
+
+    targets: tuple[str, ...]
+    only: tuple[str, ...] = ()
+    expanded: bool = False
+    calculated: bool = False
+
+
 @dataclass(frozen=True)
 class Input:
-    """One value for every input axis, and the dataset if there is one."""
+    """One value for every input axis, and the dataset or the benchmark if there is one."""
 
     label: str
     values: Values
     dataset: Dataset | None
+    bench: Bench | None = None
 
     @cached_property
     def id(self) -> str:
@@ -329,6 +363,8 @@ class Plan:
     again, so that a build is the same program in each of these plans."""
     hosts: HostPolicy | None = None
     """The hosts that `run --scheduler` uses without ``--host``; `None`: any one host."""
+    benches: BenchPolicy | None = None
+    """The bench targets of the crate, `None` for any other program."""
 
     @property
     def compares_commands(self) -> bool:
@@ -362,6 +398,28 @@ class Plan:
     @cached_property
     def _cells(self) -> dict[str, Cell]:
         return {cell.id: cell for cell in reversed(self.cells)}
+
+    def programs(self, build: BuildSpec) -> tuple[BuildSpec, ...]:
+        """Return the programs of a variant's build: one for each bench target, or the build itself."""
+        if self.benches is None:
+            return (build,)
+        return tuple(replace(build, bin=target) for target in self.benches.targets)
+
+    @cached_property
+    def _build_ids(self) -> dict[str, str]:
+        ids = {}
+        for cell in self.cells:
+            variant, bench = self.variant(cell.variant_id), self.input(cell.input_id).bench
+            build = variant.build
+            if bench is not None and build is not None:
+                ids[cell.id] = replace(build, bin=bench.target).id
+            else:
+                ids[cell.id] = variant.build_id
+        return ids
+
+    def build_id(self, cell: Cell) -> str:
+        """Return the id of the build that a cell runs, or `PROGRAM`."""
+        return self._build_ids[cell.id]
 
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""

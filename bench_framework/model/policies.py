@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from bench_framework.model.metrics import CPU, GATED, PEAK_RSS, WALL, sampled
+from bench_framework.model.metrics import CPU, GATED, ITERATION, PEAK_RSS, WALL, sampled
 from bench_framework.model.verdict import Thresholds
 from bench_framework.model.written import (
     NOT_WRITTEN,
@@ -34,6 +34,8 @@ GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
 """Default of the growth that a gate tolerates, as a fraction per metric."""
 GATE_LEVEL: Final = 0.01
 """The family-wise error rate of a gate: of its comparisons in the first pass, and of its budgets."""
+BENCH_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((ITERATION, 0.02),)
+"""The same for a scenario with benchmarks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +305,8 @@ class GatePolicy(_Margins):
     """Metrics that must be judged. Otherwise the gate fails."""
     level: float = field(default=GATE_LEVEL, metadata=NOT_WRITTEN)
     """Family-wise α of the first pass, and of all budgets. A suite gives each scenario a share of it."""
+    usual: tuple[tuple[Metric, float], ...] = field(default=GATE_MARGINS, metadata=NOT_WRITTEN)
+    """Metrics and tolerated growth of a scenario that gives none."""
 
     @property
     def margins(self) -> tuple[tuple[Metric, float], ...]:
@@ -312,8 +316,13 @@ class GatePolicy(_Margins):
 
     @property
     def tolerated(self) -> dict[Metric, float]:
-        """Tolerated growth of each gated metric, as a fraction. `GATE_MARGINS` is the default."""
-        return dict(self.margins or GATE_MARGINS)
+        """Tolerated growth of each gated metric, as a fraction."""
+        return dict(self.margins or self.usual)
+
+    @property
+    def given(self) -> bool:
+        """True if the scenario has a gate."""
+        return replace(self, usual=GATE_MARGINS) != GatePolicy()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ class ReasonCode(StrEnum):
     UNAVAILABLE = "unavailable"
     BOUND_OF_REVISIONS = "bound-of-revisions"
     EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"
+    BENCH_ON_ONE_SIDE = "bench-on-one-side"
 
     # A configuration that leaves early.
     RACED = "raced"

@@ -229,6 +229,25 @@ class Training:
 
 
 @dataclass(frozen=True, slots=True)
+class BenchTarget:
+    """A built bench target, as its harness describes it.
+
+    Attributes:
+        harness: name in `execution/benches`.
+        ids: ids of its benchmarks, in its order.
+        folder: absolute folder of the package, in which cargo runs benchmarks.
+        options: options for a short measurement that this version of the harness accepts.
+        seconds: usual duration of a process with these options.
+    """
+
+    harness: str
+    ids: tuple[str, ...]
+    folder: str
+    options: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """A binary, or the reason for its failed build."""
 
@@ -277,6 +296,8 @@ class Build:
     patches_sha256: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     """Settings of the build that did not reach the binary, one sentence each."""
+    bench: BenchTarget | None = None
+    """The contents of a bench target; `None` for any other program."""
     tree: str | None = None
     """Id of git's tree of the sources that commands built, with uncommitted changes and patches."""
     tools: tuple[tuple[str, str], ...] = ()

@@ -235,6 +235,9 @@ class ReportData:
         """Return the build of a variant."""
         return next((b for b in self.builds if b.id == variant.build_id), None)
 
+    def _build_of_cell(self, cell: Cell) -> Build | None:
+        return next((b for b in self.builds if b.id == self.plan.build_id(cell)), None)
+
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
         """Return the samples that count: finished, and not of a warm-up round."""
@@ -339,7 +342,7 @@ class ReportData:
 
     def command(self, cell: Cell) -> str:
         """Return the command of a configuration for a shell, with the paths that were used."""
-        build, prepared = self.build_of(self.variant_of(cell)), self.prepared(cell.input_id)
+        build, prepared = self._build_of_cell(cell), self.prepared(cell.input_id)
         files = prepared.files if prepared else ()
         path = (prepared.path if prepared else None) or "{input}"
         slots = {

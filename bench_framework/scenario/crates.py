@@ -2,16 +2,16 @@
 
 import contextlib
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench_framework.model.command_build import CommandBuild
-from bench_framework.model.plan import BuildSpec
-from bench_framework.scenario import template
+from bench_framework.model.plan import BenchPolicy, BuildSpec
+from bench_framework.scenario import feature_groups, template
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting
+from bench_framework.scenario.schema.worker import BUILTIN, Pgo, Setting, Worker
 
 _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 
@@ -25,6 +25,10 @@ class Crate:
     """Sorted names, with ``default`` and the implicit features of optional dependencies."""
     bins: tuple[str, ...]
     """Sorted names of the binary targets."""
+    benches: Mapping[str, tuple[str, ...]]
+    """Names of the bench targets, sorted, each with the features that it requires."""
+    enables: Mapping[str, tuple[str, ...]]
+    """Each feature of the manifest with what it enables."""
 
 
 class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
@@ -52,7 +56,11 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
                 raise CrateMissing(message, package=True, known=tuple(sorted(members)))
             name, (folder, manifest) = package, members[package]
         features, bins = _features(manifest), _bins(folder, name, manifest)
-        return Crate(name, tuple(sorted(features)), tuple(sorted(bins)))
+        benches = dict(sorted(_benches(folder, manifest).items()))
+        enables = {
+            key: tuple(map(str, names)) for key, names in manifest.get("features", {}).items()
+        }
+        return Crate(name, tuple(sorted(features)), tuple(sorted(bins)), benches, enables)
     except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
         raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
 
@@ -112,9 +120,55 @@ def _bins(folder: Path, name: str, manifest: dict[str, Any]) -> set[str]:
     return names
 
 
-def bin_name(scenario: Scenario) -> str:
-    """Return the given binary target or the crate's only one, empty without a crate."""
+def _benches(folder: Path, manifest: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    entries = [entry for entry in manifest.get("bench", []) if "name" in entry]
+    benches = {str(e["name"]): tuple(map(str, e.get("required-features", ()))) for e in entries}
+    if manifest["package"].get("autobenches") is False:
+        return benches
+    paths = {str(entry.get("path")) for entry in entries}
+    files = [*(folder / "benches").glob("*.rs"), *(folder / "benches").glob("*/main.rs")]
+    for file in files:
+        name = file.parent.name if file.parent.name != "benches" else file.stem
+        if str(file.relative_to(folder)) not in paths:
+            benches.setdefault(name, ())
+    return benches
+
+
+def bench_policy(scenario: Scenario) -> BenchPolicy | None:
+    """Return the bench targets of a scenario, `None` without `bench`.
+
+    `all` are those of the crate in its folder whose required features are enabled.
+    """
     worker = scenario.spec.worker
+    if worker.bench is None:
+        return None
+    targets = tuple(dict.fromkeys(worker.bench.target))
+    if "all" in targets and worker.crate is not None:
+        crate = read_crate(Path(scenario.resolve(worker.crate)), worker.package)
+        targets = tuple(n for n, needed in crate.benches.items() if enabled(worker, crate, needed))
+    measure = scenario.spec.measure
+    unlimited = measure.budget is None and measure.rounds.max is None
+    return BenchPolicy(targets, tuple(worker.bench.only), calculated=unlimited)
+
+
+def enabled(worker: Worker, crate: Crate, needed: Collection[str]) -> bool:
+    """Return whether a worker enables these features of its crate."""
+    given = [*worker.features, *(["default"] if worker.default_features else [])]
+    return set(needed) <= set(feature_groups.closure(crate.enables, given))
+
+
+def bin_name(scenario: Scenario) -> str:
+    """Return the given binary target or the crate's only one, empty without a crate.
+
+    Of several bench targets, it is the first one.
+    """
+    worker = scenario.spec.worker
+    if worker.bench is not None:
+        try:
+            policy = bench_policy(scenario)
+        except CrateMissing:
+            return ""
+        return policy.targets[0] if policy and policy.targets else ""
     if worker.bin is not None or worker.registry is not None or worker.crate is None:
         return worker.bin or worker.registry or ""
     try:
@@ -159,11 +213,15 @@ def build_of(
             ),
         )
     profile, keys = "release", dict[str, str]()
+    bench = worker.bench is not None
+    if bench and "profile" not in worker.model_fields_set:
+        profile = "bench"
     default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
     features, flags, version = set(worker.features), list(worker.rustflags), worker.version
     dependencies: dict[str, str] = {}
     pgo: Pgo | None = None
-    for change in (worker.profile, *(setting.profile for setting in settings)):
+    given = worker.profile if "profile" in worker.model_fields_set else None
+    for change in (given, *(setting.profile for setting in settings)):
         if isinstance(change, dict):
             keys |= change
         elif isinstance(change, str):
@@ -198,4 +256,5 @@ def build_of(
         patches=patches,
         pgo=pgo is not None,
         train=template.fill_words((pgo and pgo.train) or (), {}),
+        bench=bench,
     )

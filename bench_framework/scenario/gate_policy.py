@@ -12,7 +12,7 @@ from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import METRICS, UNITS
 from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import Accepted, Budget, GatePolicy
+from bench_framework.model.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, YamlFile, parse
 from bench_framework.scenario.scalars import Refused
@@ -40,6 +40,7 @@ def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
         chosen=tuple(c.id for c in selected(plan, policy.cells)) if policy.cells else None,
         budgets=tuple(budgets),
         accepted=scenario.resolve(policy.accepted) if policy.accepted else "",
+        usual=policy.usual if plan.benches is None else BENCH_MARGINS,
     )
 
 

@@ -8,11 +8,13 @@ from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model import policies
 from bench_framework.model.declarations import Mechanism, NamedCell, NamedContrast, Note
 from bench_framework.model.looks import GRID, MOST_SESSION_ROUNDS
+from bench_framework.model.metrics import ITERATION
 from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy
+from bench_framework.scenario.crates import bench_policy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import gate_policy
@@ -32,7 +34,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 
     Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
     """
-    spec, expansion = scenario.spec, Expansion(scenario)
+    spec, expansion, benches = scenario.spec, Expansion(scenario), bench_policy(scenario)
     everything = pairs = expansion.pairs()
     holes = list(expansion.matrix.holes)
     if only is not None:
@@ -47,7 +49,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         scenario_path=scenario.path,
         scenario_sha256=scenario.sha256,
         axes=tuple(axis.plan_axis() for axis in scenario.axes.values()),
-        builds=unique(variant.build for variant in measured if variant.build is not None),
+        builds=(),
         variants=variants,
         inputs=unique(given for _, given in pairs),
         cells=tuple(expansion.cells(pairs)),
@@ -86,8 +88,14 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
             if v.build is not None and v.build.pgo
         ),
         hosts=spec.hosts,
+        benches=benches,
     )
-    return replace(plan, judge=replace(plan.judge, gate=gate_policy(scenario, plan)))
+    built = (variant.build for variant in measured if variant.build is not None)
+    return replace(
+        plan,
+        builds=unique(program for build in built for program in plan.programs(build)),
+        judge=replace(plan.judge, gate=gate_policy(scenario, plan)),
+    )
 
 
 def _select(
@@ -147,7 +155,7 @@ def _claim(expansion: Expansion, claim: PublishedClaim) -> PublishedClaim:
 
 
 def _headline(scenario: Scenario) -> str:
-    return policies.JudgePolicy(tuple(scenario.spec.judge)).headline
+    return policies.JudgePolicy(_judged(scenario)).headline
 
 
 def _command(scenario: Scenario, words: list[str] | None) -> tuple[str, ...]:
@@ -158,6 +166,7 @@ def _command(scenario: Scenario, words: list[str] | None) -> tuple[str, ...]:
 def _answer(scenario: Scenario) -> policies.AnswerPolicy:
     part, contract = scenario.spec.answer, scenario.spec.worker.follows_protocol
     stored = contract or part.file is not None or part.stdout == "file"
+    stored = stored and scenario.spec.worker.bench is None  # benchmarks print times
     share = part.differs if isinstance(part.differs, float) else 0.0
     return policies.AnswerPolicy(
         compare=part.kind if stored else "none",
@@ -206,7 +215,14 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
 def _judge(scenario: Scenario) -> policies.JudgePolicy:
     spec, default = scenario.spec, policies.JudgePolicy()
     margin, margins = _per_metric(spec.margin, default.margin, default.margins)
-    return policies.JudgePolicy(tuple(spec.judge), margin=margin, margins=margins)
+    return policies.JudgePolicy(_judged(scenario), margin=margin, margins=margins)
+
+
+def _judged(scenario: Scenario) -> tuple[str, ...]:
+    """Return the metrics that get a verdict; of benchmarks, that is the time per iteration."""
+    spec = scenario.spec
+    usual = spec.worker.bench is not None and "judge" not in spec.model_fields_set
+    return (ITERATION,) if usual else tuple(spec.judge)
 
 
 def _per_metric(

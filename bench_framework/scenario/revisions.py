@@ -108,7 +108,11 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
             Axis(axis, "build", values, "Revision"),
             *(replace(a, kind="input") for a in plan.axes),
         ),
-        builds=tuple(dict.fromkeys(v.build for v in variants if v.build is not None)),
+        builds=tuple(
+            dict.fromkeys(
+                b for v in variants if v.build is not None for b in plan.programs(v.build)
+            )
+        ),
         variants=tuple(dict.fromkeys(variants)),
         inputs=tuple(inputs),
         cells=tuple(cells),

@@ -235,9 +235,7 @@ def _columns_by_cell(
     declared = declared_columns(plan.metrics)
     columns: dict[str, list[CsvColumn]] = {}
     for cell in plan.cells:
-        announced = announced_columns(
-            by_id.get(plan.variant(cell.variant_id).build_id), plan.metrics
-        )
+        announced = announced_columns(by_id.get(plan.build_id(cell)), plan.metrics)
         # A phase and a metric may have the same column, which then contains the metric.
         known = {column.name: column for column in (*general, *announced, *declared)}
         columns[cell.id] = list(known.values())

@@ -37,7 +37,10 @@ class Source:
         cells = {}
         for cell in self.plan.cells:
             variant, item = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-            build, values = builds.get(variant.build_id), dict((*variant.values, *item.values))
+            build, values = (
+                builds.get(self.plan.build_id(cell)),
+                dict((*variant.values, *item.values)),
+            )
             cells[cell.id] = Configuration(
                 self,
                 cell,
@@ -59,7 +62,8 @@ class Source:
         specs = {spec.id: spec for spec in self.plan.builds}
         labels: dict[str, list[str]] = {}
         for variant in self.plan.variants:
-            labels.setdefault(variant.build_id, []).append(variant.label)
+            for spec in self.plan.programs(variant.build) if variant.build is not None else ():
+                labels.setdefault(spec.id, []).append(variant.label)
         users = {b.id: ";".join(labels.get(b.id, ())) for b in self.contents.builds}
         return [
             {**_binary(specs.get(b.id), b), "source": self, "variants": users[b.id]}

@@ -85,7 +85,7 @@ def _ratios(record: Record, judgement: Judgement) -> Iterator[tuple[Key, Interva
 
     def side(cell_id: str) -> Key:
         cell = plan.cell(cell_id)
-        return cell_id, programs.get(plan.variant(cell.variant_id).build_id, "")
+        return cell_id, programs.get(plan.build_id(cell), "")
 
     for c in judgement.comparisons:
         if _counts(c, plan.judge.headline):

@@ -86,7 +86,8 @@ def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
         require_readable(options.template)  # detects template errors before the measurement
     if plan.hosts is not None:
         observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
-    return run_plan(plan, find_scenario(name).read_text(encoding="utf-8"), options, observer)
+    text = options.text or find_scenario(name).read_text(encoding="utf-8")
+    return run_plan(plan, text, options, observer)
 
 
 def run_plan_anew(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -59,6 +60,7 @@ class RunOptions:
         command: the command line that resumes this run; empty: that of the plan.
         setup: commands that run once, before programs are built or copied, also if the run is resumed.
         cleanup: commands that run once after the measurement, unless it was interrupted.
+        text: text of the scenario if a command makes it, so that it has no file.
     """
 
     results: Path = Path("results")
@@ -76,6 +78,7 @@ class RunOptions:
     command: str = ""
     setup: Sequence[Sequence[str]] = ()
     cleanup: Sequence[Sequence[str]] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +167,12 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
         raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
-    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    if options.text:
+        scenario = load(Path(name), overrides=options.overrides, text=options.text)
+        given = Invocation(words=tuple(shlex.split(options.command)[1:]))
+        plan = replace(expand(scenario), scenario_path="", invocation=given)
+    else:
+        plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
     if options.base is not None and not options.base.strip():
         raise UsageError("BX100.base-empty")

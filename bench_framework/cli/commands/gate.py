@@ -21,6 +21,9 @@ from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure, show
 from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
+from bench_framework.model.invocation import CrateSelection
+
+LAST = "@last"
 
 EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
@@ -28,6 +31,8 @@ benchctl gate bench/ --base main --budget 20m   # all scenarios of a folder
 benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
+benchctl gate --base main --bench all      # the benchmarks of this crate
+benchctl gate --bench parse --id 'json/*' -S measure.budget=5m
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -47,6 +52,29 @@ def gate(
             ),
             show_default=False,
         ),
+    ] = None,
+    *,
+    bench: Annotated[
+        list[str] | None,
+        Option(
+            "--bench",
+            metavar="TARGET",
+            help="Measure a bench target of the crate in the current folder, or `all`, without a scenario "
+            "file: the time per iteration of each criterion, divan or libtest benchmark. Repeatable. "
+            "Default of --base: merge-base.",
+        ),
+    ] = None,
+    bench_id: Annotated[
+        list[str] | None,
+        Option(
+            "--id",
+            metavar="PATTERN",
+            help="With --bench: only benchmarks with this id, or such as 'parse/*'. Repeatable.",
+        ),
+    ] = None,
+    package: Annotated[
+        str | None,
+        Option("--package", metavar="NAME", help="With --bench: package of the workspace."),
     ] = None,
     base: Base = None,
     head: Head = None,
@@ -96,11 +124,31 @@ def gate(
     from bench_framework.workflow.scenarios.suite_files import is_suite
 
     console: Console = context.obj
-    names = names or ["@last"]
+    names = names or [LAST]
     record, several = names[0], is_suite(names) and not _is_record(console, names)
     if several and (scheduler or host):
         raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     hosts = hosts_of(scheduler, host, insecure=insecure)
+    if (bench_id or package) and not bench:
+        raise UsageError("BX100.option-of-benches")
+    if bench:
+        if hosts is not None or only is not None or names != [LAST]:
+            raise UsageError("BX100.not-with-benches")
+        from bench_framework.workflow.scenarios.bench_scenario import WITHOUT_FILE, bench_scenario
+
+        options = RunOptions(
+            console.results,
+            None,
+            overrides or (),
+            fresh,
+            base=base,
+            head=head,
+            gate=True,
+            command=command_line(),
+            text=bench_scenario(bench, bench_id or (), CrateSelection(package=package)),
+        )
+        measure(console, WITHOUT_FILE, options, confirm=not no_confirm)
+        return
     if several or base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             raise UsageError("BX100.base-without-scenario")

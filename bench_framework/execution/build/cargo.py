@@ -20,6 +20,7 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
+from bench_framework.execution import benches
 from bench_framework.execution.build import (
     binaries,
     commands,
@@ -175,9 +176,11 @@ class Builder:
         )
         finished = self.launcher.run(command, steps.poll)
         taken = seconds() - start
-        artifacts = read_messages(messages, spec.bin)
+        artifacts = read_messages(messages, spec.bin, bench=spec.bench)
         if not finished.ok or artifacts.executable is None:
             words = failure_text(text_of(log)) or f"cargo: {finished.how}"
+            if spec.bench and benches.UNSTABLE in words:
+                raise BuildError("BX270.unstable", details=(("cargo", words),), name=spec.bin)
             rustc = self._version(spec, crate)
             return Build(spec.id, ok=False, build_s=taken, rustc=rustc, message=words, log=str(log))
         build = self._described(self._stored(spec, crate, artifacts, env, log))
@@ -191,9 +194,11 @@ class Builder:
 
         It is that of the earlier build whose messages exist. Otherwise cargo downloads the sources.
         """
-        if (earlier := read_messages(messages, spec.bin).dependencies) is not None:
+        earlier = read_messages(messages, spec.bin, bench=spec.bench).dependencies
+        if earlier is not None:
             return earlier + 1
-        argv = ["cargo", "tree", *selection(spec, crate), "--edges=normal,build", "--prefix=none"]
+        edges = f"--edges=normal,build{',dev' if spec.bench else ''}"
+        argv = ["cargo", "tree", *selection(spec, crate), edges, "--prefix=none"]
         poll, limit = Steps(messages, self.observer, place).poll, BUILD_TIMEOUT_S
         output = self.launcher.capture(argv, env, cwd=str(crate), timeout_s=limit, on_poll=poll)
         crates = {line.removesuffix(" (*)") for line in output.stdout.splitlines() if line}
@@ -224,6 +229,9 @@ class Builder:
         unused += symbols.unused_features(
             spec, linked, stored.path, artifacts.files, launcher, env, note
         )
+        bench = None
+        if spec.bench:
+            bench = benches.describe(stored.path, Path(artifacts.folder), launcher, self.env)
         return Build(
             spec.id,
             ok=True,
@@ -242,6 +250,7 @@ class Builder:
             remarks=tuple(unused),
             direct_dependencies=direct_dependencies(self._tree(crate, env, spec, "depth")),
             cached=artifacts.fresh,
+            bench=bench,
         )
 
     def _described(self, build: Build) -> Build:
@@ -323,8 +332,9 @@ def build_environment(env: Mapping[str, str], target: Path, build: Path) -> dict
 
 def arguments(spec: BuildSpec, crate: Path) -> list[str]:
     """Return the command line of cargo for a spec whose crate is in a folder."""
-    argv = ["cargo", "build", "--message-format=json-render-diagnostics", *selection(spec, crate)]
-    argv += ["--profile", spec.profile, "--bin", spec.bin]
+    argv = ["cargo", *(("bench", "--no-run") if spec.bench else ("build",))]
+    argv += ["--message-format=json-render-diagnostics", *selection(spec, crate)]
+    argv += ["--profile", spec.profile, "--bench" if spec.bench else "--bin", spec.bin]
     for key, value in spec.profile_keys:
         argv += ["--config", f"profile.{spec.profile}.{key}={toml_value(value)}"]
     return argv

@@ -36,13 +36,19 @@ class Messages:
     dependencies: int | None = None
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Files of the libraries of each package, by its name."""
+    folder: str = ""
+    """Folder of the package of the binary."""
 
 
-def read_messages(file: Path, binary: str) -> Messages:
-    """Read cargo's messages; other lines, such as the output of a build script, are ignored."""
+def read_messages(file: Path, binary: str, *, bench: bool = False) -> Messages:
+    """Read cargo's messages; other lines, such as the output of a build script, are ignored.
+
+    `binary` is a binary target, or a `bench` target.
+    """
     lines = file.read_bytes().splitlines() if file.is_file() else []
     artifacts = [message for line in lines if (message := _artifact(line)) is not None]
-    binaries = [m for m in artifacts if m.get("executable") and m["target"]["name"] == binary]
+    equal = [m for m in artifacts if m.get("executable") and m["target"]["name"] == binary]
+    binaries = [m for m in equal if not bench or "bench" in m["target"].get("kind", ())]
     if not binaries:
         return Messages()
     packages = {message["package_id"] for message in artifacts} - {binaries[-1]["package_id"]}
@@ -54,7 +60,8 @@ def read_messages(file: Path, binary: str) -> Messages:
         package = name.partition("@")[0] if "@" in name else place.rpartition("/")[2]
         if built := message.get("filenames"):
             files[package] = (*files.get(package, ()), *built)
-    return Messages(binaries[-1]["executable"], fresh, len(packages), files)
+    folder = str(Path(binaries[-1].get("manifest_path", "")).parent) if bench else ""
+    return Messages(binaries[-1]["executable"], fresh, len(packages), files, folder)
 
 
 def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:

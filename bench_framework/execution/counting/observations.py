@@ -35,12 +35,15 @@ def observe_cells(plan: Plan, record: Record, session: Session) -> None:
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
-    observation without values, and an event if the scenario requests the counts.
+    observation without values, and an event if the scenario requests the counts. A process with a
+    benchmark is not counted, because its harness decides how often it does the work.
 
     Raises:
         Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
+    if plan.benches is not None:
+        return
     targets = [
         target
         for cell in plan.cells
@@ -61,7 +64,7 @@ def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> T
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
     if not good or (dropped is not None and not dropped.left):
         return None
-    build_id = plan.variant(cell.variant_id).build_id
+    build_id = plan.build_id(cell)
     build = next((b for b in contents.builds if b.id == build_id), None)
     prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
     tuning = str(record.path / layout.TUNING) if plan.tuning else None

@@ -344,7 +344,7 @@ def _exact_values(
     """Return the deterministic values of a cell in ascending order. There may be several counts."""
     if metric == INSTRUCTIONS:
         return sorted(exact_metrics.counts_of(observed, cell_id))
-    build = cell_state.build_of(plan, plan.cell(cell_id).variant_id, builds)
+    build = cell_state.build_of_cell(plan, plan.cell(cell_id), builds)
     value = cell_state.exact_value(build, metric)
     return [value] if value is not None else []
 

@@ -163,9 +163,16 @@ def cells_to_count(plan: Plan, contents: Contents) -> frozenset[str]:
 
 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
-    """Return whether the gate can count instructions where it cannot judge times."""
+    """Return whether the gate can count instructions where it cannot judge times.
+
+    The instructions of a benchmark depend on the time: its harness repeats the work for a while.
+    """
     planned = plan.instructions is not None or INSTRUCTIONS in plan.judge.gate.tolerated
-    return not planned and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
+    return (
+        not planned
+        and plan.benches is None
+        and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
+    )
 
 
 def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:

@@ -34,7 +34,7 @@ class Side:
 
     def build(self, cell: Cell) -> Build | None:
         """Return the build of a cell's program."""
-        return cell_state.build_of(self.plan, cell.variant_id, self.builds)
+        return cell_state.build_of_cell(self.plan, cell, self.builds)
 
     def code(self, cell: Cell) -> str | None:
         """Return the digest of a cell's code without symbol names, `None` if unknown."""

@@ -55,7 +55,12 @@ _DIRECTIONS: Final = {
     "lower": "smaller is better",
     "none": "not judged",
 }
-_SOURCES: Final = {"stdout": "stdout", "answer": "the answer file", "worker": "the worker"}
+_SOURCES: Final = {
+    "stdout": "stdout",
+    "answer": "the answer file",
+    "worker": "the worker",
+    "harness": "the harness of the benchmark",
+}
 
 
 @dataclass(frozen=True, slots=True)

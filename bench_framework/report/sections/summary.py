@@ -75,7 +75,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     if data.outputs_differ:
         yield Box("warning", (OUTPUTS_DIFFER,))
-    elif data.plan.answer.compare == "none":
+    elif data.plan.answer.compare == "none" and data.plan.benches is None:
         yield Box("warning", (OUTPUTS_UNKNOWN,))
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):

@@ -9,6 +9,7 @@ from typing import Final
 from bench_framework.errors import Problem
 from bench_framework.scenario.checks import (
     answer,
+    benches,
     commands,
     contrasts,
     crate,
@@ -36,6 +37,7 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     contrasts.check,
     published.check,
     crate.check,
+    benches.check,
 )
 """Checks of single keys, which always run."""
 MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (

@@ -7,7 +7,13 @@ from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
 from bench_framework.scenario import bundled
-from bench_framework.scenario.crates import Crate, CrateMissing, read_crate
+from bench_framework.scenario.crates import (
+    Crate,
+    CrateMissing,
+    bench_policy,
+    enabled,
+    read_crate,
+)
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place
 from bench_framework.scenario.document import suggest
@@ -19,7 +25,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `worker` and of the cargo features of axis values."""
     worker = scenario.spec.worker
     yield from _patches(scenario)
-    if worker.git is not None and worker.bin is None and "registry" not in scenario.lost:
+    program = worker.bin if worker.bench is None else worker.bench
+    if worker.git is not None and program is None and "registry" not in scenario.lost:
         yield scenario.key_problem(("worker",), "BC107.git-without-bin")
     if worker.registry is not None and worker.version is None and "version" not in scenario.lost:
         axes = scenario.axes.values()
@@ -44,7 +51,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     except CrateMissing as missing:
         yield _missing(scenario, missing)
         return
-    yield from _bin(scenario, crate)
+    yield from _bin(scenario, crate) if worker.bench is None else _benches(scenario, crate)
     if not any(setting.revision for _, setting in scenario.settings):
         yield from _features(scenario, crate)  # another revision may have other features
 
@@ -84,6 +91,36 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         yield scenario.value_problem(
             place, "BC305.no-binary", crate=crate.name, bin=name, near=near, bins=bins
         )
+
+
+def _benches(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
+    worker, known = scenario.spec.worker, list_names([*crate.benches])
+    assert worker.bench is not None
+    policy = bench_policy(scenario)
+    if not crate.benches or (policy is not None and not policy.targets):
+        needed = sorted({name for names in crate.benches.values() for name in names})
+        yield scenario.key_problem(
+            ("worker", "bench"), "BC305.no-benches", crate=crate.name, needed=list_names(needed)
+        )
+        return
+    for name in worker.bench.target:
+        if name != "all" and name not in crate.benches:
+            near = suggest(name, [*crate.benches])
+            yield scenario.value_problem(
+                ("worker", "bench"),
+                "BC305.no-bench",
+                crate=crate.name,
+                bench=name,
+                near=near,
+                known=known,
+            )
+        elif not enabled(worker, crate, crate.benches.get(name, ())):
+            yield scenario.value_problem(
+                ("worker", "bench"),
+                "BC305.bench-without-features",
+                bench=name,
+                needed=list_names(crate.benches[name]),
+            )
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:

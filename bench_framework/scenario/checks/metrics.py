@@ -9,10 +9,12 @@ from bench_framework.model.metrics import (
     BUILD,
     DERIVED,
     INSTRUCTIONS,
+    ITERATION,
     METRICS,
     UNITS,
     DeclaredMetric,
     InstructionPolicy,
+    is_exact,
 )
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
@@ -34,6 +36,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
     """Return the declared metrics of a valid scenario, in its order."""
     metrics = []
+    if scenario.spec.worker.bench is not None:
+        metrics.append(DeclaredMetric(ITERATION, "harness", "s", direction="lower"))
     for name, part in scenario.spec.metrics.items():
         if part.source is None:
             continue
@@ -119,12 +123,14 @@ def _source(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem
 def _judged(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of `judge`. A worker's metrics are known only after its build."""
     spec = scenario.spec
+    if spec.worker.bench is not None and "judge" not in spec.model_fields_set:
+        return
     for index, metric in enumerate(spec.judge):
         place = ("judge", index)
         if metric in spec.judge[:index]:
             yield scenario.value_problem(place, "BC104.metric-twice", metric=metric)
-        elif metric not in scenario.lost and (reason := _refusal_reason(scenario, metric)):
-            known = [name for name in METRICS if not _refusal_reason(scenario, name)]
+        elif metric not in scenario.lost and (reason := _refusal(scenario, metric)):
+            known = [name for name in METRICS if not _refusal(scenario, name)]
             known += [name for name, part in spec.metrics.items() if part.direction != "none"]
             yield scenario.value_problem(
                 place,
@@ -134,6 +140,14 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
                 near=suggest(metric, known),
                 known=list_names(known),
             )
+
+
+def _refusal(scenario: Scenario, metric: str) -> str:
+    """Return why a metric cannot be judged, also because of benchmarks or for the lack of them."""
+    benches = scenario.spec.worker.bench is not None
+    if metric in METRICS and benches != (metric == ITERATION) and not is_exact(metric):
+        return "a harness decides how long a process takes" if benches else "it needs `bench`"
+    return _refusal_reason(scenario, metric)
 
 
 def _refusal_reason(scenario: Scenario, metric: str) -> str:

@@ -19,6 +19,7 @@ from bench_framework.scenario.schema.types import (
     NotList,
     Part,
     Profile,
+    Several,
     Text,
     ValueName,
     Variable,
@@ -37,6 +38,25 @@ SOURCES: Final = ("registry", "crate", "git", "build", "command")
 OF_BUILD: Final = ("program", "sources", "build_env", "runtime")
 """Keys of `worker` that only `build` uses."""
 ALLOCATORS: Final = ("system", "jemalloc", "mimalloc", "snmalloc")
+
+
+class BenchPart(Part):
+    """Benchmarks of the crate, whose time per iteration is measured.
+
+    One name is the value of `target`.
+    """
+
+    model_config = also_as(type="string")
+
+    target: Several = ["all"]
+    """Names of bench targets, or `all`."""
+    only: Several = []
+    """Ids of the benchmarks to measure, or patterns of them such as `parse/*`. Default: all."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _target_alone(cls, value: Any) -> Any:
+        return value if isinstance(value, dict) else {"target": value}
 
 
 class Worker(Part):
@@ -67,6 +87,9 @@ class Worker(Part):
     """Files and folders below `sources` that the program uses when it runs, such as `.venv`."""
     bin: Text | None = None
     """Binary target of the crate. Default: the only one, or the name of the `registry` crate."""
+    bench: BenchPart | None = None
+    """Benchmarks of the crate in place of a binary: the name of a bench target, `all`, or a mapping.
+    Harnesses: criterion, divan, and the `#[bench]` of libtest."""
     package: Text | None = None
     """Package within a workspace."""
     features: list[Text] = []
@@ -74,7 +97,8 @@ class Worker(Part):
     default_features: Flag = Field(default=True, alias="default-features")
     """`false` builds without the default features."""
     profile: Profile = "release"
-    """Cargo profile, or a mapping of profile keys set on top of `release`."""
+    """Cargo profile, or a mapping of profile keys set on top of `release`. Default with `bench`: the
+    profile `bench`."""
     toolchain: Text | None = None
     """Rust toolchain, such as `1.88.0` or `nightly`."""
     rustflags: Words = []
@@ -103,6 +127,7 @@ class Worker(Part):
         refuse_unused(one, "package", "has no effect with `registry`, which is one package")
         refuse(self.rev is not None and not self.git, "BC108.rev-without-git", "rev")
         need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
+        self._require_benches()
         for key in sorted(self.model_fields_set - {"command", "contract"}):
             text = "has no effect on a program that is not built"
             refuse_unused(self.command is not None, key.replace("_", "-"), text)
@@ -133,6 +158,17 @@ class Worker(Part):
         yield from ((("build-env", name), text) for name, text in self.build_env.items())
         yield from ((("runtime", index), text) for index, text in enumerate(self.runtime))
         yield from ((("program",), text) for text in (self.program,) if self.build and text)
+
+    def _require_benches(self) -> None:
+        """Refuse `bench` together with what does not apply to benchmarks."""
+        if self.bench is None:
+            return
+        refuse_unused(self.bin is not None, "bin", "has no effect with `bench`")
+        refuse_unused(bool(self.contract), "contract", "has no effect with `bench`")
+        without = self.crate in {None, BUILTIN} and self.git is None
+        refuse_unused(without, "bench", "needs `crate` with a folder, or `git`")
+        unknown = self.git is not None and "all" in self.bench.target
+        refuse(unknown, "BC108.all-benches-of-git", "bench")
 
     @property
     def follows_protocol(self) -> bool:

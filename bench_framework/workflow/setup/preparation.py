@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from bench_framework.errors import BuildError, CellError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
+from bench_framework.execution.benches import environment_of
 from bench_framework.execution.build import binaries, pgo
 from bench_framework.execution.build.cargo import require_cargo
 from bench_framework.execution.build.preloads import library, must_be_built, prove
@@ -31,6 +32,7 @@ from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions
+from bench_framework.workflow.setup.benches import with_benches
 from bench_framework.workflow.setup.capability import leave_out, limits
 from bench_framework.workflow.setup.remarks import build_events, variable_events
 from bench_framework.workflow.setup.time_estimates import built_binary
@@ -106,6 +108,9 @@ def prepare(
             raise CellError("BX206.setup", details=output, how=how)
         event: Event | None = None
         builds = _all_programs(plan, session, earlier=earlier, given=given)
+        if plan.benches is not None:
+            plan, builds = with_benches(plan, builds, session.observer)
+            session.observer.notify(PlanReady(plan))
         descriptions = {build.id: build.describe for build in builds if build.describe}
         able = leave_out(plan, descriptions)
         if able is not plan:
@@ -160,7 +165,13 @@ def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer)
         with stopping.on_signals():
-            yield stop.Session(launcher, host.environment(), observer, stopping)
+            env = host.environment()
+            if plan.benches is None:
+                yield stop.Session(launcher, env, observer, stopping)
+                return
+            with process.scratch_folder() as home:
+                env |= environment_of(home)
+                yield stop.Session(launcher, env, observer, stopping)
 
 
 def try_plan(plan: Plan, session: Session) -> Trials:
@@ -230,7 +241,8 @@ def _all_programs(
         or _given(plan, session, given)
         or _builds(plan, session, all_builds=all_builds, earlier=earlier)
     )
-    _require_builds(plan, builds)
+    if plan.benches is None:
+        _require_builds(plan, builds)
     return tuple(
         replace(build, preload=libraries[names[build.id]]) if build.id in names else build
         for build in builds
@@ -307,10 +319,12 @@ def _builds(
     specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
     if not all_builds:
         specs = [spec for spec in specs if spec.program == specs[0].program]
-    missing = any(built_binary(spec, cache) is None for spec in specs[1:])
+    # The commands of benchmarks are known after the builds.
+    missing = plan.benches is None and any(built_binary(s, cache) is None for s in specs[1:])
 
     def after_first(build: Build) -> None:
-        _require_builds(plan, (build,))
+        if plan.benches is None:
+            _require_builds(plan, (build,))
         if not missing:
             return
         trials = _try_builds(plan, (build,), session)

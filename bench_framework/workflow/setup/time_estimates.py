@@ -159,7 +159,7 @@ def _block_time(
     work = workload(plan, cell)
     for record, other in measured:
         if workload(record.plan, other) == work:
-            build = plan.variant(cell.variant_id).build_id
+            build = plan.build_id(cell)
             before = record.builds.get(build)
             same = (before and before.sha256) == now.get(build)
             return record.seconds[other.id], SAME if same else REBUILT
@@ -192,6 +192,12 @@ def built_binary(spec: BuildSpec, cache: Path) -> Path | None:
         from bench_framework.execution.build import commands
 
         return commands.latest(spec, cache)
+    if spec.bench:  # it stays in the shared build directory
+        from bench_framework.execution.build.messages import read_messages
+
+        messages = cache / "builds" / f"{spec.program.id}.jsonl"
+        path = read_messages(messages, spec.bin, bench=True).executable
+        return Path(path) if path and Path(path).is_file() else None
     return next((cache / "cargo" / "target" / spec.program.id).glob(f"*/{spec.bin}"), None)
 
 

@@ -47,10 +47,11 @@ def test_the_loader_of_a_program_is_read(
 
 def test_each_field_of_a_build_changes_its_id() -> None:
     # The ids of cargo's builds are those from before other commands could build.
-    assert SPEC.id == stable_id("build", *astuple(SPEC)[:-1])
+    assert SPEC.id == stable_id("build", *astuple(SPEC)[:-2])
     built = replace(SPEC, by_commands=CommandBuild((("make",),)))
     assert built.id != SPEC.id
     assert built.id != replace(SPEC, by_commands=CommandBuild((("make", "-j2"),))).id
+    assert replace(SPEC, bench=True).id not in (SPEC.id, replace(SPEC, bin="bench").id)
     preloaded = replace(SPEC, preload="jemalloc")
     assert preloaded.id != SPEC.id
     assert preloaded.program == SPEC

@@ -1,0 +1,68 @@
+"""criterion 0.3 and later: it writes the samples of a benchmark into a folder.
+
+The value is the first quartile of the samples' times per iteration: interruptions of the process only
+add time, and on a busy machine they reach many samples of a few milliseconds. criterion's own estimate
+is a slope or a mean, which a single interruption changes.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from bench_framework.execution.benches.harness import Harness, NoTime
+from bench_framework.foreign import parse_json, read_regular
+
+_LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
+_META: Final = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
+"""Characters that a regular expression of Rust must escape. It refuses the escape of others."""
+_MOST_BYTES: Final = 16 << 20
+_NANOSECOND: Final = 1e-9
+_QUARTERS: Final = 4
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    matches = (_LISTED.fullmatch(line) for line in text.splitlines())
+    return tuple(match[1] for match in matches if match)
+
+
+def _selection(bench: str) -> tuple[str, ...]:
+    # `--exact` does not exist before 0.4.
+    return (f"^{_META.sub(lambda sign: chr(92) + sign[0], bench)}$",)
+
+
+def _read(home: Path, _: str, bench: str) -> float:
+    files = sorted(home.glob("**/new/sample.json"))
+    if len(files) != 1:
+        raise NoTime(f"criterion wrote {len(files)} files sample.json for `{bench}`, not one")
+    try:
+        described = parse_json(read_regular(files[0].with_name("benchmark.json"), _MOST_BYTES))
+        sample = parse_json(read_regular(files[0], _MOST_BYTES))
+        pairs = list(zip(sample["times"], sample["iters"], strict=True))
+        times = sorted(float(time) / float(count) for time, count in pairs)
+        value = times[(len(times) - 1) // _QUARTERS]
+        written = described["full_id"]
+    except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
+        raise NoTime(f"the files of criterion cannot be read: {error!r}") from error
+    if written != bench:
+        raise NoTime(f"criterion measured `{written}` in place of `{bench}`")
+    if value <= 0:
+        raise NoTime("criterion reports no time")
+    return value * _NANOSECOND
+
+
+_COMMON: Final = ("--sample-size", "30", "--nresamples", "100", "--noplot")
+HARNESS: Final = Harness(
+    name="criterion",
+    marker=b"CRITERION_HOME",
+    listings=(("--bench", "--list"),),
+    parse_list=_ids,
+    options=(
+        ("--warm-up-time", "0.05", "--measurement-time", "0.1", *_COMMON),
+        # criterion 0.3 accepts whole seconds only.
+        ("--warm-up-time", "1", "--measurement-time", "1", *_COMMON),
+    ),
+    seconds=(0.25, 2.3),
+    selection=_selection,
+    env={"CRITERION_HOME": "{home}"},
+    read=_read,
+)

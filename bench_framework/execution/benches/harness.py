@@ -1,0 +1,63 @@
+"""A harness of benchmarks: how its programs list benchmarks, measure one, and report the time."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bench_framework.model.run import BenchTarget
+
+
+class NoTime(Exception):  # noqa: N818 -- the reason for one missing number
+    """A benchmark reported no time per iteration; the message gives the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harness:
+    """One harness.
+
+    Attributes:
+        name: name in records, such as ``criterion``.
+        marker: bytes that every program of it contains, such as the name of a variable that it reads.
+        listings: arguments that list the benchmarks, the best ones first.
+        parse_list: returns the ids of a list, in its order.
+        options: arguments of a short measurement, the shortest first. The first ones that a program
+            accepts, together with those of a listing, are used.
+        seconds: duration of a process with each of these options, of a benchmark that sets no time.
+        selection: returns the arguments that select one benchmark.
+        env: variables of all its programs, with ``{home}`` for a private folder.
+        read: returns the seconds per iteration, from the folder, the standard output and the id.
+            Raises `NoTime`.
+    """
+
+    name: str
+    marker: bytes
+    listings: tuple[tuple[str, ...], ...]
+    parse_list: Callable[[str], tuple[str, ...]]
+    options: tuple[tuple[str, ...], ...]
+    seconds: tuple[float, ...]
+    selection: Callable[[str], tuple[str, ...]]
+    read: Callable[[Path, str, str], float]
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    def command(self, target: BenchTarget, bench: str) -> tuple[str, ...]:
+        """Return the arguments that measure one benchmark for a short time."""
+        return ("--bench", *self.selection(bench), *target.options)
+
+
+def unique_ids(ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the ids without those that occur several times: no arguments select one of them."""
+    return tuple(name for name in ids if ids.count(name) == 1)
+
+
+UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+    "d": 86400.0,
+}
+"""Seconds of each unit of time that a harness prints. There are two signs for micro."""

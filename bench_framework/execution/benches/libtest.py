@@ -1,0 +1,40 @@
+"""libtest's ``#[bench]``, which needs a nightly toolchain or ``RUSTC_BOOTSTRAP=1``.
+
+The value is the median that libtest prints.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from bench_framework.execution.benches.harness import Harness, NoTime
+
+_LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
+_RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns/iter \(.*\).*")
+
+
+def _ids(text: str) -> tuple[str, ...]:
+    matches = (_LISTED.fullmatch(line) for line in text.splitlines())
+    return tuple(match[1] for match in matches if match)
+
+
+def _read(_: Path, printed: str, bench: str) -> float:
+    results = [m for line in printed.splitlines() if (m := _RESULT.fullmatch(line))]
+    if len(results) != 1 or results[0][1] != bench:
+        raise NoTime(f"libtest printed {len(results)} results for `{bench}`, not one")
+    value = float(results[0][2].replace(",", ""))
+    if value <= 0:
+        raise NoTime("libtest reports a time of 0")
+    return value * 1e-9
+
+
+HARNESS: Final = Harness(
+    name="libtest",
+    marker=b"RUST_TEST_THREADS",
+    listings=(("--bench", "--list", "--format", "terse"),),
+    parse_list=_ids,
+    options=((),),
+    seconds=(0.6,),
+    selection=lambda bench: ("--exact", bench),
+    read=_read,
+)

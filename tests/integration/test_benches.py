@@ -1,0 +1,161 @@
+"""Benchmarks of a crate with criterion, divan and libtest: real cargo, harnesses and times."""
+
+import csv
+import json
+import re
+import shutil
+import statistics
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from bench_framework.store.finding import find_records
+from tests.integration.processes import ROOT, Done, benchctl, real
+
+pytestmark = [pytest.mark.real, pytest.mark.slow]
+CRATE = ROOT / "tests" / "fixtures" / "benches"
+FAST = ("-S", "measure.warmup=0")
+ALL_IDS = {
+    "by_criterion": {"sum[n]/1000", "sum[n]/10000"},
+    "by_divan": {"by_divan::prepared", "by_divan::sums::1000", "by_divan::sums::10000"},
+    "by_libtest": {"thousand", "ten_thousand"},
+}
+NEW = 'c.bench_function("new", |b| b.iter(|| sum(black_box(10))));'
+PANICS = 'c.bench_function("panics", |b| b.iter(|| -> u64 { panic!("of this benchmark") }));'
+GROUP = 'benchmark_group("sum[n]")'
+SCENARIO = """
+version: 1
+name: summing
+question: How long do they take?
+worker: {crate: ., bench: all, features: [nightly]}
+measure: {rounds: 2, until: rounds, warmup: 0, control: false}
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Crate:
+    """A repository with the crate, whose commits are made by editing its benchmarks."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.folder = path, path / "summing"
+        shutil.copytree(CRATE, self.folder, ignore=shutil.ignore_patterns("target"))
+        self.env = real(BENCHCTL_CACHE=str(path / "cache"))
+        git(path, "init", "-q", "-b", "main", str(self.folder))
+        self.commit("start")
+        git(self.folder, "tag", "start")
+
+    def commit(self, name: str) -> None:
+        git(self.folder, "add", ".")
+        git(self.folder, "commit", "-q", "-m", name)
+
+    def edit(self, name: str, before: str, after: str) -> None:
+        file = self.folder / name
+        text = file.read_text()
+        assert before in text
+        file.write_text(text.replace(before, after))
+
+    def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
+        return benchctl(self.path, *words, cwd=self.folder, env={**self.env, **(env or {})})
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+    def reset(self) -> None:
+        """Return to the first commit without records; builds are kept."""
+        git(self.folder, "reset", "-q", "--hard", "start")
+        git(self.folder, "clean", "-q", "-f", "-d", "-x")
+
+    def rows(self) -> Iterator[dict[str, str]]:
+        (*_, record) = find_records(self.results)
+        with (record / "runs.csv").open(newline="") as file:
+            yield from csv.DictReader(file)
+
+    def gate(self) -> dict[str, dict[str, object]]:
+        (*_, record) = (r for r in find_records(self.results) if (r / "gate.json").is_file())
+        pairs = json.loads((record / "gate.json").read_text())["pairs"]
+        return {pair["input"]: pair for pair in pairs}
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Crate:
+    return Crate(tmp_path_factory.mktemp("benches"))
+
+
+@pytest.fixture
+def crate(repository: Crate) -> Crate:
+    repository.reset()
+    return repository
+
+
+def test_each_harness_measures_the_time_of_one_iteration(crate: Crate) -> None:
+    (crate.folder / "summing.yaml").write_text(SCENARIO)
+    done = crate("run", "summing.yaml", env={"RUSTC_BOOTSTRAP": "1"})
+    assert done.returncode == 0, done.stderr
+    times: dict[tuple[str, str], list[float]] = {}
+    for row in crate.rows():
+        if row["variant"] != "control":
+            times.setdefault((row["target"], row["benchmark"]), []).append(
+                float(row["w_iteration_s"])
+            )
+    ids = {name: {i for t, i in times if t == name} for name in ALL_IDS}
+    assert ids == ALL_IDS
+    medians = {key: statistics.median(values) for key, values in times.items()}
+    for target, short, long in (
+        ("by_criterion", "sum[n]/1000", "sum[n]/10000"),
+        ("by_divan", "by_divan::sums::1000", "by_divan::sums::10000"),
+        ("by_libtest", "thousand", "ten_thousand"),
+    ):
+        # All measure one function, whose time is proportional to the number.
+        assert 5 < medians[target, long] / medians[target, short] < 20
+        assert 0.2 < medians[target, long] / medians["by_criterion", "sum[n]/10000"] < 5
+    assert not (crate.folder / "target").exists()
+
+
+def test_a_stable_compiler_refuses_the_benches_of_libtest_alone(crate: Crate) -> None:
+    text = SCENARIO.replace("bench: all", "bench: by_libtest")
+    (crate.folder / "summing.yaml").write_text(text)
+    done = crate("run", "summing.yaml")
+    assert done.returncode == 3
+    assert "#![feature]" in done.stderr
+    assert "RUSTC_BOOTSTRAP=1" in done.stderr
+
+
+def test_ids_of_one_side_are_listed_and_a_panic_fails_alone(crate: Crate) -> None:
+    crate.edit("benches/by_criterion.rs", "// BENCHES", PANICS)
+    crate.commit("base")
+    crate.edit("benches/by_criterion.rs", PANICS, f"{PANICS}\n    {NEW}")
+    rounds = ("-S", "measure.rounds={min: 12, max: 12}", *FAST)
+    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", *rounds)
+    assert done.returncode == 3, done.stderr
+    pairs = crate.gate()
+    assert set(pairs) == {"sum[n]/1000", "sum[n]/10000", "panics"}
+    assert pairs["panics"]["state"] == "failed"
+    assert all(pairs[f"sum[n]/{n}"]["state"] != "failed" for n in (1000, 10000))
+    assert "1 benchmark without a counterpart: new" in done.stderr
+
+
+def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
+    crate.edit("src/lib.rs", "black_box(total + value)", "black_box(black_box(total) + value)")
+    one = ("--bench", "by_divan", "--id", "*::1000", *FAST)
+    rounds = ("-S", "measure.rounds={min: 12, max: 40}")
+    done = crate("gate", "--base", "HEAD", *one, *rounds)
+    assert done.returncode == 1, done.stdout + done.stderr
+    pairs = crate.gate()
+    assert set(pairs) == {"by_divan::sums::1000"}
+    assert pairs["by_divan::sums::1000"]["metric"] == "iteration"
+    assert re.search(r"more time per iteration", done.stdout)
+
+
+def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:
+    crate.edit("src/lib.rs", "black_box(total + value)", "black_box(value + total)")
+    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", "--id", "sum[n]/100O")
+    assert done.returncode == 2
+    assert "did you mean `sum[n]/1000`?" in done.stderr
+    assert crate("gate", "--bench", "by_criterium", "--base", "HEAD").returncode == 2

@@ -1,0 +1,139 @@
+"""`worker.bench`: bench targets of a manifest, what a scenario may say, and the plan of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_framework.errors import ScenarioError
+from bench_framework.model.metrics import ITERATION
+from bench_framework.scenario.crates import read_crate
+from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.plan import expand
+
+Loads = Callable[..., Scenario]
+Refuses = Callable[..., ScenarioError]
+HEAD = "version: 1\nname: n\nquestion: q\n"
+MANIFEST = """
+[package]
+name = "c"
+version = "0.1.0"
+[features]
+default = ["std"]
+std = []
+nightly = []
+[[bench]]
+name = "named"
+path = "benches/other_name.rs"
+[[bench]]
+name = "needs_std"
+required-features = ["std"]
+[[bench]]
+name = "needs_nightly"
+required-features = ["nightly"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def crate(tmp_path: Path) -> Path:
+    folder = tmp_path / "c"
+    for name in (
+        "other_name.rs",
+        "needs_std.rs",
+        "found.rs",
+        "in_folder/main.rs",
+        "in_folder/part.rs",
+    ):
+        file = folder / "benches" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+    (folder / "Cargo.toml").write_text(MANIFEST)
+    return folder
+
+
+def test_the_bench_targets_of_a_crate_are_named_or_found(crate: Path) -> None:
+    assert [*read_crate(crate).benches] == [
+        "found",
+        "in_folder",
+        "named",
+        "needs_nightly",
+        "needs_std",
+    ]
+    manifest = crate / "Cargo.toml"
+    manifest.write_text(
+        MANIFEST.replace('version = "0.1.0"', 'version = "0.1.0"\nautobenches = false')
+    )
+    assert [*read_crate(crate).benches] == ["named", "needs_nightly", "needs_std"]
+
+
+@pytest.mark.parametrize(
+    ("worker", "targets"),
+    [
+        ("{crate: c, bench: named}", ("named",)),
+        ("{crate: c, bench: {target: [named, found]}}", ("named", "found")),
+        ("{crate: c, bench: all}", ("found", "in_folder", "named", "needs_std")),
+        ("{crate: c, bench: all, default-features: false}", ("found", "in_folder", "named")),
+        (
+            "{crate: c, bench: all, features: [nightly]}",
+            ("found", "in_folder", "named", "needs_nightly", "needs_std"),
+        ),
+    ],
+)
+def test_all_are_the_bench_targets_whose_features_are_enabled(
+    loads: Loads, worker: str, targets: tuple[str, ...]
+) -> None:
+    plan = expand(loads(f"worker: {worker}\n", head=HEAD))
+    assert plan.benches is not None
+    assert plan.benches.targets == targets
+    assert [spec.bin for spec in plan.builds] == [*targets]
+    assert all(spec.bench and spec.profile == "bench" for spec in plan.builds)
+
+
+def test_the_time_per_iteration_is_judged_and_outputs_are_not_compared(loads: Loads) -> None:
+    plan = expand(loads("worker: {crate: c, bench: named, profile: {lto: fat}}\n", head=HEAD))
+    assert plan.judge.metrics == (ITERATION,)
+    assert plan.judge.gate.tolerated == {ITERATION: 0.02}
+    assert not plan.judge.gate.given
+    assert [(m.name, m.source) for m in plan.metrics] == [(ITERATION, "harness")]
+    assert plan.answer.compare == "none"
+    assert plan.builds[0].profile_keys == (("lto", "fat"),)
+    given = expand(loads("worker: {crate: c, bench: all}\ngate: {iteration: 5%}\n", head=HEAD))
+    assert given.judge.gate.tolerated == {ITERATION: 0.05}
+    assert given.judge.gate.given
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "fix"),
+    [
+        ("worker: {crate: c, bench: nammed}", "crate `c` has no bench target `nammed`", "did you"),
+        ("worker: {crate: c, bench: needs_nightly}", "requires features: nightly", "add them to"),
+        ("worker: {crate: c, bench: all, bin: c}", "`bin` has no effect with `bench`", "remove"),
+        ("worker: {command: [x], bench: all}", "`bench` needs `crate`", "remove"),
+        ("worker: {registry: c, version: 1.0.0, bench: a}", "`bench` needs `crate`", "remove"),
+        ("worker: {git: 'https://a.example/b', bench: all}", "needs the folder of a crate", "name"),
+        ("worker: {crate: c, bench: all}\ncommand: [a]", "`command` has no effect with", "remove"),
+        (
+            "worker: {crate: c, bench: all}\ninput: {file: a}",
+            "`input` has no effect with",
+            "remove",
+        ),
+        ("worker: {crate: c, bench: all}\njudge: [wall]", "a harness decides how long", ""),
+        ("worker: {crate: c, bench: all}\ngate: {wall: 2%}", "`gate.wall` has no effect", "use"),
+        ("worker: {crate: c, bench: all}\naxes: {target: [a]}", "`target` is reserved", "give"),
+        ("worker: {command: [x]}\njudge: [iteration]", "it needs `bench`", ""),
+    ],
+)
+def test_a_mistake_about_benchmarks_has_its_own_message(
+    refuses: Refuses, text: str, message: str, fix: str
+) -> None:
+    problems = refuses(text + "\n", head=HEAD).problems
+    matching = [p for p in problems if message in p.message]
+    assert matching, [p.message for p in problems]
+    assert (matching[0].fix or "").startswith(fix)
+
+
+def test_a_crate_without_bench_targets_is_refused(refuses: Refuses, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "Cargo.toml").write_text('[package]\nname = "d"\nversion = "0.1.0"\n')
+    (problem,) = refuses("worker: {crate: d, bench: all}\n", head=HEAD).problems
+    assert problem.message == "crate `d` has no bench target"

@@ -1,0 +1,171 @@
+"""The benchmarks of a plan after its builds: inputs, ids of one side, patterns and the budget."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from bench_framework.compare.same_programs import same_cells
+from bench_framework.errors import BuildError, UsageError
+from bench_framework.execution.progress import Message, Update
+from bench_framework.model.plan import Plan, Role, filled
+from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.revisions import Revisions
+from bench_framework.model.run import BenchTarget, Build
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.scenario.revisions import at_revisions
+from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches
+
+BASE, HEAD = "b" * 40, None
+HEADER = "version: 1\nname: n\nquestion: q\n"
+Ids = Mapping[str, Sequence[str] | None]
+"""The ids of each bench target; `None` for a target that does not exist."""
+
+
+class Messages:
+    """An observer that keeps the messages."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    def notify(self, update: Update) -> None:
+        if isinstance(update, Message):
+            self.texts.append(update.text)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "benches").mkdir()
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "c"\nversion = "0.1.0"\n')
+    for name in ("one", "two"):
+        (tmp_path / "benches" / f"{name}.rs").write_text("")
+    return tmp_path
+
+
+def plan_of(folder: Path, worker: str = "bench: one", more: str = "") -> Plan:
+    text = f"{HEADER}worker: {{crate: ., {worker}}}\n{more}"
+    return expand(load(folder / "s.yaml", text=text))
+
+
+def built(plan: Plan, sides: Mapping[str | None, Ids], harness: str = "criterion") -> list[Build]:
+    """Return the builds of a plan: the ids by revision and bench target."""
+    builds = []
+    for spec in plan.builds:
+        ids = sides[spec.revision][spec.bin]
+        if ids is None:
+            text = f"error: no bench target named `{spec.bin}` in default-run packages"
+            builds.append(Build(spec.id, ok=False, message=text))
+            continue
+        target = BenchTarget(harness, tuple(ids), "/c", ("--noplot",), 0.25)
+        digest = f"{spec.bin} {','.join(ids)}"
+        builds.append(Build(spec.id, ok=True, sha256=digest, path=f"/{spec.bin}", bench=target))
+    return builds
+
+
+def between(plan: Plan, base: Ids, head: Ids) -> tuple[Plan, Sequence[Build]]:
+    plan = at_revisions(plan, Revisions(BASE, HEAD))
+    return plan, built(plan, {BASE: base, HEAD: head})
+
+
+def test_each_id_is_an_input_with_base_head_and_control(folder: Path) -> None:
+    plan, builds = between(plan_of(folder), {"one": ["a", "g/1"]}, {"one": ["a", "g/1"]})
+    plan, _ = with_benches(plan, builds, Messages())
+    assert [item.label for item in plan.inputs] == ["a", "g/1"]
+    for item in plan.inputs:
+        roles = [cell.role for cell in plan.cells_of(item.id)]
+        assert roles == [Role.BASELINE, Role.CANDIDATE, Role.CONTROL]
+    command = [filled(word) for word in plan.cells_of(plan.inputs[1].id)[0].command]
+    assert command == ["{bin}", "--bench", "^g/1$", "--noplot"]
+    assert len({cell.id for cell in plan.cells}) == len(plan.cells)
+
+
+def test_a_plan_is_expanded_once(folder: Path) -> None:
+    plan, builds = between(plan_of(folder), {"one": ["a"]}, {"one": ["a"]})
+    once, builds = with_benches(plan, builds, Messages())
+    assert with_benches(once, builds, Messages()) == (once, builds)
+
+
+def test_an_id_of_one_side_is_a_hole_and_is_named(folder: Path) -> None:
+    plan, builds = between(plan_of(folder), {"one": ["a", "old"]}, {"one": ["a", "new"]})
+    messages = Messages()
+    plan, _ = with_benches(plan, builds, messages)
+    assert [item.label for item in plan.inputs] == ["a"]
+    holes = {dict(hole.values)["benchmark"]: hole.reason for hole in plan.holes}
+    assert {name: reason.code for name, reason in holes.items()} == dict.fromkeys(
+        ("old", "new"), ReasonCode.BENCH_ON_ONE_SIDE
+    )
+    assert str(holes["new"].detail).startswith("base bbbbbbb")
+    assert messages.texts[0].endswith("; 2 benchmarks without a counterpart: old, new")
+
+
+def test_a_target_that_the_base_does_not_have_is_no_failure(folder: Path) -> None:
+    both: Ids = {"one": ["a"], "two": ["b"]}
+    plan, builds = between(plan_of(folder, "bench: all"), {"one": ["a"], "two": None}, both)
+    plan, builds = with_benches(plan, builds, Messages())
+    assert [item.label for item in plan.inputs] == ["one: a"]
+    assert all(build.ok for build in builds)
+    assert {spec.id for spec in plan.builds} == {build.id for build in builds}
+
+
+def test_a_benchmark_that_changed_its_harness_is_not_compared(folder: Path) -> None:
+    plan = at_revisions(plan_of(folder), Revisions(BASE, HEAD))
+    base = built(plan, {BASE: {"one": ["a"]}, HEAD: {"one": ["a"]}})[0]
+    head = built(plan, {BASE: {"one": ["a"]}, HEAD: {"one": ["a"]}}, "divan")[1]
+    with pytest.raises(BuildError) as caught:
+        with_benches(plan, [base, head], Messages())
+    assert caught.value.code == "BX270"
+
+
+def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) -> None:
+    def selected(only: str) -> list[str]:
+        worker = f"bench: {{target: one, only: {only}}}"
+        ids: Ids = {"one": ["parse/1", "parse/2", "x[0]"]}
+        plan, builds = between(plan_of(folder, worker), ids, ids)
+        return [item.label for item in with_benches(plan, builds, Messages())[0].inputs]
+
+    assert selected("parse/*") == ["parse/1", "parse/2"]
+    assert selected('["x[0]"]') == ["x[0]"]
+    with pytest.raises(UsageError) as caught:
+        selected("[parse/2, parse/3]")
+    assert caught.value.message == "no benchmark has the id `parse/3`"
+    assert "did you mean `parse/" in (caught.value.fix or "")
+
+
+def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> None:
+    more = "axes: {f: {a: {}, b: {profile: {lto: fat}}, c: {profile: {lto: thin}}}}\nbaseline: {f: a}\n"
+    plan = plan_of(folder, more=more)
+    by_profile = {"": ["x", "y"], "fat": ["x"], "thin": ["x", "y"]}
+    builds = [
+        Build(s.id, ok=True, bench=BenchTarget("divan", tuple(ids), "/c"))
+        for s in plan.builds
+        if (ids := by_profile[dict(s.profile_keys).get("lto", "")])
+    ]
+    plan, _ = with_benches(plan, builds, Messages())
+    labels = {item.label: [c.label for c in plan.cells_of(item.id)] for item in plan.inputs}
+    assert labels == {"x": ["a", "b", "c", "control"], "y": ["a", "c", "control"]}
+    assert [dict(hole.values) for hole in plan.holes] == [{"f": "b", "benchmark": "y"}]
+
+
+def test_the_budget_grows_with_the_ids_unless_it_is_given(folder: Path) -> None:
+    def budget(count: int, more: str = "") -> float | None:
+        ids: Ids = {"one": [f"id{n}" for n in range(count)]}
+        plan, builds = between(plan_of(folder, more=more), ids, ids)
+        return with_benches(plan, builds, Messages())[0].measure.budget_s
+
+    assert budget(2) == 300
+    assert budget(40) == 22 * 40 * 3 * 0.25
+    assert budget(400) == MOST_BUDGET_S
+    assert budget(400, "measure: {budget: 2m}\n") == 120
+
+
+def test_a_target_of_equal_programs_is_the_same_program_alone(folder: Path) -> None:
+    plan, builds = between(
+        plan_of(folder, "bench: all"),
+        {"one": ["a"], "two": ["b"]},
+        {"one": ["a"], "two": ["b", "c"]},
+    )
+    plan, builds = with_benches(plan, builds, Messages())
+    pairs = same_cells(plan, {build.id: build for build in builds})
+    labels = {plan.input(plan.cell(cell).input_id).label for pair in pairs for cell in pair}
+    assert labels == {"one: a"}
