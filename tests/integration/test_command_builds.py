@@ -85,7 +85,7 @@ class Project:
         few = ("-S", "measure={rounds: 2, until: rounds, warmup: 0}")
         return self("run", "scenario.yaml", *few, *words, code=code, **env).stderr
 
-    def why(self, base: str) -> str:
+    def reason(self, base: str) -> str:
         """Compare the working tree with a commit, and return the reason of the first result."""
         self("gate", "--base", base, "scenario.yaml", "--no-confirm", code=None)
         document = self.newest()[0] / "gate.json"
@@ -169,9 +169,9 @@ def test_uncommitted_changes_are_built_and_equal_sources_once(project: Project) 
 
 
 def test_a_program_is_built_again_after_a_change_that_may_change_it(project: Project) -> None:
-    built, kept = "out/tool: 0.", "out/tool: unchanged"
+    built, unchanged = "out/tool: 0.", "out/tool: unchanged"
     assert built in project.run()
-    assert kept in project.run(env={"CFLAGS": "-O0", "GIT_DIR": "/nowhere", "TERM": "other"})
+    assert unchanged in project.run(env={"CFLAGS": "-O0", "GIT_DIR": "/nowhere", "TERM": "other"})
     assert "# plain   \n" in project.program()
     assert built in project.run("-S", "worker.build-env={FLAG: x}")
     assert built in project.run("-S", "worker.build=[[sh, build.sh, '{mode}'], ['true']]")
@@ -180,7 +180,7 @@ def test_a_program_is_built_again_after_a_change_that_may_change_it(project: Pro
     (tools / "cc").symlink_to("/bin/true")
     path = {"PATH": f"{tools}:{os.environ['PATH']}"}
     assert built in project.run(env=path)
-    assert kept in project.run(env=path)
+    assert unchanged in project.run(env=path)
     (tools / "cc").unlink()
     (tools / "cc").symlink_to("/bin/false")
     assert built in project.run(env=path)
@@ -264,7 +264,7 @@ def test_a_program_with_other_files_runs_where_it_was_built(project: Project) ->
     base = project.commit("one")
     project.commit("one", "another note")
     # Each has a path of its own, and the same files.
-    assert project.why(base).startswith("one program")
+    assert project.reason(base).startswith("one program")
     record = project.newest()[0]
     prepared = json.loads((record / "journal.jsonl").read_text().splitlines()[1])
     paths = [Path(build["path"]) for build in prepared["builds"]]
@@ -273,7 +273,7 @@ def test_a_program_with_other_files_runs_where_it_was_built(project: Project) ->
     assert "BX332" in (record / "events.csv").read_text()
     # A change in a file of `runtime` is another program, although the named file does not change.
     project.commit("two")
-    assert not project.why(base).startswith("one program")
+    assert not project.reason(base).startswith("one program")
 
 
 def test_a_patch_is_applied_to_the_copy(project: Project) -> None:

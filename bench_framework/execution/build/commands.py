@@ -46,7 +46,7 @@ _WORK: Final = "work"
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What builds need, and the versions of tools that several builds share."""
+    """Launcher, environment, cache and limits of builds, with the versions of tools that they share."""
 
     launcher: Launcher
     env: Mapping[str, str]
@@ -99,7 +99,7 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
     home = means.cache / FOLDER / revisions.key_of(str(repository))
     with writing(home):
         home.mkdir(parents=True, exist_ok=True)
-    env, seen = tools.environment(revisions.without_hooks(means.env), given.env)
+    env, variables = tools.environment(revisions.without_hooks(means.env), given.env)
     if (place_of_tools := (folder, given.env)) not in means.versions:
         means.versions[place_of_tools] = tools.versions(means.launcher, env, folder)
     used = means.versions[place_of_tools]
@@ -110,9 +110,9 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
             changed = [] if spec.revision else _changed(git, repository)
             if changed or spec.patches:
                 copy = _copied(git, copy, work, changed, spec.patches)
-            key = _key(spec, copy, seen, used)
-            kept = home / "programs" / f"{key}.json"
-            if (known := _known(spec, home / key, inner, kept, means.cache)) is None:
+            key = _key(spec, copy, variables, used)
+            note = home / "programs" / f"{key}.json"
+            if (known := _known(spec, home / key, inner, note, means.cache)) is None:
                 if not work.is_dir():
                     copy = _copied(git, copy, work, [], ())
                 at = work
@@ -120,11 +120,11 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
                     _remove(home / key)
                     at = work.rename(home / key)
                 try:
-                    known = _made(spec, place, at, copy, env, means)
+                    known = _run_all(spec, place, at, copy, env, means)
                 except BaseException:
                     _remove(at)
                     raise
-                write_whole(kept, json.dumps(known) + "\n")
+                write_whole(note, json.dumps(known) + "\n")
         finally:
             _remove(work)
     write_whole(note_of(spec, means.cache), json.dumps({"path": known["path"]}) + "\n")
@@ -223,7 +223,7 @@ def _read(note: Path) -> dict[str, Any] | None:
     return content
 
 
-def _made(
+def _run_all(
     spec: BuildSpec, place: str, folder: Path, copy: _Copy, env: Mapping[str, str], means: Means
 ) -> dict[str, Any]:
     """Run the commands in a copy, and return the description of the program that they wrote."""
@@ -312,8 +312,8 @@ def _run(
         with log.open("rb") as file:
             file.seek(before)
             lines = file.read().decode(errors="replace").splitlines()
-        shown = "\n".join(lines[-SHOWN_LINES:])
-        details = (("output", shown), output) if shown else (output,)
+        last = "\n".join(lines[-SHOWN_LINES:])
+        details = (("output", last), output) if last else (output,)
         raise BuildError("BX249.failed", details=details, command=command, how=finished.how)
 
 

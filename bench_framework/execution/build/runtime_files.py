@@ -55,19 +55,19 @@ def digest_of(folder: Path, program: str, names: Iterable[str], tree: str) -> st
     """
     digest, root = hashlib.sha256(), os.fsencode(folder)
     inside = [os.fsencode(name.rstrip("/")) for name in (program, *names)]
-    elsewhere = False
+    other_places = False
     for name in names:
         if not os.path.lexists(folder / name):
             raise BuildError("BX249.no-runtime", name=name)
     for path in _files(folder, (program, *names)):
         text = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
         rest = text.split(root)[1:]
-        elsewhere |= any(not _starts_in(part.removeprefix(b"/"), inside) for part in rest)
+        other_places |= any(not _starts_in(part.removeprefix(b"/"), inside) for part in rest)
         mode = "link" if path.is_symlink() else f"{path.stat().st_mode & 0o111:o}"
         content = hashlib.sha256(text.replace(root, _PLACE)).hexdigest()
         line = f"{path.relative_to(folder)}\0{mode}\0{content}\n"
         digest.update(line.encode(errors="surrogateescape"))
-    digest.update(tree.encode() if elsewhere else b"")
+    digest.update(tree.encode() if other_places else b"")
     return digest.hexdigest()
 
 
@@ -77,14 +77,14 @@ def _starts_in(text: bytes, names: Iterable[bytes]) -> bool:
 
 def _files(folder: Path, names: Iterable[str]) -> Iterator[Path]:
     """Yield the files and links below some paths, sorted, each once."""
-    found: set[Path] = set()
+    paths: set[Path] = set()
     for name in names:
         top = folder / name
         if top.is_symlink() or not top.is_dir():
-            found.add(top)
+            paths.add(top)
             continue
         for place, folders, files in os.walk(top):
             links = (entry for entry in folders if Path(place, entry).is_symlink())
-            found.update(Path(place, entry) for entry in (*files, *links))
-    kept = (path for path in found if not _LEFT_OUT.search(str(path.relative_to(folder))))
-    yield from sorted(path for path in kept if path.is_symlink() or path.is_file())
+            paths.update(Path(place, entry) for entry in (*files, *links))
+    entries = (path for path in paths if not _LEFT_OUT.search(str(path.relative_to(folder))))
+    yield from sorted(path for path in entries if path.is_symlink() or path.is_file())

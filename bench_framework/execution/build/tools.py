@@ -57,10 +57,10 @@ def environment(
     `env` is that of benchctl without the variables that name a repository, and `added` is that of the
     scenario.
     """
-    seen = {name: value for name, value in env.items() if _PASSED.fullmatch(name)}
-    seen |= dict([DATE, *added])
+    variables = {name: value for name, value in env.items() if _PASSED.fullmatch(name)}
+    variables |= dict([DATE, *added])
     others = {name: value for name, value in env.items() if _NOT_IN_KEY.fullmatch(name)}
-    return {**others, **seen}, seen
+    return {**others, **variables}, variables
 
 
 def versions(
@@ -70,7 +70,7 @@ def versions(
 
     They are called in the folder of the sources: rustup and others choose a version by it.
     """
-    found: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     for name, words in _VERSIONS.items():
         if shutil.which(name, path=env.get("PATH")) is None:
             continue
@@ -79,8 +79,8 @@ def versions(
         else:
             line = _first_line(launcher, [name, *words], env, folder)
         if line:
-            found.append((name, line))
-    return tuple(found)
+            lines.append((name, line))
+    return tuple(lines)
 
 
 def _first_line(
@@ -102,9 +102,9 @@ def state(commands: Iterable[tuple[str, ...]], env: Mapping[str, str]) -> list[o
     words = [word for command in commands for word in command]
     programs = {command[0] for command in commands if "/" not in command[0]}
     names = sorted({*_VERSIONS, *_SEARCHED, *programs})
-    found = [shutil.which(name, path=env.get("PATH")) for name in names]
+    files = [shutil.which(name, path=env.get("PATH")) for name in names]
     absolute = [word for word in words if word.startswith("/")]
-    return [_stamp(Path(path)) for path in (*filter(None, found), *absolute, *map(str, _PACKAGES))]
+    return [_stamp(Path(path)) for path in (*filter(None, files), *absolute, *map(str, _PACKAGES))]
 
 
 def _stamp(path: Path) -> object:
