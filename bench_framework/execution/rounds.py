@@ -11,6 +11,7 @@ from functools import partial
 
 from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule, sessions
+from bench_framework.execution.benches import screening
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
 from bench_framework.execution.budget import MOST_OVERRUN, Budget, may_be_cold, session_s
@@ -181,6 +182,8 @@ class Measuring:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
         looks = looks_of(self.plan)
         for number in range(1, self.last_round + 1):
+            if number == screening.ROUNDS + 1 and self.plan.benches and self.plan.invocation.gate:
+                self._screen(states, looks)
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, warmup=False)
@@ -190,6 +193,13 @@ class Measuring:
                 self._end_session(states, looks)
             if all(state.stopped for state in states):
                 break
+
+    def _screen(self, states: Sequence[InputProgress], looks: Looks) -> None:
+        """End the benchmarks for which the time is not enough."""
+        ending = Reason(ReasonCode.OTHERS_LOOK_SLOWER)
+        for state in screening.left_out(self.plan, states, looks, self.elapsed_s):
+            if (look := self._due_look(state, looks, ending)) is not None:
+                self._take(look, states)
 
     def _may_end_here(self, number: int) -> bool:
         """Return whether a round is the last one of a session that may be the last of a range."""

@@ -133,6 +133,7 @@ class ReasonCode(StrEnum):
     GATE_CANNOT_JUDGE = "gate-cannot-judge"
     GATE_SAME_PROGRAM = "gate-same-program"
     SIDE_DECIDED = "side-decided"
+    OTHERS_LOOK_SLOWER = "others-look-slower"
     BUDGET_SPENT = "budget-spent"
     LAST_ROUND = "last-round"
     NO_TIME_FOR_SESSION = "no-time-for-session"

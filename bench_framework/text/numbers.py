@@ -389,6 +389,8 @@ def time_unit(seconds: float) -> tuple[str, float]:
         return "s", 1.0
     if seconds >= 1e-3:  # noqa: PLR2004 -- one millisecond
         return "ms", 1e3
+    if 0 < seconds < 1e-6:  # noqa: PLR2004 -- one microsecond
+        return "ns", 1e9
     return "µs", 1e6
 
 

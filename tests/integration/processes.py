@@ -183,13 +183,14 @@ def benchctl(
     cwd: Path | None = None,
     code: int | None = None,
     call: Sequence[str] = (CALL,),
+    patience_s: int = PATIENCE_S,
 ) -> Done:
     """Run benchctl, with its lock in a folder, and check its exit code if one is given."""
     env, cwd = env or isolated(folder), cwd or folder
     if tuple(call) == (CALL,) and _read_at_start(env) == _read_at_start(real()):
         with Process(folder, words, env, cwd) as process:
             try:
-                output, errors = process.communicate(PATIENCE_S)
+                output, errors = process.communicate(patience_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise
@@ -203,7 +204,7 @@ def benchctl(
             capture_output=True,
             text=True,
             check=False,
-            timeout=PATIENCE_S,
+            timeout=patience_s,
         )
     assert code is None or done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

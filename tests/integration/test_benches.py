@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.execution.benches.screening import ROUNDS
 from bench_framework.store.finding import find_records
 from tests.integration.processes import ROOT, Done, benchctl, real
 
@@ -61,7 +62,8 @@ class Crate:
         file.write_text(text.replace(before, after))
 
     def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
-        return benchctl(self.path, *words, cwd=self.folder, env={**self.env, **(env or {})})
+        given = {**self.env, **(env or {})}
+        return benchctl(self.path, *words, cwd=self.folder, env=given, patience_s=900)
 
     @property
     def results(self) -> Path:
@@ -101,7 +103,7 @@ def test_each_harness_measures_the_time_of_one_iteration(crate: Crate) -> None:
     times: dict[tuple[str, str], list[float]] = {}
     for row in crate.rows():
         if row["variant"] != "control":
-            times.setdefault((row["target"], row["benchmark"]), []).append(
+            times.setdefault((row["axis_target"], row["axis_benchmark"]), []).append(
                 float(row["w_iteration_s"])
             )
     ids = {name: {i for t, i in times if t == name} for name in ALL_IDS}
@@ -159,3 +161,18 @@ def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:
     assert done.returncode == 2
     assert "did you mean `sum[n]/1000`?" in done.stderr
     assert crate("gate", "--bench", "by_criterium", "--base", "HEAD").returncode == 2
+
+
+def test_if_time_is_short_the_benchmark_that_looks_slowest_is_measured_further(
+    crate: Crate,
+) -> None:
+    slower = "black_box(total + value) + u64::from(n == 10_000) * black_box(0)"
+    crate.edit("src/lib.rs", "black_box(total + value)", slower)
+    crate.edit("benches/by_divan.rs", "sum(black_box(n))", "sum(black_box(n)) + sum(n / 2)")
+    done = crate("gate", "--base", "HEAD", "--bench", "by_divan", "-S", "measure.budget=9s", *FAST)
+    assert done.returncode in (1, 4), done.stderr
+    assert "the time is not enough for all benchmarks, and others look slower" in done.stderr
+    rounds: dict[str, set[str]] = {}
+    for row in crate.rows():
+        rounds.setdefault(row["axis_benchmark"], set()).add(row["round"])
+    assert min(map(len, rounds.values())) == ROUNDS < max(map(len, rounds.values()))

@@ -55,7 +55,13 @@ def test_a_size_written_in_bytes_reads_back(size: int) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "expected"),
-    [(0.0000004, "0.400 µs"), (0.0213, "21.3 ms"), (1.698, "1.70 s"), (412e-6, "412 µs")],
+    [
+        (0.0000004, "400 ns"),
+        (0.0, "0 µs"),
+        (0.0213, "21.3 ms"),
+        (1.698, "1.70 s"),
+        (412e-6, "412 µs"),
+    ],
 )
 def test_a_time_is_printed_in_its_natural_unit(seconds: float, expected: str) -> None:
     assert format_duration(seconds).replace(units.THIN_SPACE, " ") == expected

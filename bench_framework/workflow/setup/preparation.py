@@ -108,7 +108,7 @@ def prepare(
             raise CellError("BX206.setup", details=output, how=how)
         event: Event | None = None
         builds = _all_programs(plan, session, earlier=earlier, given=given)
-        if plan.benches is not None:
+        if plan.benches is not None and not plan.benches.expanded:
             plan, builds = with_benches(plan, builds, session.observer)
             session.observer.notify(PlanReady(plan))
         descriptions = {build.id: build.describe for build in builds if build.describe}
@@ -182,7 +182,9 @@ def try_plan(plan: Plan, session: Session) -> Trials:
         Interrupted: the user stopped it.
     """
     with _build_lock(plan, session):
-        return _try_builds(plan, _all_programs(plan, session, all_builds=False), session)
+        # The benchmarks of a plan are those that the baseline and another variant have.
+        every = plan.benches is not None
+        return _try_builds(plan, _all_programs(plan, session, all_builds=every), session)
 
 
 def build_programs(plan: Plan, session: Session) -> tuple[Build, ...]:
@@ -199,6 +201,7 @@ def build_programs(plan: Plan, session: Session) -> tuple[Build, ...]:
 
 
 def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
+    plan, builds = with_benches(plan, builds, session.observer)
     plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
     inputs = _inputs(plan, session)
     builds = _proved(plan, builds, inputs, session)

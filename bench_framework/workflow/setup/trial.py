@@ -234,7 +234,7 @@ def try_cells(
     cells = sorted(order, key=lambda cell: cell.role is not Role.BASELINE)
     with scratch_folder() as texts:
         for cell in cells:
-            build = builds.get(plan.variant(cell.variant_id).build_id)
+            build = builds.get(plan.build_id(cell))
             try:
                 target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
             except CellError:

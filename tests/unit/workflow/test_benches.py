@@ -7,11 +7,15 @@ import pytest
 
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.errors import BuildError, UsageError
+from bench_framework.execution.benches.screening import left_out
 from bench_framework.execution.progress import Message, Update
+from bench_framework.execution.schedule import InputProgress
+from bench_framework.model.looks import Looks
+from bench_framework.model.metrics import ITERATION
 from bench_framework.model.plan import Plan, Role, filled
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import BenchTarget, Build
+from bench_framework.model.run import BenchTarget, Block, Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions
@@ -169,3 +173,40 @@ def test_a_target_of_equal_programs_is_the_same_program_alone(folder: Path) -> N
     pairs = same_cells(plan, {build.id: build for build in builds})
     labels = {plan.input(plan.cell(cell).input_id).label for pair in pairs for cell in pair}
     assert labels == {"one: a"}
+
+
+def measured(plan: Plan, growths: Sequence[float]) -> list[InputProgress]:
+    """Return the progress of the inputs after five rounds; the head takes so much longer each time."""
+    states = []
+    for item, grown in zip(plan.inputs, growths, strict=True):
+        base, head, _ = plan.cells_of(item.id)
+        state = InputProgress(item, {}, base.id)
+        for cell, seconds in ((base, 1e-6), (head, 1e-6 * grown)):
+            state.blocks[cell.id] = [
+                Block(0, n, 0, cell.id, warmup, "ok", "", metrics={ITERATION: seconds * n})
+                for warmup, n in ((True, 9), (False, 1), (False, 2), (False, 3))
+            ]
+        states.append(state)
+    return states
+
+
+@pytest.mark.parametrize(
+    ("budget", "ended"),
+    [
+        ("1h", []),  # enough for all
+        ("48s", ["id1", "id0"]),  # 20 s more for 10 rounds of two
+        ("29s", ["id3", "id1", "id0"]),  # one is kept in any case
+    ],
+)
+def test_the_benchmarks_that_look_slowest_are_measured_further(
+    folder: Path, budget: str, ended: list[str]
+) -> None:
+    ids: Ids = {"one": [f"id{n}" for n in range(4)]}
+    more = f"measure: {{budget: {budget}, warmup: 2}}\n"
+    plan, builds = between(plan_of(folder, more=more), ids, ids)
+    plan, _ = with_benches(plan, builds, Messages())
+    states = measured(plan, [0.9, 0.99, 1.2, 1.01])
+    looks = Looks((15, 20), 15, decidable=True, family=4, level=0.01)
+    # Two warm-up rounds and five rounds of four benchmarks, each of which took 1 s.
+    ending = left_out(plan, states, looks, elapsed_s=28)
+    assert [state.input.label for state in ending] == ended
