@@ -1,4 +1,4 @@
-"""Child processes: one launcher (`execution.launcher`) starts all others."""
+"""Child processes: one launcher (`machine.launcher`) starts all others."""
 
 import contextlib
 import dataclasses
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution.machine.processes import exists
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.foreign import text_of
 from bench_framework.masking import revealed
 
@@ -159,7 +161,7 @@ class Launcher:
         """Start a command and wait for its end; `on_poll` is called about every `poll_s`.
 
         Raises `MachineError` (BX231): the program cannot be started; BX232, the launcher died;
-        BX235, the output of the command cannot be stored.
+        BX235, the output of the command cannot be stored; BC410, this is not Linux.
         """
         with self._lock:
             self._send(_request(command))
@@ -232,8 +234,9 @@ class Launcher:
 
     def _send(self, request: bytes) -> None:
         if self._process is None:
+            require_linux("BC410.starting")
             self._process = subprocess.Popen(  # noqa: S603 -- a script of this package
-                script("launcher.py"),
+                script("machine/launcher.py"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 bufsize=0,
@@ -286,8 +289,8 @@ class Launcher:
 
 
 def script(name: str) -> list[str]:
-    """Return the command of a script in this folder, which imports no module of the package."""
-    return [sys.executable, "-I", "-S", "-E", str(Path(__file__).with_name(name))]
+    """Return the command of a script below this folder, which imports no module of the package."""
+    return [sys.executable, "-I", "-S", "-E", str(Path(__file__).parent / name)]
 
 
 @contextlib.contextmanager
@@ -310,7 +313,7 @@ def left_scratch_folders() -> list[Path]:
         owner = folder.name.split("-")[1]
         with contextlib.suppress(OSError):
             mine = folder.is_dir() and folder.stat().st_uid == os.getuid()
-            if mine and owner.isdigit() and not Path("/proc", owner).exists():
+            if mine and owner.isdigit() and not exists(int(owner)):
                 folders.append(folder)
     return folders
 

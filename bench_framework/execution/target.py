@@ -1,22 +1,20 @@
 """Executable targets: a cell with its slots filled, its environment, and its CPUs."""
 
-import os
 import shlex
-import threading
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from bench_framework.errors import CellError, MachineError, MeasureError
+from bench_framework.errors import CellError, MeasureError
+from bench_framework.execution.machine.cpus import available_cpus, parse_cpus, require_usable
+from bench_framework.execution.machine.programs import preloaded
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.foreign import first_lines, in_one_line
 from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
 from bench_framework.model.run import Build, Preload, PreparedInput
 
-MOST_CPUS: Final = 8192
-"""Largest number of CPUs that Linux supports (CONFIG_NR_CPUS)."""
 _NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
 
 
@@ -107,7 +105,7 @@ def target_of(
         argv = ("/bin/sh", "-c", " ".join(argv))
     env = {**env, **dict(cell.env)}
     if preload is not None:  # before other libraries that the scenario preloads
-        env["LD_PRELOAD"] = ":".join(filter(None, (preload.path, env.get("LD_PRELOAD"))))
+        env = preloaded(preload.path, env)
     return Target(
         cell,
         argv,
@@ -124,61 +122,9 @@ def target_of(
     )
 
 
-def parse_cpus(text: str) -> tuple[int, ...]:
-    """Parse CPU numbers such as ``0-1,3``, or none. Raises `CellError` (BX203): invalid text."""
-    cpus: set[int] = set()
-    try:
-        for part in filter(None, (piece.strip() for piece in text.split(","))):
-            first, _, last = part.partition("-")
-            cpus.update(range(int(first), int(last or first) + 1))
-    except ValueError as error:
-        raise CellError("BX203", text=text) from error
-    return tuple(sorted(cpus))
-
-
-def format_cpus(numbers: Iterable[int]) -> str:
-    """Return a list of CPUs such as ``0-2,5``."""
-    ranges: list[list[int]] = []
-    for number in sorted(numbers):
-        if ranges and number == ranges[-1][-1] + 1:
-            ranges[-1][1:] = [number]
-        else:
-            ranges.append([number])
-    return ",".join("-".join(map(str, ends)) for ends in ranges)
-
-
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that the CPUs of every `cpus` are available. Raises `MachineError` (BX238)."""
     for text in dict.fromkeys(cell.cpus for cell in cells if cell.cpus):
         labels = dict.fromkeys(cell.label for cell in cells if cell.cpus == text)
         some = available_cpus() if usable is None else usable
         require_usable(text, some, (("cells", ", ".join(labels)),))
-
-
-def require_usable(
-    text: str, usable: Collection[int], details: tuple[tuple[str, str], ...] = ()
-) -> None:
-    """Check that the CPUs of a list are available. Raises `MachineError` (BX238)."""
-    missing = [cpu for cpu in parse_cpus(text) if cpu not in usable]
-    if missing:
-        cpus = f"`cpus: {text}` contains CPU {format_cpus(missing)}"
-        details = (*details, ("available", format_cpus(usable)))
-        raise MachineError("BX238", details=details, cpus=cpus)
-
-
-def available_cpus() -> frozenset[int]:
-    """Return the CPU numbers to which a child may be pinned: those of the cpuset.
-
-    The kernel reduces a requested list to the cpuset (sched_setaffinity(2)). A separate thread
-    requests every CPU and ends. Affinity belongs to a thread, so that of benchctl does not change.
-    """
-    usable: set[int] = set()
-
-    def ask() -> None:
-        os.sched_setaffinity(0, range(MOST_CPUS))
-        usable.update(os.sched_getaffinity(0))
-
-    thread = threading.Thread(target=ask, name="affinity")
-    thread.start()
-    thread.join()
-    return frozenset(usable)

@@ -4,6 +4,7 @@ import errno
 import hashlib
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -22,6 +23,9 @@ EARLIER_RECORDS: Final = "BX347"
 """Code of the event that compares a record with earlier ones."""
 _CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
 """The end of a line: a digest of this line and of the digest in the line before."""
+
+# macOS has no fdatasync(2), and a record that was imported there must be flushed, too.
+_flush: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
 
 class LineWriter:
@@ -54,7 +58,7 @@ class LineWriter:
         would disturb the next run.
         """
         with layout.writing(self._path):
-            os.fdatasync(self._fd)
+            _flush(self._fd)
 
     def close(self) -> None:
         """Flush and close the file. Calling it again has no effect."""

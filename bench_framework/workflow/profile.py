@@ -10,6 +10,7 @@ from bench_framework.errors import Interrupted, MachineError, RecordError, Usage
 from bench_framework.execution import process, stop
 from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host, lock
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import ProfilingOutcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
@@ -89,7 +90,7 @@ def profile_record(
         RecordError: BX413, the measurement is incomplete; BX411, its manifest is missing or damaged.
         MachineError: BX350, nothing can be profiled on this machine.
     """
-    host.require_linux()
+    require_linux()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     with (
         Record.open(folder) as record,

@@ -10,13 +10,13 @@ from bench_framework.execution import (
     answers,
     block_checks,
     declared_metrics,
-    launcher,
     process,
     tuning,
     worker,
 )
 from bench_framework.execution.block import KEPT_BYTES
 from bench_framework.execution.build import messages
+from bench_framework.execution.machine import launcher
 from bench_framework.masking import SHORTEST
 from bench_framework.scenario import document
 from bench_framework.scenario.checks.matrix import MAX_CELLS, MAX_PRODUCT

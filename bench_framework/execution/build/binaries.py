@@ -19,6 +19,7 @@ from bench_framework.errors import EXIT_USAGE, AnswerError, BuildError, MachineE
 from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import cache_root, existing
+from bench_framework.execution.machine.programs import may_be_copied
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
@@ -121,10 +122,6 @@ def describe(
     return description
 
 
-COPIED: Final = (b"\x7fELF", b"#!")
-"""First bytes of files that may be run from another path: an ELF program or a script."""
-
-
 def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build:
     """Find a program by an absolute path, a path relative to the scenario, or a name on PATH.
 
@@ -197,7 +194,7 @@ def _reason_not_to_copy(name: str, source: Path) -> str:
         return "it belongs to a virtual environment"
     with source.open("rb") as file:
         head = file.read(4)
-    return "" if head.startswith(COPIED) else "it is neither an ELF file nor a script"
+    return "" if may_be_copied(head) else "it is neither an ELF file nor a script"
 
 
 def _same_result(

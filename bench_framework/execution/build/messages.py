@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.execution.machine.host import environment, require_linux, seconds
+from bench_framework.execution.machine.host import environment, seconds
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import parse_json

@@ -20,6 +20,14 @@ from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.hyperfine import Hyperfine, parse, run_install
 from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.machine.programs import (
+    LIBRARY,
+    PRELOAD,
+    allocator_source,
+    compile_counter,
+    loader_of,
+    preloaded,
+)
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
@@ -77,7 +85,9 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     Raises `MachineError` (BX245): it does not exist, or cannot be built.
     """
     if (kind := LIBRARIES.get(name)) is None:
-        path = Path(name).resolve()  # the paths in /proc/PID/maps have no symbolic links
+        path = Path(
+            name
+        ).resolve()  # the kernel lists the files of a process without symbolic links
         if not path.is_file():
             raise MachineError("BX245.no-library", path=path)
         return Preload(path.name, str(path), sha256_of(path))
@@ -96,13 +106,11 @@ def must_be_built(name: str, env: Mapping[str, str]) -> bool:
 
 def _sources(name: str, kind: Library, env: Mapping[str, str]) -> tuple[Path, dict[str, str]]:
     """Return the path of the library of an allocator in the cache, and the files of its crate."""
-    source = Path(__file__).with_name("preload.rs").read_text(encoding="utf-8")
-    source = source.replace("CRATE as", f"{kind.crate.replace('-', '_')} as")
-    source = source.replace("PREFIX_", f"{kind.prefix}_")
+    source = allocator_source(kind.crate, kind.prefix)
     features = ", ".join(f'"{feature}"' for feature in kind.features.split())
     manifest = MANIFEST.format(name=name, crate=kind.crate, version=kind.version, features=features)
     key = hashlib.sha256((manifest + source).encode()).hexdigest()[:8]
-    path = cache_root(env) / "tools" / f"{name}-{kind.version}-{key}" / f"lib{name}.so"
+    path = cache_root(env) / "tools" / f"{name}-{kind.version}-{key}" / LIBRARY.format(name)
     return path, {"Cargo.toml": manifest, "lib.rs": source}
 
 
@@ -148,7 +156,7 @@ def prove(
     assert preload is not None
     assert build.path is not None
     path = Path(build.path)
-    loader = symbols.loader_of(path)
+    loader = loader_of(path)
     if loader == "":
         raise _refused("BX227.statically-linked", target, preload)
     if loader is not None and "ld-musl" in loader:
@@ -164,8 +172,7 @@ def prove(
         with writing(report):
             report.write_bytes(bytes(8))
         counted = {
-            **target.env,
-            "LD_PRELOAD": f"{_counter(folder, runner.launcher, env)}:{target.env['LD_PRELOAD']}",
+            **preloaded(_counter(folder, runner.launcher, env), target.env),
             "BENCHCTL_ALLOCATIONS": str(report),
             "BENCHCTL_ALLOCATOR": preload.path,
         }
@@ -181,9 +188,8 @@ def prove(
 
 def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
     """Compile the library that counts allocations. Raises `MachineError` (BX245): it is impossible."""
-    path, source = f"{folder}/allocations.so", str(Path(__file__).with_name("allocations.c"))
-    argv = ["cc", "-shared", "-fPIC", "-O2", "-o", path, source, "-ldl"]
-    output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
+    path = f"{folder}/{LIBRARY.format('allocations')}"
+    output = launcher.capture(compile_counter(path), env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
         details = (("cc", output.stderr.strip() or output.finished.how),)
         raise MachineError("BX245.counter-not-built", details=details)
@@ -200,7 +206,7 @@ def _least_peak(
     with scratch_folder() as folder:
         export = Path(folder, "export.json")
         argv = tool.call(["true"], runs=3, output="null", stdin=None, export=export)
-        launcher.capture(argv, {**env, "LD_PRELOAD": preload.path})
+        launcher.capture(argv, {**env, PRELOAD: preload.path})
         try:
             return int((parse(export.read_bytes())["peak_rss_bytes"] or 0) * PEAK_MARGIN)
         except (OSError, CellError) as error:

@@ -45,10 +45,15 @@ class Git:
         self.env = without_hooks({**env, **fixed})
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
-        """Return the output of git. Raises `BuildError`, BX224, if it fails or is not installed."""
+        """Return the output of git.
+
+        Raises `BuildError` (BX224): it fails or is not installed; `MachineError`, BC410, this is not Linux.
+        """
         try:
             output = self._launcher.capture(["git", *words], self.env, timeout_s=timeout_s)
         except MachineError as error:
+            if error.code == "BC410":
+                raise
             raise BuildError("BX224.not-installed") from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
@@ -70,7 +75,7 @@ class Git:
         """Return the output of git; `None` if it fails."""
         try:
             return self.run(*words)
-        except BuildError:
+        except (BuildError, MachineError):
             return None
 
 

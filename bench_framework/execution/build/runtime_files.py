@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import BuildError
-from bench_framework.execution.build.symbols import ELF64, libraries_of
+from bench_framework.execution.machine.programs import ELF64, libraries_of
 
 _LEFT_OUT: Final = re.compile(r"(?:^|/)__pycache__(?:/|$)|\.dist-info/(?:RECORD|direct_url\.json)$")
 """Files of Python that vary without a change of the program: times, and digests of files with paths."""

@@ -3,11 +3,10 @@
 import json
 import re
 import shutil
-import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final
 
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.process import Command, Launcher, scratch_folder
@@ -15,18 +14,6 @@ from bench_framework.foreign import text_of
 from bench_framework.model.plan import BuildSpec
 from bench_framework.store.layout import write_whole
 
-ELF64: Final = b"\x7fELF\x02"
-HEADER_BYTES: Final = 64
-PROGRAM_HEADER: Final = struct.Struct("<IIQQQQ")
-"""Start of a program header (elf(5)): type, flags, offset, virtual and physical address, size in the file."""
-LOADED: Final = 1
-"""PT_LOAD of elf(5): a segment that is mapped into memory."""
-DYNAMIC: Final = 2
-"""PT_DYNAMIC of elf(5): the segment with the names of shared libraries."""
-INTERPRETER: Final = 3
-"""PT_INTERP of elf(5): the segment with the path of the loader."""
-TAGS: Final = {1: "needed", 5: "strings", 15: "folders", 29: "folders"}
-"""DT_NEEDED, DT_STRTAB, DT_RPATH and DT_RUNPATH of elf(5)."""
 NM_TIMEOUT_S: Final = 60.0
 REQUEST: Final = re.compile(r"-fuse-ld=(\w+)$")
 TRACES: Final = (
@@ -57,83 +44,6 @@ def defined(path: Path, launcher: Launcher, env: Mapping[str, str]) -> frozenset
         text = text_of(out)
     # ``NAME TYPE ADDRESS SIZE``; the members of an archive have a headline without blanks.
     return frozenset(line.split(" ", 1)[0] for line in text.splitlines() if " " in line)
-
-
-def loader_of(path: Path) -> str | None:
-    """Return the path of an ELF program's loader, empty if it is statically linked.
-
-    It is `None` for a file that is not a 64-bit ELF program, such as a script.
-    """
-    with path.open("rb") as file:
-        head = file.read(HEADER_BYTES)
-        if not head.startswith(ELF64) or len(head) < HEADER_BYTES:
-            return None
-        for part in _segments(file):
-            if part.kind == INTERPRETER:
-                return _bytes_of(file, part).rstrip(b"\0").decode(errors="replace")
-    return ""
-
-
-def libraries_of(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield each folder of an ELF program's own list, with each shared library that it needs.
-
-    The folder is that of DT_RUNPATH or DT_RPATH, with ``$ORIGIN`` replaced. A library with a slash has an
-    empty folder.
-    """
-    values: dict[str, list[int]] = {"needed": [], "strings": [], "folders": []}
-    with path.open("rb") as file:
-        if not file.read(HEADER_BYTES).startswith(ELF64):
-            return
-        parts = list(_segments(file))
-        for part in parts:
-            table = _bytes_of(file, part) if part.kind == DYNAMIC else b""
-            for tag, value in struct.iter_unpack("<QQ", table[: len(table) // 16 * 16]):
-                values.get(TAGS.get(tag, ""), []).append(value)
-        loaded = [part for part in parts if part.kind == LOADED]
-
-        def text(place: int) -> str:
-            address = values["strings"][0] + place
-            part = next(p for p in loaded if p.address <= address < p.address + p.size)
-            file.seek(part.offset + address - part.address)
-            return file.read(4096).partition(b"\0")[0].decode(errors="replace")
-
-        try:
-            needed = [text(place) for place in values["needed"]]
-            folders = [f for place in values["folders"] for f in text(place).split(":")]
-        except (IndexError, StopIteration):
-            return  # a damaged table; the loader would refuse the program
-    for name in needed:
-        for folder in [""] if "/" in name else folders:
-            origin = str(path.parent)
-            yield folder.replace("${ORIGIN}", origin).replace("$ORIGIN", origin), name
-
-
-class _Segment(NamedTuple):
-    kind: int
-    offset: int
-    address: int
-    size: int
-
-
-def _segments(file: BinaryIO) -> Iterator[_Segment]:
-    file.seek(0)
-    head = file.read(HEADER_BYTES)
-    if len(head) < HEADER_BYTES:
-        return
-    (offset,) = struct.unpack_from("<Q", head, 32)
-    size, count = struct.unpack_from("<HH", head, 54)
-    file.seek(offset)
-    table = file.read(size * count)
-    if size < PROGRAM_HEADER.size:
-        return
-    for start in range(0, len(table) - size + 1, size):
-        kind, _, place, address, _, length = PROGRAM_HEADER.unpack_from(table, start)
-        yield _Segment(kind, place, address, length)
-
-
-def _bytes_of(file: BinaryIO, part: _Segment) -> bytes:
-    file.seek(part.offset)
-    return file.read(part.size)
 
 
 def require_linkers(specs: Iterable[BuildSpec], env: Mapping[str, str]) -> None:

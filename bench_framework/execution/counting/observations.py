@@ -8,7 +8,6 @@ times are not used.
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import CellError, MachineError
@@ -16,9 +15,15 @@ from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.processes import (
+    PARTS,
+    PEAK_UNIT_BYTES,
+    TOOL,
+    memory_of,
+    session_of,
+)
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
-from bench_framework.foreign import text_of
 from bench_framework.model.metrics import KERNEL_KEYS, InstructionPolicy
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.run import Event, Observation
@@ -26,7 +31,6 @@ from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
 
-TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
 MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
 
@@ -169,7 +173,7 @@ def observe_kernel(
         outcome = runner.run(target, expected, timeout_s, poll=memory.sample)
         ended = outcome.finished if outcome.status == "ok" else None
         used = ended.used if ended is not None else {}
-        near = memory.share(1024 * used.get("ru_maxrss", 0)) >= NEAR_PEAK
+        near = memory.share(PEAK_UNIT_BYTES * used.get("ru_maxrss", 0)) >= NEAR_PEAK
         if near or ended is None:
             break
     # The kernel may not count the bytes of storage (proc(5)).
@@ -181,13 +185,10 @@ def observe_kernel(
     )
 
 
-PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}
-"""Metric → fields of /proc/PID/status. Files of a tmpfs are counted as shared memory."""
 NEAR_PEAK: Final = 0.95
 """Share of the peak that a sample must reach, else the parts at the peak are unknown."""
 SCAN_S: Final = 0.05
 """Interval at which the processes of the command are listed again."""
-_PROC: Final = Path("/proc")
 
 
 class PeakMemory:
@@ -206,7 +207,7 @@ class PeakMemory:
         """Read the memory of every process in the session of `leader`."""
         now = time.monotonic()
         if now >= self._scan_at:
-            self._pids, self._scan_at = _session(leader), now + SCAN_S
+            self._pids, self._scan_at = session_of(leader), now + SCAN_S
         for pid in self._pids:
             self.add(memory_of(pid))
 
@@ -227,24 +228,3 @@ class PeakMemory:
             metric: float(sum(self._largest.get(key, 0) for key in keys))
             for metric, keys in PARTS.items()
         }
-
-
-def memory_of(pid: int) -> dict[str, int]:
-    """Return the fields of ``/proc/PID/status`` in kB as bytes; empty for an ended process."""
-    lines = text_of(_PROC / str(pid) / "status").splitlines()
-    fields = (line.split() for line in lines if line.endswith(" kB"))
-    return {words[0].rstrip(":"): int(words[1]) * 1024 for words in fields}
-
-
-def _session(leader: int) -> list[int]:
-    """Return the processes of a session; the launcher gives each command its own."""
-    pids = []
-    for entry in _PROC.iterdir():
-        try:
-            text = (entry / "stat").read_bytes() if entry.name.isdigit() else b""
-        except OSError:
-            continue
-        # The name in parentheses may contain any text, so fields are counted from its end.
-        if text and int(text[text.rindex(b")") + 2 :].split()[3]) == leader:
-            pids.append(int(entry.name))
-    return pids

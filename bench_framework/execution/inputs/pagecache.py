@@ -5,24 +5,23 @@ device during it. `verify_state` combines both; only a verified state is reporte
 (docs/method.md#page-cache).
 """
 
-import ctypes
 import os
 import stat
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host
+from bench_framework.execution.machine.cached_pages import (
+    drop_all_pages,
+    drop_pages,
+    resident_pages,
+)
 from bench_framework.model.plan import CacheState
 from bench_framework.model.run import PageCache
 from bench_framework.text.numbers import format_percent, format_size
 
-DROP_CACHES: Final = Path("/proc/sys/vm/drop_caches")
-PAGECACHE: Final = "1\n"
-"""Drop the page cache only: dentries and inodes belong to the system, not to the input."""
-MEMINFO: Final = Path("/proc/meminfo")
 COLD_SHARE: Final = 0.01
 """Largest share of an input's pages in memory before a cold run.
 
@@ -41,10 +40,6 @@ NOT_REPORTED: Final = (
     "the kernel reports the cached pages of a file only to its owner and to users who may write it"
 )
 STEP: Final = 1 << 20
-SYS_CACHESTAT: Final = 451
-"""System call number on every architecture (since Linux 6.5)."""
-_ODD: Final = bytes(byte & 1 for byte in range(256))
-"""Table that reduces a byte of mincore(2) to its lowest bit, which is set for a page in memory."""
 
 
 @dataclass(slots=True)
@@ -72,19 +67,12 @@ class InputPages:
         return sum(size for _, size in self._files)
 
     def drop(self) -> None:
-        """Drop the pages with posix_fadvise, then with drop_caches if needed and permitted.
-
-        Dirty pages cannot be dropped, so they are written first. `resident` shows the result.
+        """Drop the pages, then those of all files if needed and permitted. `resident` shows the result.
 
         Raises `OSError`: a file is missing or cannot be read.
         """
         for name, _ in self._files:
-            fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                os.fsync(fd)
-                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-            finally:
-                os.close(fd)
+            drop_pages(name)
         if self.resident() == 0 or "drop" in self._without_effect:
             return
         if host.filesystem_of(self.path) in host.IN_MEMORY:
@@ -93,7 +81,7 @@ class InputPages:
         # This also empties the cache of all other programs, so it is used only if the advice was
         # not enough, and not again if it had no effect.
         try:
-            DROP_CACHES.write_text(PAGECACHE, encoding="ascii")
+            drop_all_pages()
         except OSError:
             self._without_effect.add("drop")
         if (left := self.resident()) is None or left > COLD_SHARE:
@@ -104,7 +92,7 @@ class InputPages:
         share = self.resident()
         if share is None or share >= WARM_SHARE or "fill" in self._without_effect:
             return
-        if self.size < (host.memory_bytes(MEMINFO.read_bytes()) or 0):
+        if self.size < (host.available_memory() or 0):
             for name, _ in self._files:
                 read_file(name)
         if (share := self.resident()) is None or share < WARM_SHARE:
@@ -195,65 +183,3 @@ def read_file(name: str) -> None:
     with open(name, "rb", buffering=0) as file:  # noqa: PTH123 -- names are strings
         while file.readinto(buffer):
             pass
-
-
-@cache
-def _libc() -> ctypes.CDLL:
-    libc = ctypes.CDLL(None, use_errno=True)
-    libc.mmap.restype = ctypes.c_void_p
-    libc.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *(ctypes.c_int,) * 3, ctypes.c_long)
-    libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
-    libc.mincore.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-    return libc
-
-
-def resident_pages(name: str, size: int, page: int) -> int | None:
-    """Count the pages of a file in memory with cachestat(2), or with mincore(2) before Linux 6.5.
-
-    cachestat(2) takes a third of the time.
-
-    The result is `None` if the kernel does not report it.
-
-    Raises `OSError`: the file is missing or cannot be read.
-    """
-    if size == 0:
-        return 0
-    fd = os.open(name, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        count = by_cachestat(fd)
-        if count is None:
-            count = by_mincore(fd, size, page)
-    finally:
-        os.close(fd)
-    # A large folio may extend beyond the end of the file.
-    return None if count is None else min(count, -(-size // page))
-
-
-def by_cachestat(fd: int) -> int | None:
-    """Count pages with cachestat(2); `None` if the kernel lacks or refuses it."""
-    # The offset and length of a range, and the pages in the cache, dirty, written, evicted, recent.
-    whole, counts = (ctypes.c_uint64 * 2)(0, 0), (ctypes.c_uint64 * 5)()
-    if _libc().syscall(SYS_CACHESTAT, fd, ctypes.byref(whole), ctypes.byref(counts), 0) != 0:
-        return None
-    return counts[0]
-
-
-def by_mincore(fd: int, size: int, page: int) -> int | None:
-    """Count pages with mincore(2); `None` if the result would be false.
-
-    mincore(2) reports every page as resident if the caller neither owns the file nor may write it.
-    """
-    owned = os.fstat(fd).st_uid == os.geteuid()
-    if not owned and not os.access(f"/proc/self/fd/{fd}", os.W_OK, effective_ids=True):
-        return None
-    libc, count = _libc(), -(-size // page)
-    address = libc.mmap(None, size, 1, 1, fd, 0)  # PROT_READ, MAP_SHARED
-    if address in {None, ctypes.c_void_p(-1).value}:
-        return None
-    try:
-        vector = ctypes.create_string_buffer(count)
-        if libc.mincore(address, size, vector) != 0:
-            return None
-    finally:
-        libc.munmap(address, size)
-    return vector.raw.translate(_ODD).count(1)

@@ -16,7 +16,9 @@ from typing import Final, Literal
 
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.machine import host
+from bench_framework.execution.machine.cpus import allowed_cpus
 from bench_framework.execution.machine.host import IN_MEMORY, existing, filesystem_of
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.text.numbers import fixed, format_size
 
@@ -97,7 +99,7 @@ class Machine:
 
 def cores(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Count the CPUs of the machine and those that benchctl may use (affinity, cpuset)."""
-    there, ours = os.cpu_count() or 1, len(os.sched_getaffinity(0))
+    there, ours = os.cpu_count() or 1, len(allowed_cpus())
     figure = f"{there}" if there == ours else f"{ours} of {there} usable"
     if ours == 1:
         meaning = "hyperfine and the timed program share one core; thread counts cannot be compared"
@@ -337,7 +339,7 @@ CHECKS: Final[dict[str, tuple[Callable[[Machine], MachineCheck], str]]] = {
 
 def examine_machine(results: Path) -> tuple[MachineCheck, ...]:
     """Run all checks in order. Temporary files are removed again."""
-    host.require_linux()
+    require_linux()
     env = host.environment()
     with Launcher() as launcher:
         return tuple(run_checks(Machine(launcher, env, results, host.cache_root(env) / "data")))

@@ -34,6 +34,7 @@ LONGEST_WAIT_S: Final = 7200.0
 """Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
+MEMINFO: Final = Path("/proc/meminfo")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
@@ -84,6 +85,14 @@ def memory_bytes(text: bytes, name: str = "MemAvailable") -> int | None:
     return int(match[1]) * 1024 if match else None
 
 
+def available_memory() -> int | None:
+    """Return the memory in bytes that programs can use without swapping; `None` if it is not reported.
+
+    Raises `OSError`: the kernel has no such counters.
+    """
+    return memory_bytes(MEMINFO.read_bytes())
+
+
 def file_age_s(path: Path) -> float:
     """Return the seconds since a file or folder was last changed."""
     return max(0.0, time.time() - path.stat().st_mtime)
@@ -125,12 +134,6 @@ def wait_limit_s() -> float:
         return parse_duration(text) if text else LONGEST_WAIT_S
     except ValueError as error:
         raise UsageError("BX100.not-a-wait", name=WAIT, text=text, error=error) from error
-
-
-def require_linux() -> None:
-    """Require Linux, which has /proc and pidfds. Raises `MachineError` (BC410): another system."""
-    if platform.system() != "Linux":
-        raise MachineError("BC410", system=platform.system())
 
 
 def facts(
@@ -217,6 +220,17 @@ def os_name() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
     except OSError:
         return "Linux"
+
+
+def system_versions() -> str:
+    """Return architecture, C library and operating system, each with its version."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        release = {}
+    library = " ".join(filter(None, platform.libc_ver())) or "musl"
+    distribution = " ".join(filter(None, map(release.get, ("ID", "VERSION_ID"))))
+    return ", ".join((platform.machine(), library, distribution or "Linux"))
 
 
 def virtualisation() -> str | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import WAIT, seconds, utc_now, wait_limit_s
+from bench_framework.execution.machine.processes import exists
 from bench_framework.execution.progress import Observer, Waiting
 from bench_framework.text.numbers import fixed, format_clock, shortest
 
@@ -106,7 +107,7 @@ class MachineLock:
         lines = os.pread(self._fd, _OWNER_LENGTH, 0).decode(errors="replace").splitlines()
         owners = ((line, _PROCESS.search(line)) for line in lines)
         # A process may have ended without removing its line, for example by a kill.
-        return [line for line, owner in owners if owner and Path("/proc", owner[1]).exists()]
+        return [line for line, owner in owners if owner and exists(int(owner[1]))]
 
 
 def lock_path() -> Path:

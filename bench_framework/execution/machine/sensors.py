@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from bench_framework.execution.machine.cpus import allowed_cpus
 from bench_framework.execution.machine.host import memory_bytes, seconds
 from bench_framework.model.contention import TICK_S
 from bench_framework.model.run import Sensors
@@ -60,7 +61,7 @@ class Gauge:
                 self._fds[name] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         self._cores = [name for name in self._fds if name.startswith("core")]
         self._packages = [name for name in self._fds if name.startswith("package")]
-        self._allowed = os.sched_getaffinity(0)
+        self._allowed = allowed_cpus()
 
     def close(self) -> None:
         """Close the files."""

@@ -21,6 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from bench_framework import _native
+from bench_framework.execution.machine import perf_events
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
@@ -28,8 +29,6 @@ from bench_framework.model.profile import Frame, Unwinding
 from bench_framework.model.profile import Sampler as SamplerName
 from bench_framework.text.errors import error_text
 
-PARANOID: Final = Path("/proc/sys/kernel/perf_event_paranoid")
-FASTEST: Final = Path("/proc/sys/kernel/perf_event_max_sample_rate")
 EVENTS: Final = ("cycles", "cpu-clock", "cycles:u", "cpu-clock:u")
 """Events in the order of trials: the CPU's counter, the kernel's timer, and both in user space.
 
@@ -186,7 +185,7 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     version = version_of(launcher, "perf", env)
     if version is None:
         raise Refusal("BX350.no-perf")
-    hertz = min(frequency_hz, _number(FASTEST) or frequency_hz)
+    hertz = min(frequency_hz, perf_events.highest_frequency() or frequency_hz)
     reason = ""
     for event in EVENTS:
         perf = Perf(launcher, env, version, event, hertz)
@@ -199,16 +198,10 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
                 return perf
             # perf may record an event that does not count, and print why.
             reason = reason or (_tail(folder / "stderr") if samples == NO_SAMPLES else samples)
-    paranoid = _number(PARANOID)
-    # Above 2 an unprivileged user cannot sample.
+    paranoid = perf_events.paranoid()
     if paranoid is not None and paranoid > 2 and os.geteuid() != 0:  # noqa: PLR2004
         raise Refusal("BX350.paranoid", paranoid=paranoid)
     raise Refusal("BX350.no-samples", reason=reason)
-
-
-def _number(path: Path) -> int | None:
-    text = text_of(path).strip()
-    return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def _tail(path: Path) -> str:

@@ -17,6 +17,7 @@ from bench_framework.text.numbers import format_clock, format_percent
 from bench_framework.units import counted, parse_duration
 
 if TYPE_CHECKING:
+    from bench_framework.execution.machine.settings import QuietMachine
     from bench_framework.extensions.doctor.noise import NoiseFindings
     from bench_framework.extensions.doctor.noise_rates import (
         DetectionRate,
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         Rate,
         WindowVerdicts,
     )
-    from bench_framework.extensions.doctor.settings import QuietMachine
 
 
 FLOOR: Final = (
@@ -226,7 +226,7 @@ def _examine(console: Console) -> None:
 
 
 def _show_settings(console: Console, cpus: str | None) -> None:
-    from bench_framework.extensions.doctor.settings import examine_settings
+    from bench_framework.execution.machine.settings import examine_settings
 
     machine = examine_settings(console.results, cpus)
     if console.json:

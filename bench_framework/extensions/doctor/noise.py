@@ -17,6 +17,7 @@ from bench_framework.execution.build import binaries
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.machine import host, lock
 from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
@@ -111,7 +112,7 @@ def examine_noise(
             was measured.
         Interrupted: before the first window began.
     """
-    host.require_linux()
+    require_linux()
     with process.Launcher() as launcher:
         stopping = stop.Stop(launcher, observer, "earlier results are kept")
         with (

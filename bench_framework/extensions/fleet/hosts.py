@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.programs import BuildTarget
@@ -142,12 +143,12 @@ def serve(
         UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
             and has no TLS; BX136, a label is not valid.
         MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
-            worker on this machine, or one of this name at the scheduler.
+            worker on this machine, or one of this name at the scheduler; BC410, this is not Linux.
     """
+    require_linux()
     address = selection.find_address(scheduler, insecure=insecure)
     selection.require_labels(labels)
     cluster = load_cluster("benchctl fleet")
-    host.require_linux()
     name = name or platform.node()
     folder = host.cache_root() / "fleet-worker"
 

@@ -1,7 +1,6 @@
 """Programs that the client builds once for all hosts of its target. They are sent with their builds."""
 
 import os
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,14 +41,7 @@ class BuildTarget(NamedTuple):
     @classmethod
     def here(cls) -> Self:
         """Return the target of this machine."""
-        try:
-            release = platform.freedesktop_os_release()
-        except OSError:
-            release = {}
-        library = " ".join(filter(None, platform.libc_ver())) or "musl"
-        distribution = " ".join(filter(None, map(release.get, ("ID", "VERSION_ID"))))
-        system = ", ".join((platform.machine(), library, distribution or "Linux"))
-        return cls(system, key_of(f"{host.cpu_model()}\n{host.cpu_features()}"))
+        return cls(host.system_versions(), key_of(f"{host.cpu_model()}\n{host.cpu_features()}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from typing import Any, Final
 from bench_framework import assets
 from bench_framework.execution.build import sources
 from bench_framework.execution.build.messages import Package, read_packages
-from bench_framework.execution.machine.host import cache_root, environment, require_linux
+from bench_framework.execution.machine.host import cache_root, environment
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.scenario import feature_groups, scalars

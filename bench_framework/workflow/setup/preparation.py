@@ -20,6 +20,7 @@ from bench_framework.execution.inputs import datasets
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Session
@@ -159,7 +160,7 @@ def _build_lock(plan: Plan, session: Session) -> MachineLock:
 @contextmanager
 def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
     """Open a session that starts programs of a plan. Raises `MachineError`: it cannot run here."""
-    host.require_linux()
+    require_linux()
     target.require_cpus(plan.cells)
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher:

@@ -16,10 +16,10 @@ from typing import Any, Final
 from bench_framework.errors import AnswerError, BenchError, CellError, MeasureError, UsageError
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
-from bench_framework.execution.counting.observations import memory_of
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.inputs.folders import Guard
 from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.machine.processes import PEAK_UNIT_BYTES, memory_of
 from bench_framework.execution.process import Finished, scratch_folder
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session
@@ -134,7 +134,9 @@ class Trial:
     @property
     def peak_bytes(self) -> int | None:
         """Peak memory in bytes; `None` if it is unknown because it is smaller than `inherited`."""
-        peak = 1024 * self.run.finished.used.get("ru_maxrss", 0) if self.run.finished else 0
+        peak = (
+            PEAK_UNIT_BYTES * self.run.finished.used.get("ru_maxrss", 0) if self.run.finished else 0
+        )
         return peak if peak > self.inherited else None
 
     @property

@@ -14,7 +14,7 @@ import pytest
 from bench_framework.compare import cell_state
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
-from bench_framework.execution.machine import host
+from bench_framework.execution.machine import cached_pages, host
 from bench_framework.features.judge import judge
 from bench_framework.model.plan import INPUT, CacheState
 from bench_framework.model.policies import MeasurePolicy
@@ -235,8 +235,8 @@ def test_mincore_and_cachestat_agree(data: Path) -> None:
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
         for bytes_read in (SIZE // 2, SIZE):
             os.pread(file.fileno(), bytes_read, 0)
-            by_mincore = pagecache.by_mincore(file.fileno(), SIZE, mmap.PAGESIZE)
-            by_cachestat = pagecache.by_cachestat(file.fileno())
+            by_mincore = cached_pages.by_mincore(file.fileno(), SIZE, mmap.PAGESIZE)
+            by_cachestat = cached_pages.by_cachestat(file.fileno())
             assert by_mincore is not None
             assert by_mincore >= bytes_read // mmap.PAGESIZE
             assert by_cachestat in {None, by_mincore}  # Linux 6.5 or newer

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.build.symbols import loader_of, requested
+from bench_framework.execution.build.symbols import requested
+from bench_framework.execution.machine.programs import loader_of
 from bench_framework.execution.target import target_of
 from bench_framework.model.command_build import CommandBuild
 from bench_framework.model.plan import BuildSpec, Cell, Role, stable_id

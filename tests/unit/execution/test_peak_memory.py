@@ -1,6 +1,7 @@
 """Tests of the parts of a command's memory at its peak."""
 
-from bench_framework.execution.counting.observations import PARTS, PeakMemory
+from bench_framework.execution.counting.observations import PeakMemory
+from bench_framework.execution.machine.processes import PARTS
 from bench_framework.model.metrics import MEMORY_PARTS
 
 MIB = 1 << 20

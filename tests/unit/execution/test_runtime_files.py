@@ -9,7 +9,7 @@ import pytest
 from bench_framework.errors import BuildError
 from bench_framework.execution.build import tools
 from bench_framework.execution.build.runtime_files import digest_of, require_alone
-from bench_framework.execution.build.symbols import libraries_of, loader_of
+from bench_framework.execution.machine.programs import libraries_of, loader_of
 
 
 def elf(path: Path, needed: str, folder: str) -> Path:

@@ -14,13 +14,11 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
-from bench_framework.execution import target
-from bench_framework.execution.machine import host
+from bench_framework.execution.machine import cpus, host, pinning, settings
 from bench_framework.execution.machine.checks import Machine
+from bench_framework.execution.machine.settings import MachineSetting, QuietMachine
 from bench_framework.execution.process import Launcher
-from bench_framework.extensions.doctor import pinning, settings
 from bench_framework.extensions.doctor.command import ASCII, settings_page
-from bench_framework.extensions.doctor.settings import MachineSetting, QuietMachine
 
 CPU = "sys/devices/system/cpu"
 INTERRUPTS = """           CPU0       CPU1       CPU2       CPU3
@@ -377,8 +375,8 @@ def test_slower_kinds_of_cores_are_not_chosen(machine: Machine) -> None:
     ("numbers", "text"), [((), ""), ((3,), "3"), ((0, 1, 2), "0-2"), ((5, 0, 1, 7, 8), "0-1,5,7-8")]
 )
 def test_lists_of_cpus(numbers: tuple[int, ...], text: str) -> None:
-    assert target.format_cpus(numbers) == text
-    assert target.parse_cpus(text) == tuple(sorted(numbers))
+    assert cpus.format_cpus(numbers) == text
+    assert cpus.parse_cpus(text) == tuple(sorted(numbers))
 
 
 def test_the_page_shows_lines_to_copy_unbroken(machine: Machine) -> None:

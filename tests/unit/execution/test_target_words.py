@@ -9,7 +9,8 @@ import pytest
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import target
-from bench_framework.execution.target import parse_cpus, target_of
+from bench_framework.execution.machine.cpus import available_cpus, parse_cpus
+from bench_framework.execution.target import target_of
 from bench_framework.model.plan import BIN, INPUT, Cell, Plan, Role
 from bench_framework.model.run import Build, PreparedInput
 from bench_framework.scenario.load import load
@@ -151,5 +152,5 @@ def test_a_plan_without_cpus_needs_none(plan: Plan) -> None:
 
 def test_reading_available_cpus_does_not_change_our_affinity() -> None:
     before = os.sched_getaffinity(0)
-    assert target.available_cpus() >= before
+    assert available_cpus() >= before
     assert os.sched_getaffinity(0) == before

@@ -91,26 +91,23 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
     try:
         if request.get("drain"):
             drain = Drain()
-            request["argv"] = [
-                drain.path if word == request["drain"] else word for word in request["argv"]
-            ]
+            request["argv"] = [drain.path if w == request["drain"] else w for w in request["argv"]]
         for name, most in (request.get("most") or {}).items():
             excerpts[name] = Excerpt(request[name], most)
         pid = spawn(request, {name: e.writer for name, e in excerpts.items()})
     except OSError as error:
         failure = {"error": text_of(error), "errno": error.errno or 0}
+    readers: list[Excerpt | Drain] = [*excerpts.values(), *([drain] if drain else [])]
     for excerpt in excerpts.values():
         os.close(excerpt.writer)
     if failure is not None:
-        for excerpt in excerpts.values():
-            excerpt.close()
-        if drain is not None:
-            drain.close()
+        for reader in readers:
+            reader.close()
         send(failure)
         return True
     send({"pid": pid})
     began = time.process_time()
-    end = watch(pid, request, lines, [*excerpts.values(), *([drain] if drain else [])])
+    end = watch(pid, request, lines, readers)
     drained_s = time.process_time() - began
     if end:
         kill_group(pid)
@@ -131,9 +128,7 @@ def serve(request: dict[str, Any], lines: Lines) -> bool:
         {
             "exit_code": code if code >= 0 else None,
             "signal": -code if code < 0 else None,
-            "timed_out": end == "timed_out",
-            "killed": end == "killed",
-            "overflowed": end == "overflowed",
+            **{reason: end == reason for reason in ("timed_out", "killed", "overflowed")},
             "stragglers": stragglers,
             "seconds": seconds,
             # Includes all children that it waited for. The kernel counts in units of 512 bytes.
@@ -239,8 +234,7 @@ def watch(
 ) -> str:
     """Wait until the process ends or must be killed.
 
-    The result is the reason to kill it: ``timed_out``, ``killed``, ``overflowed``; empty if it
-    ended.
+    The result is the reason to kill it, ``timed_out``, ``killed`` or ``overflowed``, or empty.
     """
     process = os.pidfd_open(pid)
     poll = select.poll()

@@ -8,7 +8,7 @@ from typing import Final
 
 from bench_framework.errors import CellError
 from bench_framework.execution.machine.checks import Machine
-from bench_framework.execution.target import format_cpus, parse_cpus
+from bench_framework.execution.machine.cpus import format_cpus, parse_cpus
 from bench_framework.text.numbers import format_percent
 
 CPU_FOLDER: Final = "devices/system/cpu"

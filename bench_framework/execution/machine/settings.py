@@ -14,12 +14,18 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine import checks, host
+from bench_framework.execution.machine import checks, host, pinning
 from bench_framework.execution.machine.checks import Machine
+from bench_framework.execution.machine.cpus import (
+    allowed_cpus,
+    available_cpus,
+    format_cpus,
+    parse_cpus,
+    require_usable,
+)
+from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed_cpus
+from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.target import available_cpus, format_cpus, parse_cpus, require_usable
-from bench_framework.extensions.doctor import pinning
-from bench_framework.extensions.doctor.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.units import counted
 
 State = Literal["quiet", "noisy", "unknown"]
@@ -76,7 +82,7 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
 
     Raises `MachineError` (BX238): a CPU of `cpus` is not available; BC410, this is not Linux.
     """
-    host.require_linux()
+    require_linux()
     available = available_cpus()
     if cpus is not None:
         require_usable(cpus, available)
@@ -84,7 +90,7 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
     with Launcher() as launcher:
         machine = Machine(launcher, env, results, host.cache_root(env) / "data")
         # Processes start outside isolated CPUs, which may nevertheless be requested.
-        usable = os.sched_getaffinity(0) | (listed_cpus(machine, "isolated") & available)
+        usable = allowed_cpus() | (listed_cpus(machine, "isolated") & available)
         chosen = PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else choose(machine, usable)
         one_thread = frozenset(parse_cpus(chosen.one_thread))
         return QuietMachine(chosen, tuple(read_settings(machine, one_thread)))
