@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -232,25 +231,6 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
             shutil.rmtree(folder)
     for name, text in texts.items():
         write_whole(folder / name, text)
-
-
-@contextlib.contextmanager
-def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Keep other processes that lock the same folder out of their block. A missing folder is created.
-
-    `waiting` is called if another process has the lock. The kernel frees that of a process that was killed.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 @contextlib.contextmanager

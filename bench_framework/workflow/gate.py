@@ -13,6 +13,7 @@ from typing import Any
 
 from bench_framework import assets, errors
 from bench_framework.execution.machine.host import this_host_id, utc_now
+from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
@@ -299,7 +300,7 @@ def accept(
     path = _file(plan, file)
     target = layout.output_path(path)
     # Without the lock, another process could write between reading and writing, and lose its entries.
-    with layout.writing(target), layout.locked(target.parent):
+    with layout.writing(target), locked(target.parent):
         before = accepted_text(path) if path.exists() else ""
         after = with_entries(before, path, plan, entries)
         layout.write_whole(target, after)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.store import layout
+from bench_framework.execution.machine import lock
 from tests.integration.processes import Process, wait_for
 from tests.integration.test_gate import SCENARIO, Folder
 
@@ -67,7 +67,7 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
         assert reason in json.loads(failed.stdout)["pairs"][0]["why"]
 
     accepted.write_text("accepted: []\n")
-    with layout.locked(tmp_path):
+    with lock.locked(tmp_path):
         both = [slower.start(*accept, "--metric", metric) for metric in ("wall", "cpu")]
         wait_for(lambda: all(has_open(process, tmp_path) for process in both), *both)
         assert accepted.read_text() == "accepted: []\n"

@@ -15,10 +15,11 @@ from typing import Any, Final
 
 from bench_framework.errors import EXIT_USAGE, BuildError, MachineError, UsageError
 from bench_framework.execution.build import configuration
+from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.process import Launcher
 from bench_framework.masking import without_userinfo
 from bench_framework.model.revisions import Commit
-from bench_framework.store.layout import locked, whole, writing
+from bench_framework.store.layout import whole, writing
 
 CLONE_TIMEOUT_S: Final = 1800.0
 HEAD: Final = "HEAD"

@@ -1,4 +1,4 @@
-"""Waiting for the lock of the machine before builds and measurements, and until it is idle."""
+"""Waiting for the lock of the machine or of a folder, and until the machine is idle."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -62,8 +63,9 @@ class MachineLock:
             turn = _open(path.with_suffix(".turn"))
             opened.callback(os.close, turn)
             start = seconds()
-            self._wait(turn, fcntl.LOCK_EX, start)
-            self._wait(self._fd, fcntl.LOCK_SH if self.shared else fcntl.LOCK_EX, start)
+            _wait(turn, fcntl.LOCK_EX, start, self._check)
+            mode = fcntl.LOCK_SH if self.shared else fcntl.LOCK_EX
+            _wait(self._fd, mode, start, self._check)
             opened.pop_all()
         os.close(turn)
         self._write_owners(f"{self.what} (process {os.getpid()}, since {utc_now()})")
@@ -73,23 +75,13 @@ class MachineLock:
         self._write_owners()
         os.close(self._fd)
 
-    def _wait(self, fd: int, mode: int, start: float) -> None:
-        limit_s = wait_limit_s()
-        while True:
-            try:
-                fcntl.flock(fd, mode | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if self.stop is not None:
-                    self.stop.check()
-                owners = ", ".join(self._owners()) or "another benchctl"
-                elapsed = seconds() - start
-                if elapsed >= limit_s:
-                    limit = format_clock(limit_s)
-                    raise MachineError("BX248", limit=limit, owners=owners, name=WAIT) from None
-                self.observer.notify(Waiting(owners, elapsed, limit_s))
-                time.sleep(RETRY_S)
-            else:
-                return
+    def _check(self, elapsed_s: float, limit_s: float) -> str:
+        if self.stop is not None:
+            self.stop.check()
+        owners = ", ".join(self._owners()) or "another benchctl"
+        if elapsed_s < limit_s:
+            self.observer.notify(Waiting(owners, elapsed_s, limit_s))
+        return owners
 
     def _write_owners(self, *more: str) -> None:
         """Replace the line of this process; those of living owners of a shared lock are kept."""
@@ -108,6 +100,47 @@ class MachineLock:
         owners = ((line, _PROCESS.search(line)) for line in lines)
         # A process may have ended without removing its line, for example by a kill.
         return [line for line, owner in owners if owner and exists(int(owner[1]))]
+
+
+@contextlib.contextmanager
+def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Keep other processes that lock the same folder out of their block. A missing folder is created.
+
+    `waiting` is called once if another process has the lock. The kernel frees that of a process that was killed.
+
+    Raises `MachineError` (BX248): another process had it for longer than `host.wait_limit_s`.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    reports = iter((waiting,))
+
+    def check(*_: float) -> str:
+        for report in reports:
+            report()
+        return f"another benchctl, which uses {folder}"
+
+    try:
+        _wait(fd, fcntl.LOCK_EX, seconds(), check)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _wait(fd: int, mode: int, start: float, check: Callable[[float, float], str]) -> None:
+    """Wait for a lock. `check` gets the elapsed seconds and the limit, and returns the owners."""
+    limit_s = wait_limit_s()
+    while True:
+        try:
+            fcntl.flock(fd, mode | fcntl.LOCK_NB)
+        except BlockingIOError:
+            elapsed = seconds() - start
+            owners = check(elapsed, limit_s)
+            if elapsed >= limit_s:
+                limit = format_clock(limit_s)
+                raise MachineError("BX248", limit=limit, owners=owners, name=WAIT) from None
+            time.sleep(RETRY_S)
+        else:
+            return
 
 
 def lock_path() -> Path:

@@ -14,6 +14,7 @@ from bench_framework.errors import MeasureError, UsageError
 from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
+from bench_framework.execution.machine.lock import locked
 from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
 from bench_framework.foreign import read_regular
@@ -28,7 +29,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
-from bench_framework.store.layout import locked, write_whole, writing
+from bench_framework.store.layout import write_whole, writing
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause
 from bench_framework.units import counted, parse_duration

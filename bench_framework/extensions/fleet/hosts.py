@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
+from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.machine import fingerprint
-from bench_framework.store.layout import locked, writing
+from bench_framework.store.layout import writing
 from bench_framework.version import __version__
 
 State = Literal["free", "measuring", "no contact", "lost"]

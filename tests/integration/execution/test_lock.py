@@ -12,7 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.execution.machine.lock import MachineLock
+from bench_framework.execution.machine.lock import MachineLock, locked
 from bench_framework.execution.progress import SilentObserver, Update, Waiting
 
 
@@ -74,6 +74,24 @@ def test_waiting_ends_after_the_limit_and_names_the_owner(
     assert caught.value.code == "BX248"
     assert f"waited 1 s for one.yaml (process {os.getpid()}, since 20" in caught.value.message
     take(path)
+
+
+def test_waiting_for_a_folder_ends_after_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHCTL_WAIT", "1s")
+    reports: list[str] = []
+    with (
+        locked(tmp_path),
+        pytest.raises(MachineError) as caught,
+        locked(tmp_path, lambda: reports.append("waiting")),
+    ):
+        raise AssertionError("two had the lock")
+    assert caught.value.code == "BX248"
+    assert caught.value.message == f"waited 1 s for another benchctl, which uses {tmp_path}"
+    assert reports == ["waiting"]
+    with locked(tmp_path):
+        pass
 
 
 def test_a_limit_that_is_no_duration_is_refused(
