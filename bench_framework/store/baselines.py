@@ -262,10 +262,16 @@ def read_entry(path: Path) -> Baseline:
             raise UsageError("BX118.file-not-readable", path=path, name=ENTRY) from error
 
 
-def extract(path: Path, baseline: Baseline, root: Path) -> Baseline:
+def extract(
+    path: Path,
+    baseline: Baseline,
+    root: Path,
+    check: Callable[[Path], object] = lambda _: None,
+) -> Baseline:
     """Write the record of an archive into the folder of records, and return its baseline.
 
     The machine of the returned baseline is that of the record. A record that is there already is kept.
+    `check` is called with the folder of a new one, before it is a record.
 
     Raises:
         UsageError: BX118, the archive is not valid, or another record has this id.
@@ -283,6 +289,7 @@ def extract(path: Path, baseline: Baseline, root: Path) -> Baseline:
             with _opened(path) as archive:
                 _extract(archive, path, baseline, folder)
             _require_valid(path, baseline, folder)
+            check(folder)
         try:
             host = wire.load_host(read_regular(folder / layout.ENV))
         except OSError as error:

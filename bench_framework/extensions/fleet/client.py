@@ -237,7 +237,7 @@ class FleetClient:
                 confirms,
             )
             running = self.connection.start(place, job)
-            at = (place, number, running, host, self.session.stop, plan.name, options)
+            at = (place, number, running, host, self.session.stop, plan, options)
             return HostRun(*at, pages=confirms is None)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]

@@ -26,6 +26,13 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.extensions.fleet import job as jobs
 from bench_framework.extensions.fleet import selection
+from bench_framework.extensions.fleet.arrival import (
+    checked_card,
+    checked_event,
+    checked_result,
+    checked_state,
+)
+from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
@@ -120,7 +127,7 @@ class Running:
                 arriving = self._client.gather([future], asynchronous=True)
                 self._arriving = asyncio.run_coroutine_threadsafe(arriving, loop.asyncio_loop)
             if self._arriving is not None and self._arriving.done():
-                return self._arriving.result()[0]
+                return self._arrived(self._arriving)
             heartbeat = registered.get(self._place.address)
             if heartbeat is None:
                 self.gone = True
@@ -131,6 +138,12 @@ class Running:
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
             raise selection.lost(name, selection.causes(error)) from error
         return None
+
+    def _arrived(self, arriving: "concurrent.futures.Future[list[JobResult]]") -> JobResult:
+        error = arriving.exception()
+        if error is not None and not isinstance(error, (OSError, TimeoutError)):
+            raise damaged(selection.causes(error), f"the result of host {self._place.name}")
+        return checked_result(arriving.result()[0], self._place.name)
 
     @property
     def silent(self) -> bool:
@@ -197,16 +210,22 @@ class Cluster:
     def hosts(self) -> Iterator[WorkerPlace]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self.client.run_on_scheduler(time.time)
-        gone = {event["host"]: (at, event) for at, event in self.client.get_events(HOSTS)}
+        events = (
+            (at, event) for at, event in self.client.get_events(HOSTS) if checked_event(event)
+        )
+        gone = {event["host"]: (at, event) for at, event in events}
         runs = self.client.processing()
         for address, worker in _workers(self.client).items():
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
-                card, since_s = worker.get(CARD, {}), now - worker["last_seen"]
+                card, since_s = checked_card(worker.get(CARD)), now - worker["last_seen"]
+                resources = ", ".join({*worker["resources"]} - {MACHINE})
                 yield WorkerPlace(
                     address,
                     name,
-                    ", ".join({*worker["resources"]} - {MACHINE}),
+                    resources
+                    if card
+                    else "",  # a host that has no card of benchctl has no version of it
                     card.get("kind", ""),
                     frozenset(card.get("labels", ())),
                     len(runs.get(address, ())),
@@ -214,7 +233,7 @@ class Cluster:
                     target=BuildTarget(*card.get("target", ())),
                     since_s=max(0.0, since_s),
                     card=card,
-                    reported=worker["metrics"].get(CARD) or {},
+                    reported=checked_state(worker["metrics"].get(CARD)),
                 )
         for at, event in gone.values():
             if not event["stopped"]:
@@ -226,7 +245,7 @@ class Cluster:
                     event["host"],
                     registered=False,
                     since_s=since_s,
-                    card=event["card"],
+                    card=checked_card(event.get("card")),
                 )
 
     def others(
@@ -248,9 +267,9 @@ class Cluster:
         return Running(self, place, job)
 
     def _receive(self, event: tuple[float, Any]) -> None:
-        if not isinstance(event[1], dict):  # those are of the scheduler itself
-            token, lines = event[1]
-            self.updates[token].put(lines)
+        match event[1]:  # other events are of the scheduler itself
+            case [str(token), [*lines]] if token in self.updates:
+                self.updates[token].put(lines)
 
     def heartbeats(self) -> Mapping[str, float]:
         """Return the time of the last heartbeat by the address of a registered worker.

@@ -1,7 +1,6 @@
 """A run on a host of a Dask cluster: follow it, store its record here, and report it."""
 
-import base64
-import pickle
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -11,9 +10,11 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.progress import Message, Observer, Waiting
 from bench_framework.execution.stop import Stop
+from bench_framework.extensions.fleet.arrival import ExpectedRecord, update_of
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.model.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.documents import run_document
@@ -73,7 +74,7 @@ class HostRun:
     """A `cluster.Running`."""
     observer: Observer
     stop: Stop
-    scenario: str
+    plan: Plan
     options: RunOptions
     pages: bool = True
     begin: float = field(default_factory=seconds)
@@ -141,7 +142,13 @@ class HostRun:
             result.error.details = (("host", self.host), *result.error.details)
             raise result.error
         if result.archive:
-            self.folder = _store(result.archive, self.host, self.scenario, self.options.results)
+            self.folder = _store(
+                result.archive,
+                self.host,
+                self.plan.name,
+                self.options.results,
+                ExpectedRecord(self.place, self.plan, second_pass=not self.pages).check,
+            )
             self.running.stored()
         self.result = replace(result, archive=b"")  # a large fleet has gigabytes of records
 
@@ -160,9 +167,12 @@ class HostRun:
     def _pass_on(self, timeout_s: float) -> None:
         for lines in self.running.updates(timeout_s):
             self.started = True
-            for line in lines:
-                # Dask itself unpickles what workers send.
-                self.observer.notify(pickle.loads(base64.b64decode(line)))  # noqa: S301
+            try:
+                for line in lines:
+                    self.observer.notify(update_of(line, self.host))
+            except errors.MachineError:
+                self.running.stop()
+                raise
 
     def outcome(self) -> HostOutcome:
         """Report the record, and return the outcome of the run."""
@@ -185,8 +195,10 @@ class HostRun:
         return outcome
 
 
-def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
-    """Check a record against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
+def _store(
+    archive: bytes, host: str, scenario: str, results: Path, check: Callable[[Path], object]
+) -> Path:
+    """Check a record, also against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
@@ -194,7 +206,11 @@ def _store(archive: bytes, host: str, scenario: str, results: Path) -> Path:
             entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
                 raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
-            baselines.extract(path, entry, results)
+            if entry.folder(results).exists():
+                raise damaged(
+                    f"{entry.record} is stored here already", f"the record of host {host}"
+                )
+            baselines.extract(path, entry, results, check)
         except (errors.UsageError, errors.RecordError) as error:
             cause = error.message.replace(str(path), "the archive")
             raise damaged(cause, f"the record of host {host}") from error

@@ -111,9 +111,9 @@ def storing(times: list[float]) -> Iterator[None]:
     """Store records, which all have one id, in a folder per host, and do not report them."""
     store = host_run._store
 
-    def timed(archive: bytes, host: str, scenario: str, results: Path) -> Path:
+    def timed(archive: bytes, host: str, scenario: str, results: Path, _: object) -> Path:
         begin = time.perf_counter()
-        path = store(archive, host, scenario, results / host)
+        path = store(archive, host, scenario, results / host, lambda _: None)
         times.append(time.perf_counter() - begin)
         return path
 

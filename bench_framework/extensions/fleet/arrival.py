@@ -1,0 +1,140 @@
+"""Checks of what a host says about itself, and of the record that it returns.
+
+Whoever can reach the scheduler can run programs on all of its machines, because Dask unpickles what they send.
+So a host is trusted with what it measures. These checks find a host that mixes up runs or versions, that changed
+since it registered, or that sends what no benchctl sends. It harms neither other hosts nor the records here.
+"""
+
+import base64
+import pickle
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework import errors
+from bench_framework.execution.progress import Update
+from bench_framework.extensions.fleet.bundle import damaged
+from bench_framework.extensions.fleet.job import JobResult
+from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.foreign import read_regular
+from bench_framework.model.plan import Plan
+from bench_framework.model.policies import is_label
+from bench_framework.store import layout, wire
+from bench_framework.version import __version__
+
+_DIGEST: Final = re.compile("[0-9a-f]+")
+_EXIT_CODES: Final = frozenset({*range(errors.EXIT_NOT_JUDGED + 1), errors.EXIT_INTERRUPTED})
+_UNREADABLE: Final = (
+    *(pickle.UnpicklingError, AttributeError, EOFError, ImportError),
+    *(LookupError, TypeError, ValueError),
+)
+"""Errors of a text that is no pickle, or that of something else (pickle.load)."""
+_NUMBER: Final = int | float | None
+
+
+def checked_card(card: Any) -> Mapping[str, Any]:
+    """Return the description of a host, as `hosts.describe_host` made it; empty if it has another form."""
+    checks: dict[str, Callable[[Any], bool]] = {
+        "host_id": _is_digest,
+        "kind": _is_digest,
+        "facts": lambda facts: _are_texts([*facts, *facts.values()]),
+        "labels": lambda labels: _are_texts(labels) and all(map(is_label, labels)),
+        "target": lambda target: len(target) == 2 and _are_texts(target),  # noqa: PLR2004 -- BuildTarget
+        "versions": lambda names: _are_texts([*names, *filter(None, names.values())]),
+    }
+    try:
+        valid = all(check(card[key]) for key, check in checks.items())
+    except (LookupError, TypeError, AttributeError):
+        return {}
+    return card if valid else {}
+
+
+def checked_state(state: Any) -> Mapping[str, Any]:
+    """Return the state of a host, as `job.state` made it; empty if it has another form."""
+    try:
+        numbers = [state["load"], state["free_bytes"]]
+        if (run := state["run"]) is not None:
+            numbers += [run.get(name) for name in ("done", "total", "left_s")]
+            known = {"scenario", "done", "total", "left_s"}
+            if not isinstance(run["scenario"], str) or not known.issuperset(run):
+                return {}
+    except (LookupError, TypeError, AttributeError):
+        return {}
+    return state if all(isinstance(number, _NUMBER) for number in numbers) else {}
+
+
+def checked_event(event: Any) -> bool:
+    """Return whether an event is that of a worker that starts or is stopped."""
+    if not isinstance(event, Mapping):
+        return False
+    texts = [event.get("host"), event.get("address")]
+    return _are_texts(texts) and isinstance(event.get("stopped"), bool)
+
+
+def _is_digest(value: Any) -> bool:
+    return _DIGEST.fullmatch(value) is not None
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, Sequence) and all(isinstance(value, str) for value in values)
+
+
+def update_of(line: Any, host: str) -> Update:
+    """Return an update of a run. Raises `MachineError` (BX264): the host sent something else."""
+    try:
+        # Dask itself unpickles what workers send.
+        update = pickle.loads(base64.b64decode(line))  # noqa: S301
+    except _UNREADABLE as error:
+        raise damaged(str(error), f"an update of host {host}") from error
+    if not isinstance(update, Update):
+        raise damaged(f"it is of the type {type(update).__name__}", f"an update of host {host}")
+    return update
+
+
+def checked_result(result: Any, host: str) -> JobResult:
+    """Return the result of a run. Raises `MachineError` (BX264): the host returned something else."""
+    what = f"the result of host {host}"
+    if not isinstance(result, JobResult):
+        raise damaged(f"it is of the type {type(result).__name__}", what)
+    types = {"archive": bytes, "record": str, "error": errors.BenchError | None, "resume": str}
+    for name, kind in types.items():
+        if not isinstance(value := getattr(result, name), kind):
+            raise damaged(f"its {name} is of the type {type(value).__name__}", what)
+    if result.exit_code not in _EXIT_CODES:
+        raise damaged(f"there is no exit code {result.exit_code}", what)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedRecord:
+    """The host and the plan of the record of a run. A second pass measures a part of the plan in another way."""
+
+    place: WorkerPlace
+    plan: Plan
+    second_pass: bool = False
+
+    def check(self, folder: Path) -> None:
+        """Check a record that has arrived. Raises `MachineError` (BX264): it is of another host or plan."""
+        host, name = wire.load_host(read_regular(folder / layout.ENV)), self.place.name
+        plan = wire.load_plan(read_regular(folder / layout.PLAN))
+        pairs = {
+            "the host": (plan.invocation.host, name),
+            "the machine": (host.host_id, self.place.card.get("host_id")),
+            "the version of benchctl": (host.benchctl, __version__),
+            "the scenario": (plan.scenario_sha256[:12], self.plan.scenario_sha256[:12]),
+        }
+        for what, (value, expected) in pairs.items():
+            if value != expected:
+                raise self._other(f"{what} is {value or 'unknown'}, not {expected or 'unknown'}")
+        if foreign := {cell.id for cell in plan.cells} - {cell.id for cell in self.plan.cells}:
+            raise self._other(f"it has the configuration {min(foreign)}, which was not requested")
+        if self.second_pass:
+            return
+        for what in ("measure", "judge"):
+            if getattr(plan, what) != getattr(self.plan, what):
+                raise self._other(f"`{what}` is not as requested")
+
+    def _other(self, cause: str) -> errors.MachineError:
+        return damaged(cause, f"the record of host {self.place.name}")
