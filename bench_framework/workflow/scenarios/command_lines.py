@@ -310,20 +310,20 @@ class Ablation(_OfProgram):
 def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     """Return the plan that compares all combinations of the values, and its scenario.
 
-    The baseline has the first value of each list.
-
-    Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
+    The baseline has the first value of each list. Raises `UsageError`: BX122, the arguments do not
+    give a comparison; BX103, see `Request.plan`.
     """
     if not request.lists:
         raise unfit("BX122.no-values")
     if not request.command:
         raise unfit("BX122.no-command")
+    if " " in (word := request.command[0]) and not Path(word).exists():
+        raise unfit("BX122.command-in-one-word", word=word, quoted=shlex.quote(word))
     axes = [_axis(text, request) for text in request.lists]
     names = [name for name, _ in axes]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise unfit("BX122.factor-twice", twice=twice)
-    given = [text.partition("=")[0] for text in request.lists]
-    built = any(word == BIN for word in request.command[:1])
+    given, built = [text.partition("=")[0] for text in request.lists], word == BIN
     program = [*request.program(*(name for name in given if ":" not in name), built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):

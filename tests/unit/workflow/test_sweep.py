@@ -70,6 +70,13 @@ def test_a_program_that_is_an_unknown_placeholder_is_refused(lists: str) -> None
         plan_ablation(Ablation(features="simd", command=["{binn}"]))
 
 
+def test_a_command_that_is_one_word_is_refused() -> None:
+    request = Sweep(lists=("level=1,3",), command=["gzip -{level} x"])
+    with pytest.raises(UsageError, match=r"^there is no program `gzip -\{level\} x`$") as raised:
+        plan_sweep(request)
+    assert "sh -c 'gzip -{level} x'" in (raised.value.fix or "")
+
+
 def test_every_combination_of_several_lists_is_measured() -> None:
     plan = swept("n=1,2", "ENV:MODE=a\\,b,c")
     assert labels(plan)[:-1] == ["n=1 + a,b", "n=1 + c", "n=2 + a,b", "n=2 + c"]
