@@ -4,7 +4,6 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -23,9 +22,6 @@ EARLIER_RECORDS: Final = "BX347"
 """Code of the event that compares a record with earlier ones."""
 _CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
 """The end of a line: a digest of this line and of the digest in the line before."""
-
-# macOS has no fdatasync(2), and a record that was imported there must be flushed, too.
-_flush: Final[Callable[[int], None]] = getattr(os, "fdatasync", os.fsync)
 
 
 class LineWriter:
@@ -58,7 +54,8 @@ class LineWriter:
         would disturb the next run.
         """
         with layout.writing(self._path):
-            _flush(self._fd)
+            # macOS has no fdatasync(2), and a record that is imported there is flushed, too.
+            getattr(os, "fdatasync", os.fsync)(self._fd)
 
     def close(self) -> None:
         """Flush and close the file. Calling it again has no effect."""

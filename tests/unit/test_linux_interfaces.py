@@ -53,15 +53,15 @@ def uses(text: str, names: dict[str, frozenset[str]]) -> Iterator[tuple[int, str
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             if id(node) not in docstrings:
-                found = WORDS.search(node.value)
-                if found or node.value in PROGRAMS:
-                    yield node.lineno, found[0] if found else node.value
+                match = WORDS.search(node.value)
+                if match or node.value in PROGRAMS:
+                    yield node.lineno, match[0] if match else node.value
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.attr in names.get(node.value.id, ()):
                 yield node.lineno, f"{node.value.id}.{node.attr}"
         elif isinstance(node, ast.ImportFrom) and node.module in names:
-            wanted = names[node.module]
-            yield from ((node.lineno, a.name) for a in node.names if {a.name, "*"} & wanted)
+            linux = names[node.module]
+            yield from ((node.lineno, a.name) for a in node.names if {a.name, "*"} & linux)
         elif isinstance(node, ast.Import):
             yield from (
                 (node.lineno, alias.name)
@@ -76,9 +76,9 @@ def test_only_the_machine_uses_what_only_linux_has() -> None:
     for path in ROOT.rglob("*.py"):
         if FOLDER not in path.parents and "_assets" not in path.parts:
             place = path.relative_to(ROOT).as_posix()
-            found = {what for _, what in uses(path.read_text(encoding="utf-8"), names)}
-            if found := {what for what in found if (place, what) not in EXCEPTIONS}:
-                others[place] = found
+            words = {what for _, what in uses(path.read_text(encoding="utf-8"), names)}
+            if words := {what for what in words if (place, what) not in EXCEPTIONS}:
+                others[place] = words
     assert others == {}
     sources = {path for kind in ("c", "rs", "S") for path in ROOT.rglob(f"*.{kind}")}
     assert {p for p in sources if FOLDER not in p.parents and "_assets" not in p.parts} == set()
