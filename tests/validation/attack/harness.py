@@ -346,7 +346,7 @@ RUNNING: Final[list[Attack]] = []
 
 
 def run_attacks(attacks: list[Attack], folder: Path, jobs: int) -> None:
-    """Make all tries in several processes. The folders of failed tries remain."""
+    """Make all tries in several processes, or those until Ctrl-C. The folders of failed tries remain."""
     RUNNING[:] = attacks  # the processes are forked after this; functions cannot be sent to them
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
@@ -355,12 +355,16 @@ def run_attacks(attacks: list[Attack], folder: Path, jobs: int) -> None:
             for at, attack in enumerate(attacks)
             for number in range(attack.count)
         }
-        for future in as_completed(futures):
-            attack, (words, failure) = futures[future], future.result()
-            attack.tried += 1
-            attack.met[words] += 1
-            if failure:
-                attack.failures.append(failure)
+        try:
+            for future in as_completed(futures):
+                attack, (words, failure) = futures[future], future.result()
+                attack.tried += 1
+                attack.met[words] += 1
+                if failure:
+                    attack.failures.append(failure)
+        except KeyboardInterrupt:
+            print("interrupted: the table has the tries until then\n")
+            pool.shutdown(cancel_futures=True)
 
 
 def _try(at: int, folder: Path, number: int) -> tuple[str, str]:

@@ -3,9 +3,11 @@
 Nothing is measured: the records are made. A command that judges, renders or plans runs in a process of its own.
 
 ``python tests/validation/bench/largest_scenario.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
+With ``--product``, it also makes a record of 1000 configurations in 1000 rounds, and judges and reports it.
 """
 
 import argparse
+import math
 import subprocess
 import sys
 import tempfile
@@ -44,6 +46,11 @@ LIMITS = {
     "site of both": (240.0, 1500.0),
 }
 """The most seconds of processor time, and the most MiB."""
+PRODUCT = {
+    "report of 1000 configurations, 1000 rounds": (math.inf, math.inf),
+    "verify of 1000 configurations, 1000 rounds": (math.inf, math.inf),
+}
+"""It needs about 11 GiB, and has no limit yet."""
 
 
 def call(*words: str) -> tuple[float, float, float, int, str]:
@@ -68,22 +75,28 @@ def main() -> int:
     """Print each with its limits; return 1 if one is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
-    given = parser.parse_args().folder
-    missed = False
+    parser.add_argument("--product", action="store_true", help="1000 configurations in 1000 rounds")
+    options = parser.parse_args()
+    given, missed = options.folder, False
     with tempfile.TemporaryDirectory() as scratch:
         folder = given or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         results = folder / "results"
         wide = measured(results, 12, judge=False, cells=1000)
         long = measured(results, 1000, judge=False, cells=25)
-        commands = (
+        commands: list[tuple[str, ...]] = [
             ("plan", scenario(folder, 30)),
             ("plan", scenario(folder, 10)),
             ("report", str(wide)),
             ("report", str(long)),
             ("--dir", str(results), "site", str(folder / "site")),
-        )
-        for (name, most), words in zip(LIMITS.items(), commands, strict=True):
+        ]
+        limits = LIMITS
+        if options.product:
+            limits = LIMITS | PRODUCT
+            product = str(measured(folder / "product", 1000, judge=False, cells=1000))
+            commands += [("report", product), ("verify", product)]
+        for (name, most), words in zip(limits.items(), commands, strict=True):
             seconds, cpu, peak, code, text = call(*words)
             refused = REFUSED in text
             right = (code == 2 and refused) if "refused" in name else code == 0
