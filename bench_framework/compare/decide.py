@@ -147,13 +147,15 @@ def equivalence_level(looks: int) -> float:
     return 1 - 2 * EQUIVALENCE_LEVEL / looks
 
 
-def rounds_for_margin(rounds: int, mde: float, margin: float) -> int:
-    """Return the number of rounds at which the MDE would be equal to the margin.
+def rounds_for_margin(rounds: int, mde: float, margin: float) -> float:
+    """Return the number of rounds at which the MDE would be equal to the margin; infinite for no margin.
 
     n·(MDE ÷ ln(1 + δ))², because the MDE is proportional to 1 ÷ √n.
 
     `mde` is that of `rounds` rounds, on the log scale. `margin` is δ as a fraction.
     """
+    if margin == 0:
+        return math.inf
     shrink = mde / log1p(margin)
     return math.ceil(rounds * (shrink * shrink))
 

@@ -326,4 +326,6 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Com
     epsilon = draft.thresholds.minimum_effect
     mde = holm_family.minimum_detectable_effect(plain.half_width, rules.strict, epsilon)
     needed = rounds_for_margin(len(pair), mde, draft.thresholds.margin)
-    return replace(draft, mde=expm1(mde), rounds_needed=needed if needed <= MOST_ROUNDS else None)
+    return replace(
+        draft, mde=expm1(mde), rounds_needed=int(needed) if needed <= MOST_ROUNDS else None
+    )

@@ -7,6 +7,7 @@ claims are those that such figures support, and the limits of each file.
 
 import itertools
 import statistics
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -269,7 +270,8 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     if mde > log(MOST_DETECTABLE):
         return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))
     needed = rounds_for_margin(contrast.n, mde, judged.thresholds.margin)
-    return replace(judged, mde=expm1(mde), rounds_needed=needed)
+    rounds_needed = int(needed) if math.isfinite(needed) else None
+    return replace(judged, mde=expm1(mde), rounds_needed=rounds_needed)
 
 
 def _state(cell: Cell, command: SessionCommand) -> CellState:

@@ -11,7 +11,7 @@ from bench_framework.features.gate.question import rounds_needed
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
 from bench_framework.model.looks import RoundLimit, decidable
 from bench_framework.model.plan import Plan
-from bench_framework.model.policies import DEFAULT_BUDGET_S, GatePolicy
+from bench_framework.model.policies import DEFAULT_BUDGET_S
 from bench_framework.text.numbers import format_clock
 from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
@@ -103,7 +103,7 @@ def plan_suite(
     plans = [plan_run(file, options) for file in files]
     require_names(plans)
     if gated is None:
-        gated = any(plan.revisions or plan.judge.gate != GatePolicy() for plan in plans)
+        gated = any(plan.revisions or plan.judge.gate.given for plan in plans)
     reasons = reasons_to_skip(plans) if skip else [""] * len(plans)
     measured = [plan for plan, reason in zip(plans, reasons, strict=True) if not reason]
     shared = dict(zip([p.name for p in measured], with_shares(measured, gated=gated), strict=True))

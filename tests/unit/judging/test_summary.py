@@ -2,6 +2,7 @@
 
 import pytest
 
+from bench_framework.model.policies import JudgePolicy
 from tests.unit.judging.conftest import Study, timing
 
 
@@ -38,3 +39,11 @@ def test_memory_decides_only_between_estimates_within_the_margin(
     assert {example.cell("b").id, example.cell("c").id} <= {*judged.best[0].cell_ids}
     (text,) = [claim.text for claim in judged.claims if claim.kind == "recommendation"]
     assert expected in text.lower()
+
+
+def test_without_a_margin_no_number_of_rounds_is_enough(study: type[Study]) -> None:
+    example = study(policy=JudgePolicy(margin=0.0))
+    c = example.comparison(example.judge(example.blocks(timing({}))), "b")
+    assert c.verdict == "inconclusive"
+    assert c.mde is not None
+    assert c.rounds_needed is None
