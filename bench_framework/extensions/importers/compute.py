@@ -6,8 +6,8 @@ claims are those that such figures support, and the limits of each file.
 """
 
 import itertools
-import statistics
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, Literal

@@ -22,6 +22,7 @@ AMENDING: Final = {"amend", "amended"}
 OTHER_CALLS: Final = {"frozenset", "error_text"}
 """Calls whose codes are not those of errors, or that give the values as a mapping."""
 GIVEN_BY_HELPER: Final = {
+    "require_linux": {"system"},
     "unknown": {"near", "known"},
     "_too_many": {"count", "pair"},
     "split_command": {"text", "reason"},

@@ -15,7 +15,7 @@ EXAMPLES = """
 benchctl export @last --format csv-long
 benchctl export @last --format parquet -o last.parquet
 benchctl export @last --format bmf --metric wall -o wall.json    # for Bencher
-benchctl export @last --format benchstat > new.txt               # for benchstat old.txt new.txt
+benchctl export @last --format benchstat > new.txt   # for Go's benchstat
 benchctl export @main --format latex --metric wall,peak_rss -o table.tex
 """
 
