@@ -186,7 +186,7 @@ def test_a_training_that_fails_is_an_error_of_its_variant(
     result = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
     assert result.returncode == 3
     error = result.stderr.partition("error[BX220]: cannot build ")[2]
-    assert f"\n   cargo    {message}" in error
+    assert f"\n   build    {message}" in error
     assert "\n            fix: " in error
     assert re.search(r"\n +code: BX247\n   (log|effect) ", error)
     assert "only the baseline is left" in error
