@@ -70,6 +70,7 @@ def environment(folder: Path) -> dict[str, str]:
     return isolated(folder, PYTHONPATH=path, TMPDIR=str(folder / "tmp"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", WORKING)
 def test_a_command_that_measures_nothing_works(folder: Path, words: str) -> None:
     benchctl(folder, *words.split(), env=environment(folder), code=0)

@@ -128,6 +128,7 @@ def test_the_gate_compares_two_commits_and_the_record_has_the_build(project: Pro
     assert not [*project.cache.glob("trees/*/work")]
 
 
+@pytest.mark.slow
 def test_the_commit_of_a_regression_is_found_and_the_history_shows_it(project: Project) -> None:
     commits = [
         project.commit("SLOWER" if number >= 11 else f"fast {number // 3}", str(number))
@@ -168,6 +169,7 @@ def test_uncommitted_changes_are_built_and_equal_sources_once(project: Project) 
     assert not [*(project.folder / "out").iterdir()]
 
 
+@pytest.mark.slow
 def test_a_program_is_built_again_after_a_change_that_may_change_it(project: Project) -> None:
     built, unchanged = "out/tool: 0.", "out/tool: unchanged"
     assert built in project.run()
@@ -250,6 +252,7 @@ def test_ctrl_c_ends_a_build_and_leaves_nothing_behind(project: Project) -> None
     assert "out/tool: unchanged" in project.run()
 
 
+@pytest.mark.slow
 def test_a_program_with_other_files_runs_where_it_was_built(project: Project) -> None:
     build = (
         "mkdir -p lib bin && cp parts/first lib/data && date +%N > lib/__pycache__;"

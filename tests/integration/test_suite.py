@@ -108,6 +108,7 @@ def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
     assert (suite / "results" / "even" / record / "report.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("head_s", "words", "code"),
     [(0.05, ("--json",), 0), (0.055, ("--json",), 1), (0.055, ("--json", "--no-confirm"), 4)],
@@ -122,6 +123,7 @@ def test_the_exit_code_is_that_of_the_worst_scenario(
     assert [row["exit_code"] for row in document["scenarios"]] == [0, code]
 
 
+@pytest.mark.slow
 def test_an_interrupted_suite_goes_on(suite: Path) -> None:
     write(suite / "bench", "third")
     rules = [rule("slow-", 0.05, sleep_s=0.02), rule("-base"), rule("-head")]
@@ -153,6 +155,7 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
     assert len(scenarios_of(suite)) == 6
 
 
+@pytest.mark.slow
 def test_runs_share_error_rate_and_index(suite: Path) -> None:
     done = benchctl(suite, "run", "bench", code=0)
     assert re.search(r"(?m)^✓ +even +measured +\d+ s +\w+$", done.stdout)
