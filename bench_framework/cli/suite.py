@@ -83,7 +83,7 @@ def _plan_page(suite: SuitePlan, width: int) -> str:
     unknown = ["?: known after the first run on this machine, or after `benchctl try`."]
     unknown = unknown if any(m.forecast.guessed and not m.skipped for m in suite.members) else []
     skipped = [f"{m.plan.name}: skipped: {m.skipped}." for m in suite.members if m.skipped]
-    for text in (total, f"{level[:1].upper()}{level[1:]}", *unknown, *skipped):
+    for text in (total, level, *unknown, *skipped):
         lines += wrap(text, width)
     return "\n".join(
         [counted(len(rows), "scenario"), "", *lines[: len(rows) + 1], "", *lines[len(rows) + 1 :]]

@@ -17,6 +17,8 @@ from tests.integration.fleet_machines import (
     start_worker,
 )
 
+pytestmark = pytest.mark.slow
+
 DECEPTIONS = (
     *deceptions.ARCHIVES,
     *deceptions.RESULTS,

@@ -179,16 +179,17 @@ def _key(
     assert given is not None
     cpu = (os.uname().machine, host.cpu_model(), host.cpu_features())
     parts = (
-        *(
-            FORMAT,
-            copy.tree,
-            copy.changed,
-            str(copy.inner),
-            spec.bin,
-            given.commands,
-            given.runtime,
-        ),
-        *(sorted(env.items()), versions, tools.state(given.commands, env), cpu),
+        FORMAT,
+        copy.tree,
+        copy.changed,
+        str(copy.inner),
+        spec.bin,
+        given.commands,
+        given.runtime,
+        sorted(env.items()),
+        versions,
+        tools.state(given.commands, env),
+        cpu,
     )
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
 

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Launcher
 
@@ -25,11 +24,11 @@ _NOT_IN_KEY: Final = re.compile(r"SSH_AUTH_SOCK|(?i:(https?|all|no)_proxy)")
 """Variables that commands see although they differ between two shells: they only reach servers."""
 DATE: Final = ("SOURCE_DATE_EPOCH", "315532800")
 """One date for all builds, 1980-01-01 as in archives: equal sources give equal bytes."""
-_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("cc", "c++", "clang", "clang++", "rustc", "python3", "node"), ("--version",)),
-    **dict.fromkeys(("go", "zig"), ("version",)),
+_VERSIONS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("cc", "c++", "clang", "clang++", "rustc", "python3", "node"), "--version"),
+    **dict.fromkeys(("go", "zig"), "version"),
 }
-"""Arguments that print the version of a compiler, or of an interpreter that another program selects."""
+"""The argument that prints the version of a compiler, or of an interpreter that another program selects."""
 _SEARCHED: Final = (
     *("gcc", "g++", "ld", "as", "ar", "make", "cmake", "ninja", "meson", "pkg-config", "cargo"),
     *("maturin", "pip", "uv", "npm", "javac", "ghc", "swiftc", "dotnet", "ccache", "sccache"),
@@ -70,27 +69,12 @@ def versions(
 
     They are called in the folder of the sources: rustup and others choose a version by it.
     """
-    lines: list[tuple[str, str]] = []
-    for name, words in _VERSIONS.items():
-        if shutil.which(name, path=env.get("PATH")) is None:
-            continue
-        if words == ("--version",):
-            line = version_of(launcher, name, env, str(folder))
-        else:
-            line = _first_line(launcher, [name, *words], env, folder)
-        if line:
-            lines.append((name, line))
-    return tuple(lines)
-
-
-def _first_line(
-    launcher: Launcher, argv: list[str], env: Mapping[str, str], folder: Path
-) -> str | None:
-    try:
-        output = launcher.capture(argv, env, cwd=str(folder), timeout_s=20)
-    except MachineError:
-        return None
-    return output.stdout.strip().partition("\n")[0] if output.ok else None
+    lines = (
+        (name, version_of(launcher, name, env, str(folder), option))
+        for name, option in _VERSIONS.items()
+        if shutil.which(name, path=env.get("PATH")) is not None
+    )
+    return tuple((name, line) for name, line in lines if line)
 
 
 def state(commands: Iterable[tuple[str, ...]], env: Mapping[str, str]) -> list[object]:

@@ -182,11 +182,15 @@ def host_id(cpu: str, cores: int, ram: int, machine: str) -> str:
 
 
 def version_of(
-    launcher: Launcher, tool: str, env: Mapping[str, str], cwd: str | None = None
+    launcher: Launcher,
+    tool: str,
+    env: Mapping[str, str],
+    cwd: str | None = None,
+    option: str = "--version",
 ) -> str | None:
     """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails."""
     try:
-        output = launcher.capture([tool, "--version"], env, cwd=cwd, timeout_s=20)
+        output = launcher.capture([tool, option], env, cwd=cwd, timeout_s=20)
     except MachineError:
         return None
     lines = (output.stdout or output.stderr).strip().splitlines()

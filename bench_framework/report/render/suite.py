@@ -21,6 +21,7 @@ from bench_framework.report.render.html import FILTERS, policy, printable, trust
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_middle, pad, visible
 from bench_framework.text.lines import wrap
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import format_clock, format_percent
 from bench_framework.units import counted
 
@@ -121,8 +122,12 @@ class SuitePage:
 
     @property
     def answer(self) -> str:
+        """The glyph of the result, and the result."""
+        return f"{WORDS[self.exit_code][0]} {self.result}"
+
+    @property
+    def result(self) -> str:
         """The result in a line, with the scenarios that need attention."""
-        code = self.exit_code
         parts = [
             f"{word} in {_names(rows)}"
             for of_code, word in (
@@ -135,27 +140,28 @@ class SuitePage:
         parts[:0] = [f"not everything could be measured: {_names(failed)}"] if failed else []
         waiting = [row for row in self.rows if row.exit_code in (None, EXIT_INTERRUPTED)]
         parts[:0] = [f"interrupted; not finished: {_names(waiting)}"] if waiting else []
-        glyph, _, word = WORDS[code]
-        done = word if self.gated else MEASURED[2]
+        done = WORDS[self.exit_code][2] if self.gated else MEASURED[2]
         if not self.measured:
-            return f"{glyph} Benchmarks: the change affects none of {_count(self.rows)}"
-        return f"{glyph} Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
+            return f"Benchmarks: the change affects none of {_count(self.rows)}"
+        return f"Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
 
     @property
     def how(self) -> str:
-        """The error rate, in words."""
+        """The error rate, as a sentence."""
         if not self.measured:
-            return "nothing was measured"
+            return "Nothing was measured."
         scenarios = f"{_count(self.measured)} together"
         if len(self.measured) == 1:
             scenarios = _count(self.measured)
         level, number = format_percent(self.level), counted(self.decisions, "comparison")
         if self.gated:
             return (
-                f"probability of a false alarm in the first measurement: at most {level} for the {number} by rounds "
-                f"of {scenarios}"
+                f"Probability of a false alarm in the first measurement: at most {level} for the {number} by rounds "
+                f"of {scenarios}."
             )
-        return f"probability of a false difference: at most {level} for the {number} of {scenarios}"
+        return (
+            f"Probability of a false difference: at most {level} for the {number} of {scenarios}."
+        )
 
     @property
     def attention(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
@@ -179,10 +185,7 @@ def _count(rows: Sequence[SuiteRow]) -> str:
 
 
 def _names(rows: Sequence[SuiteRow]) -> str:
-    most = 3
-    names = [row.scenario for row in rows[:most]]
-    *first, last = [*names, *([f"{len(rows) - most} more"] if len(rows) > most else [])]
-    return f"{', '.join(first)} and {last}" if first else last
+    return listed((row.scenario for row in rows), most=3)
 
 
 def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> str:
@@ -191,7 +194,7 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
     Only regressions and failures have their sentences.
     """
     width, mark = max(width, 40), 0 if unicode else 1
-    lines = [*wrap(page.answer if unicode else page.answer.partition(" ")[2], width, rest="  "), ""]
+    lines = [*wrap(page.answer if unicode else page.result, width, rest="  "), ""]
     lines += [*_table(page, width, unicode=unicode), ""]
     urgent = [pair for pair in page.attention if pair[1].state in URGENT]
     for row, one in urgent[:most]:
@@ -212,7 +215,7 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
         reasons = row.page.reasons if row.page and not row.page.full else ()
         for text in filter(None, (row.sentence, *reasons)):
             lines += wrap(f"{row.words[mark]} {row.scenario}: {text}", width, rest="  ")
-    lines += ["", *wrap(f"{page.how[:1].upper()}{page.how[1:]}.", width)]
+    lines += ["", *wrap(page.how, width)]
     return "\n".join(visible(line) for line in lines)
 
 
