@@ -191,18 +191,24 @@ def mark(comparison: Comparison) -> str:
 
 def change_text(comparison: Comparison, *, times: bool) -> str:
     """Return the change of a comparison with its 95 % CI: a factor or a percentage."""
+    return " ".join(part for part in change_parts(comparison, times=times) if part)
+
+
+def change_parts(comparison: Comparison, *, times: bool) -> tuple[str, str]:
+    """Return the change of a comparison and its 95 % CI, which is empty if there is no interval."""
     interval = comparison.of_values
     if interval is None:
-        return DASH
+        return DASH, ""
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     if not times:
-        return str(show_change(*interval.figures, comparison.thresholds.margin, keep=keep))
+        text = show_change(*interval.figures, comparison.thresholds.margin, keep=keep)
+        return text.estimate, text.bounds
     less, more = change(comparison.metric)
     factor = page_factor(interval.figures, comparison.thresholds.margin, keep=keep)
     if Decimal(factor.estimate) == 1:  # neither less nor more: the factor relative to the reference
         text = show_factor(*interval.figures, comparison.thresholds.margin, keep=keep)
-        return f"{text.estimate}× {text.bounds}"
-    return f"{factor.estimate}× {less if factor.less else more} {factor.bounds}"
+        return f"{text.estimate}×", text.bounds
+    return f"{factor.estimate}× {less if factor.less else more}", factor.bounds
 
 
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:

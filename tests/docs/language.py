@@ -48,10 +48,7 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
     data = tomllib.loads(LIST.read_text(encoding="utf-8"))
     read = tuple(
         Rule(
-            re.compile(
-                rf"(?<![A-Za-z])(?:{entry['words']})(?![A-Za-z])".replace(" ", r"[\s_]+"),
-                re.IGNORECASE,
-            ),
+            whole_words(entry["words"]),
             entry["say"],
             entry.get("where") == "reports",
             re.compile(entry["unless"]) if "unless" in entry else None,
@@ -61,6 +58,19 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
     allowed = tuple((entry["path"], entry.get("words")) for entry in data["allow"])
     assert all(entry["reason"] for entry in data["allow"])
     return read, frozenset(data["names"]["deny"]), allowed
+
+
+@lru_cache
+def any_rule() -> re.Pattern[str]:
+    """Return a pattern that finds each line in which a rule may find something."""
+    data = tomllib.loads(LIST.read_text(encoding="utf-8"))
+    return whole_words("|".join(entry["words"] for entry in data["deny"]))
+
+
+def whole_words(words: str) -> re.Pattern[str]:
+    """Compile a pattern of words, which may be separated by spaces or underscores."""
+    text = rf"(?<![A-Za-z])(?:{words})(?![A-Za-z])".replace(" ", r"[\s_]+")
+    return re.compile(text, re.IGNORECASE)
 
 
 def tracked_files() -> list[str]:
@@ -85,6 +95,8 @@ def findings(path: str) -> Iterator[Finding]:
         return
     text = (ROOT / path).read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), start=1):
+        if not any_rule().search(line):
+            continue
         for rule in read:
             if rule.reports_only and not path.startswith(REPORTS):
                 continue

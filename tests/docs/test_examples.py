@@ -9,12 +9,16 @@ from bench_framework.workflow.records.verification import verify
 
 EXAMPLES = Path(__file__).parents[2] / "results" / "examples"
 NAMES = ("nvme", "runtimes", "smol", "tokio", "word-tally")
+QUICK = ("smol", "word-tally")
+"""The examples that are judged again in seconds."""
 MOST_LINES, MOST_WORDS = 150, 1600
 LARGEST = 1 << 20
 PATHS = re.compile(r"/(root|home|work)/")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+)
 def test_an_example_follows_from_its_runs(name: str) -> None:
     result = verify(EXAMPLES, str(EXAMPLES / name))
     assert result.differences == (), "`nox -s generate` renders the examples again"

@@ -10,7 +10,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import change_text, mark, plain_interval, revision_cells
+from bench_framework.report.main_table import change_parts, mark, plain_interval, revision_cells
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import format_percent, shortest
 from bench_framework.text.words import noun
@@ -99,7 +99,7 @@ def _point(data: ReportData, cell: PlanCell) -> Point:
     interval = plain_interval(comparison)
     assert comparison is not None
     assert interval is not None
-    change, _, bounds = change_text(comparison, times=data.in_times).partition(" [")
+    change, bounds = change_parts(comparison, times=data.in_times)
     input_name = data.input_name(data.plan.input(cell.input_id))
     return Point(
         input_name if data.plan.revisions is not None else data.label(cell.id),
@@ -109,7 +109,7 @@ def _point(data: ReportData, cell: PlanCell) -> Point:
         interval.hi,
         verdict=comparison.verdict,
         lead=f"{mark(comparison)} {change}",
-        text=f"[{bounds}" if bounds else "",
+        text=bounds,
         strong=cell.role is not Role.BASELINE and cell.id in data.ahead(cell.input_id),
     )
 

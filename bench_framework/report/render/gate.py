@@ -42,11 +42,13 @@ STATE_WORDS: Final = {
     "failed": "failed",
     "not-comparable": "not comparable",
 }
-_ANSWERS: Final = {
-    EXIT_DONE: "✓ Benchmarks: passed",
-    EXIT_WORSE: "▲ Benchmarks: regressions found",
-    EXIT_NOT_MEASURED: "✕ Benchmarks: not everything could be measured",
+_RESULTS: Final = {
+    EXIT_DONE: ("✓", "Benchmarks: passed"),
+    EXIT_WORSE: ("▲", "Benchmarks: regressions found"),
+    EXIT_NOT_MEASURED: ("✕", "Benchmarks: not everything could be measured"),
+    EXIT_NOT_JUDGED: ("?", "Benchmarks: inconclusive"),
 }
+"""Glyph and words of each result, by exit code."""
 
 _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
     EXIT_WORSE: ("worse",),
@@ -83,7 +85,8 @@ class GatePage:
     started: str
     """Start of the record, UTC, ISO 8601."""
     confirmation: str | None
-    answer: str
+    result: str
+    """The result, with the few comparisons that are worse or could not be judged."""
     exit_code: int
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
@@ -95,6 +98,11 @@ class GatePage:
     """The two sides that ran interleaved."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one per regression."""
+
+    @property
+    def answer(self) -> str:
+        """The glyph of the result, and the result."""
+        return f"{_RESULTS[self.exit_code][0]} {self.result}"
 
     @property
     def full(self) -> tuple[GateRow, ...]:
@@ -125,15 +133,15 @@ def page_of(
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
     to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
-    answer, accepted = _answer(plan, gating), len(gating.in_state("accepted"))
+    result, accepted = _result(plan, gating), len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
-        answer += f", with {counted(accepted, 'accepted change')} for the worse"
+        result += f", with {counted(accepted, 'accepted change')} for the worse"
     return GatePage(
         plan.name,
         record_id,
         started,
         gating.confirmation,
-        answer,
+        result,
         gating.exit_code,
         gating.reasons,
         tuple(sorted(rows, key=lambda row: order.index(row.state))),
@@ -147,12 +155,12 @@ def page_of(
     )
 
 
-def _answer(plan: Plan, gating: Gating) -> str:
-    """Return the heading, which names the few comparisons that are worse or could not be judged."""
-    answer = _ANSWERS.get(gating.exit_code, "? Benchmarks: inconclusive")
+def _result(plan: Plan, gating: Gating) -> str:
+    """Return the result, which names the few comparisons that are worse or could not be judged."""
+    _, result = _RESULTS[gating.exit_code]
     pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
     names = [f"{words.noun(pair.metric)} of {_place(plan, pair.cell_id)}" for pair in pairs]
-    return f"{answer}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else answer
+    return f"{result}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else result
 
 
 def _place(plan: Plan, cell_id: str) -> str:
@@ -322,7 +330,7 @@ def xml_text(root: ET.Element) -> str:
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:
     """Return the terminal page: result, rows that need attention, number of passed rows."""
-    lines = [page.answer if unicode else page.answer.partition(" ")[2]]
+    lines = [page.answer if unicode else page.result]
     for line in (*page.reasons, *page.remarks):
         lines += _wrapped(line, width, "  ")
     for row in page.full[:most]:

@@ -27,7 +27,7 @@ def page(*rows: GateRow, **given: object) -> GatePage:
         "20260101T0000Z",
         "2026-01-01T00:00:00.000Z",
         None,
-        "▲ Benchmarks: worse",
+        "Benchmarks: worse",
         1,
         ("1 comparison: worse",),
         rows,
@@ -102,7 +102,7 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
 
 def test_an_accepted_row_is_open_and_fails_no_check() -> None:
     gate = page(
-        row("accepted"), row("passed", 1), exit_code=0, answer="✓ Benchmarks: passed", reasons=()
+        row("accepted"), row("passed", 1), exit_code=0, result="Benchmarks: passed", reasons=()
     )
     assert "sentence 0 of accepted" in comment(gate).split("<details>")[0]
     assert "worse, accepted" in gate_page.terminal(gate, 80, unicode=True)

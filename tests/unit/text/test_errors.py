@@ -5,6 +5,7 @@ import pickle
 import re
 import string
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -70,10 +71,13 @@ def names_in(text: str) -> Iterator[str]:
             yield from names_in(part or "")
 
 
-def sources() -> Iterator[tuple[str, ast.AST]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield path.name, node
+@cache
+def sources() -> tuple[tuple[str, ast.AST], ...]:
+    return tuple(
+        (path.name, node)
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    )
 
 
 def keys_in(node: ast.expr) -> list[str]:

@@ -110,6 +110,7 @@ EXAMPLE = Path(__file__).parents[3] / "results/examples/smol"
 SCENARIO = EXAMPLE.parents[2] / "scenarios/smol.yaml"
 
 
+@pytest.mark.slow
 def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) -> None:
     folder = shutil.copytree(EXAMPLE, tmp_path / "smol")
     measured = embedded.read((folder / "report.html").read_text()).frame.plan

@@ -98,6 +98,7 @@ def judged_here(measured: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return judged_on(HERE, measured, tmp_path_factory.mktemp("here"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("machine", [m for m in MACHINES if m != HERE])
 def test_a_record_judged_on_one_machine_is_verified_on_another(
     machine: str, measured: Path, judged_here: Path, tmp_path: Path

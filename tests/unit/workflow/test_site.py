@@ -13,6 +13,7 @@ from bench_framework.errors import UsageError
 from bench_framework.extensions.history import site
 from bench_framework.extensions.history.site import STATE, write_site
 from bench_framework.extensions.importers.workflow import import_files
+from bench_framework.report.context import ReportData
 from bench_framework.store import layout
 
 PAGES = ("appendix.html", "report.html")
@@ -39,6 +40,17 @@ def results(full: Path, tmp_path: Path) -> Path:
     for name in NAMES[:4]:
         add(tmp_path / "results", full, name)
     return tmp_path / "results"
+
+
+@pytest.fixture
+def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short pages in place of reports, for tests of which pages are written."""
+
+    def render(data: ReportData, _: object, formats: tuple[str, ...]) -> dict[str, str]:
+        assert formats == ("html",)
+        return {name: f"{name} of {data.record_id}" for name in PAGES}
+
+    monkeypatch.setattr(site, "render_files", render)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -79,6 +91,7 @@ def test_the_site_has_an_index_a_page_per_scenario_and_the_reports(
     assert NAMES[0] in report
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_a_new_record_rewrites_only_its_scenario_and_the_index(
     results: Path, full: Path, tmp_path: Path
 ) -> None:
@@ -121,6 +134,7 @@ def test_no_page_of_a_record_is_copied(results: Path, full: Path, tmp_path: Path
     assert {n: c for n, c in contents(tmp_path / "public").items() if n != STATE} == expected
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_a_record_that_is_gone_leaves_the_site_and_other_files_stay(
     results: Path, tmp_path: Path
 ) -> None:
@@ -142,6 +156,7 @@ def test_a_record_that_is_gone_leaves_the_site_and_other_files_stay(
     assert (out / "other" / "index.html").is_file()
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_a_site_that_was_killed_at_any_write_is_completed(
     results: Path, full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +191,7 @@ def test_a_site_that_was_killed_at_any_write_is_completed(
     assert real is os.replace
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_reports_of_an_interrupted_run_are_kept(results: Path, full: Path, tmp_path: Path) -> None:
     out = tmp_path / "public"
     write_site(results, out)
@@ -202,6 +218,7 @@ def test_reports_of_an_interrupted_run_are_kept(results: Path, full: Path, tmp_p
     assert contents(out) == contents(tmp_path / "at-once")
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_a_file_of_someone_else_is_not_overwritten(results: Path, tmp_path: Path) -> None:
     out = tmp_path / "public"
     (out / "demo").mkdir(parents=True)
@@ -230,6 +247,7 @@ def test_without_records_there_is_no_site(tmp_path: Path, full: Path) -> None:
     assert not (tmp_path / "public").exists()
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_damaged_and_unfinished_records_are_left_out_with_the_reason(
     results: Path, tmp_path: Path
 ) -> None:
@@ -249,6 +267,7 @@ def test_damaged_and_unfinished_records_are_left_out_with_the_reason(
     assert b"a private key" not in b"".join(contents(tmp_path / "public").values())
 
 
+@pytest.mark.usefixtures("short_pages")
 @pytest.mark.parametrize("state", ["", "[]", "{}", '{"version": 1}', '{"version": 99}'])
 def test_a_state_that_cannot_be_read_is_written_again(
     results: Path, tmp_path: Path, state: str
@@ -261,6 +280,7 @@ def test_a_state_that_cannot_be_read_is_written_again(
     assert contents(out) == expected
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_an_edited_state_removes_nothing_else(results: Path, tmp_path: Path) -> None:
     out = tmp_path / "public"
     write_site(results, out)
@@ -285,6 +305,7 @@ def test_an_imported_set_is_listed_without_a_chart(tmp_path: Path) -> None:
     assert "<svg" not in (tmp_path / "public" / "x" / "index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.usefixtures("short_pages")
 def test_another_version_writes_all_pages_but_copies_nothing(
     results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,398 @@
+"""Gate the benchmarks of published crates with benchctl, and compare them with criterion's saved baselines.
+
+Usage: ``python tests/validation/bench/bench_gates.py CSV [--times N] [--crate NAME]… [--minutes M]``. It appends a
+row per gate to CSV, and continues one that exists; ``--summary`` prints the counts of a CSV. Needs cargo and git.
+
+Each repetition makes two revisions of each crate. `same` differs from the base in the bytes of a string that is
+never used by a benchmark; `slow` has, in addition, a loop in one function, whose length is calibrated to 5 % of the
+time of the first id. Each is measured twice: by ``benchctl gate``, and by ``cargo bench -- --save-baseline`` of the
+base followed by ``--baseline`` of the revision, with criterion's own times. The order is random.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from scipy.stats import binomtest
+
+SHARE = 0.05
+"""Length of the added loop, as a share of the time of the first id."""
+STEP_S = 1e-9
+"""Roughly the time of one step of the loop: the calibration measures a loop that takes as long as the benchmark."""
+PAIRS = 9
+"""Runs with and without the loop in a calibration."""
+FIELDS = (
+    "crate",
+    "kind",
+    "tool",
+    "seconds",
+    "exit",
+    "worse",
+    "better",
+    "not_judged",
+    "loop",
+    "ratio",
+)
+SAME, SLOW = "same", "slow"
+UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A published crate: what is measured, and the function that becomes slower."""
+
+    name: str
+    version: str
+    ids: tuple[str, ...]
+    slowed: tuple[str, ...]
+    """Those of `ids` that call the function. The loop is calibrated on the first one."""
+    file: str
+    anchor: str
+    """A line of `file`, after which the loop is added."""
+    bench: str
+    harness: str = "criterion"
+
+
+SUBJECTS = (
+    Subject(
+        "semver",
+        "1.0.28",
+        ("parse Prerelease", "parse Version", "parse VersionReq"),
+        ("parse VersionReq",),
+        "src/parse.rs",
+        "impl FromStr for VersionReq {\n    type Err = Error;\n\n"
+        "    fn from_str(text: &str) -> Result<Self, Self::Err> {\n",
+        "parse",
+    ),
+    Subject(
+        "crc32fast",
+        "1.5.5",
+        ("hash/1024", "combine/16", "combine/64", "baseline/1024"),
+        ("combine/64", "combine/16"),
+        "src/lib.rs",
+        "    pub fn combine(&mut self, other: &Self) {\n",
+        "bench",
+    ),
+    Subject(
+        "smol_str",
+        "0.3.7",
+        (
+            "SmolStr::from len=1000",
+            "SmolStr::from len=12",
+            "SmolStr::eq len=50",
+            "replace_smolstr len=50",
+        ),
+        ("SmolStr::from len=1000", "SmolStr::from len=12"),
+        "src/lib.rs",
+        "    fn new(text: &str) -> Self {\n",
+        "bench",
+    ),
+    Subject(
+        "annotate-snippets",
+        "0.11.5",
+        ("bench::simple", "bench::fold::0", "bench::fold::100", "bench::fold::1000"),
+        ("bench::simple", "bench::fold::0"),
+        "src/renderer/styled_buffer.rs",
+        "    pub(crate) fn render(&self, stylesheet: &Stylesheet) -> Result<String, fmt::Error> {\n",
+        "bench",
+        "divan",
+    ),
+)
+NULL = """
+#[allow(dead_code)]
+mod benchctl_null {
+    static TEXT: [u8; 24] = *b"%s";
+    extern "C" fn start() { std::hint::black_box(&TEXT); }
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static START: extern "C" fn() = start;
+}
+"""
+"""Is added to the bench target. An unused string would not reach the program."""
+LOOP = "        for benchctl_i in 0..%du32 { core::hint::black_box(benchctl_i); }\n"
+VERDICT = re.compile(
+    r"Performance has (regressed|improved)|No change in performance|Change within noise"
+)
+
+
+class Crate:
+    """A repository with a published crate. `base` is its first commit."""
+
+    def __init__(self, subject: Subject, root: Path) -> None:
+        self.subject, self.folder = subject, root / subject.name
+        self.env = os.environ | {
+            "CARGO_TARGET_DIR": str(root / "target" / subject.name),
+            "BENCHCTL_CACHE": str(root / "cache"),
+        }
+        self.loop = 0
+        if not self.folder.exists():
+            self._download(root)
+        self.run("git", "checkout", "-q", "-f", "main")
+
+    def _download(self, root: Path) -> None:
+        loader = root / "load"
+        shutil.rmtree(loader, ignore_errors=True)
+        subject = self.subject
+        self.run("cargo", "init", "-q", "--vcs", "none", str(loader), cwd=root)
+        self.run("cargo", "add", "-q", f"{subject.name}@={subject.version}", cwd=loader)
+        self.run("cargo", "vendor", "-q", "--versioned-dirs", "vendor", cwd=loader)
+        shutil.copytree(loader / "vendor" / f"{subject.name}-{subject.version}", self.folder)
+        (self.folder / ".cargo-checksum.json").unlink(missing_ok=True)
+        self.run("git", "init", "-q", "-b", "main")
+        (self.folder / ".gitignore").write_text("results\ntarget\n")
+        self._null("base" + "." * 20)
+        self.commit("base")
+
+    def _null(self, text: str) -> None:
+        file = self.folder / "benches" / f"{self.subject.bench}.rs"
+        source = re.sub(
+            r"\n#\[allow\(dead_code\)\]\nmod benchctl_null \{.*",
+            "",
+            file.read_text(),
+            flags=re.DOTALL,
+        )
+        file.write_text(source.rstrip("\n") + "\n" + NULL % text)
+
+    def run(self, *argv: str, cwd: Path | None = None, ok: Sequence[int] = (0,)) -> tuple[int, str]:
+        """Run a program and return its exit code and output. Raises `RuntimeError`: another exit code."""
+        done = subprocess.run(
+            argv,
+            cwd=cwd or self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode not in ok:
+            raise RuntimeError(f"{argv} ended with {done.returncode}:\n{done.stdout[-3000:]}")
+        return done.returncode, done.stdout
+
+    def commit(self, name: str) -> None:
+        """Commit everything under the name of a branch."""
+        if name != "base":
+            self.run("git", "checkout", "-q", "-B", name)
+        self.run("git", "add", "-f", ".")
+        self.run("git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", name)
+
+    def revise(self, name: str, text: str, loop: int) -> None:
+        """Make the branch `name`: the base with another string, and a loop in the function."""
+        self.run("git", "checkout", "-q", "-f", "main")
+        self._null(text.ljust(24, ".")[:24])
+        if loop:
+            file = self.folder / self.subject.file
+            source = file.read_text()
+            if source.count(self.subject.anchor) != 1:
+                raise RuntimeError(f"{file} does not contain the anchor exactly once")
+            file.write_text(source.replace(self.subject.anchor, self.subject.anchor + LOOP % loop))
+        self.commit(name)
+
+    def calibrate(self) -> float:
+        """Set the length of the loop. Return the time of the first slowed id in seconds."""
+        first = self.subject.slowed[0]
+        programs = {"main": self._program("main")}
+        steps = round(self._time(programs["main"], first) / STEP_S)
+        self.revise("probe", "probe", steps)
+        programs["probe"] = self._program("probe")
+        times: dict[str, list[float]] = {branch: [] for branch in programs}
+        for _ in range(PAIRS):
+            for branch, series in times.items():
+                series.append(self._time(programs[branch], first))
+        pairs = zip(times["main"], times["probe"], strict=True)
+        each = statistics.median((after / before - 1) / steps for before, after in pairs)
+        self.loop = max(1, round(SHARE / each))
+        return statistics.median(times["main"])
+
+    def _program(self, branch: str) -> Path:
+        """Build the bench target of a branch and return a copy of it."""
+        self.run("git", "checkout", "-q", "-f", branch)
+        output = self.run("cargo", "bench", "--no-run", "--bench", self.subject.bench)[1]
+        (path,) = re.findall(r"Executable .*\((.+)\)", output)
+        return Path(
+            shutil.copy2(self.folder / path, self.folder.with_name(f"{self.subject.name}-{branch}"))
+        )
+
+    def _time(self, program: Path, bench: str) -> float:
+        """Run one benchmark for a second and return its median in seconds."""
+        if self.subject.harness == "divan":
+            output = self.run(str(program), "--bench", bench, "--exact", "--min-time", "1")[1]
+            line = next(line for line in output.splitlines() if "─ simple " in line)
+            number, unit = line.split("│")[2].split()
+            return float(number) * UNITS[unit]
+        home = self.folder.with_name("home")
+        shutil.rmtree(home, ignore_errors=True)
+        words = ("--bench", f"^{_escaped(bench)}$", "--noplot", "--warm-up-time", "0.2")
+        self.run("env", f"CRITERION_HOME={home}", str(program), *words, "--measurement-time", "1")
+        (file,) = home.glob("**/new/estimates.json")
+        return float(json.loads(file.read_text())["median"]["point_estimate"]) * UNITS["ns"]
+
+    def cargo_bench(self, *words: str) -> str:
+        """Run a selection of the benchmarks with cargo, and return the output."""
+        return self.run("cargo", "bench", "--bench", self.subject.bench, "--", *words)[1]
+
+    def baselines(self, head: str) -> Counter[str]:
+        """Compare a revision with the base in criterion's way: all ids of the base, then all of the revision."""
+        pattern = "|".join(f"^{_escaped(i)}$" for i in self.subject.ids)
+        self.run("git", "checkout", "-q", "-f", "main")
+        self.cargo_bench(pattern, "--noplot", "--save-baseline", "base")
+        self.run("git", "checkout", "-q", "-f", head)
+        output = self.cargo_bench(pattern, "--noplot", "--baseline", "base")
+        found = list(VERDICT.finditer(output))
+        if len(found) != len(self.subject.ids):
+            raise RuntimeError(f"criterion compared {len(found)} ids:\n{output[-3000:]}")
+        return Counter(match[1] or "none" for match in found)
+
+    def gate(self, head: str, budget: str) -> tuple[int, list[dict[str, object]]]:
+        """Gate a revision with benchctl. Return the exit code and the comparisons of `gate.json`."""
+        self.run("git", "checkout", "-q", "-f", head)
+        shutil.rmtree(self.folder / "results", ignore_errors=True)
+        words = [word for id_ in self.subject.ids for word in ("--id", id_)]
+        python = (sys.executable, "-m", "bench_framework")
+        code, output = self.run(
+            *python, "gate", "--base", "main", "--bench", self.subject.bench, *words,
+            "--budget", budget, "--json", ok=(0, 1, 4),
+        )  # fmt: skip
+        document = json.loads(output[output.index("\n{") if output[0] != "{" else 0 :])
+        return code, document["pairs"]
+
+
+def _escaped(bench: str) -> str:
+    """Return an id as a regular expression of Rust, which refuses the escape of a space."""
+    return re.escape(bench).replace("\\ ", " ")
+
+
+def repetition(crate: Crate, times: int, budget: str) -> Iterator[dict[str, object]]:
+    """Yield a row for each revision and tool, in random order."""
+    subject = crate.subject
+    for kind, loop in ((SAME, 0), (SLOW, crate.loop)):
+        crate.revise(kind, f"{kind} {times} {random.random()}", loop)
+    tools = ("benchctl", "criterion") if subject.harness == "criterion" else ("benchctl",)
+    turns = [(kind, tool) for kind in (SAME, SLOW) for tool in tools]
+    random.shuffle(turns)
+    for kind, tool in turns:
+        row: dict[str, object] = {
+            "crate": subject.name,
+            "kind": kind,
+            "tool": tool,
+            "loop": crate.loop if kind == SLOW else 0,
+        }
+        begin = time.monotonic()
+        if tool == "benchctl":
+            code, pairs = crate.gate(kind, budget)
+            for field, key, value in (
+                ("worse", "state", "worse"),
+                ("better", "verdict", "better"),
+                ("not_judged", "state", "not-judged"),
+            ):
+                row[field] = "|".join(str(pair["input"]) for pair in pairs if pair[key] == value)
+            ratios = {pair["input"]: pair["ratio"] for pair in pairs}
+            row |= {"exit": code, "ratio": ratios.get(subject.slowed[0])}
+        else:
+            counts = crate.baselines(kind)
+            row |= {
+                "exit": 0,
+                "worse": counts["regressed"],
+                "better": counts["improved"],
+                "not_judged": "",
+            }
+        yield row | {"seconds": round(time.monotonic() - begin, 1)}
+
+
+def main() -> None:
+    """Measure until every crate has its number of repetitions or the time is over."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("csv", type=Path)
+    parser.add_argument("--times", type=int, default=20)
+    parser.add_argument("--crate", action="append", choices=[s.name for s in SUBJECTS])
+    parser.add_argument("--minutes", type=float, default=1e6)
+    parser.add_argument("--budget", default="60s")
+    parser.add_argument(
+        "--folder", type=Path, default=Path.home() / ".cache" / "benchctl" / "bench-gates"
+    )
+    parser.add_argument("--summary", action="store_true")
+    given = parser.parse_args()
+    if given.summary:
+        summary(given.csv)
+        return
+    end = time.monotonic() + 60 * given.minutes
+    given.folder.mkdir(parents=True, exist_ok=True)
+    crates = [Crate(s, given.folder) for s in SUBJECTS if not given.crate or s.name in given.crate]
+    loops = {row["crate"]: int(row["loop"]) for row in rows(given.csv) if row["kind"] == SLOW}
+    for crate in crates:
+        crate.loop = loops.get(crate.subject.name, 0)
+        if crate.loop:
+            continue
+        seconds = crate.calibrate()
+        print(
+            f"{crate.subject.name}: {crate.subject.slowed[0]} takes {seconds * 1e9:.1f} ns, loop {crate.loop}",
+            flush=True,
+        )
+    done = Counter(
+        row["crate"] for row in rows(given.csv) if row["tool"] == "benchctl" and row["kind"] == SAME
+    )
+    for times in range(given.times):
+        for crate in crates:
+            if done[crate.subject.name] > times or time.monotonic() > end:
+                continue
+            for row in repetition(crate, times, given.budget):
+                append(given.csv, row)
+                print(row, flush=True)
+    summary(given.csv)
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    """Return the rows that were measured."""
+    if not file.exists():
+        return []
+    with file.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def append(file: Path, row: dict[str, object]) -> None:
+    """Append a row to the CSV."""
+    new = not file.exists()
+    with file.open("a", newline="") as stream:
+        writer = csv.DictWriter(stream, FIELDS)
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def summary(file: Path) -> None:
+    """Print, for each crate, kind and tool: runs in which an id was named worse, and the median seconds."""
+    slowed = {subject.name: subject.slowed for subject in SUBJECTS}
+    groups: dict[tuple[str, str, str], list[dict[str, str]]] = {}
+    for row in rows(file):
+        groups.setdefault((row["crate"], row["kind"], row["tool"]), []).append(row)
+    for (crate, kind, tool), group in sorted(groups.items()):
+        worse = [row for row in group if row["worse"] not in ("", "0")]
+        lo, hi = binomtest(len(worse), len(group)).proportion_ci()
+        seconds = statistics.median(float(row["seconds"]) for row in group)
+        line = f"{crate:18} {kind:5} {tool:10} worse in {len(worse):2} of {len(group):2}"
+        line += f" [{lo:.0%}, {hi:.0%}], {seconds:.0f} s"
+        if tool == "benchctl":
+            ids = Counter(i for row in group for i in row["worse"].split("|") if i)
+            others = sum(n for i, n in ids.items() if kind == SAME or i not in slowed[crate])
+            undecided = sum(row["exit"] == "4" for row in group)
+            ratios = [float(row["ratio"]) for row in group if row["ratio"]]
+            line += f", undecided {undecided}, other ids named worse {others}, {dict(ids)}"
+            line += f", median ratio of {slowed[crate][0]} {statistics.median(ratios):.3f}"
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
