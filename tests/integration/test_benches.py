@@ -169,7 +169,7 @@ def test_if_time_is_short_the_benchmark_that_looks_slowest_is_measured_further(
     slower = "black_box(total + value) + u64::from(n == 10_000) * black_box(0)"
     crate.edit("src/lib.rs", "black_box(total + value)", slower)
     crate.edit("benches/by_divan.rs", "sum(black_box(n))", "sum(black_box(n)) + sum(n / 2)")
-    words = ("--bench", "by_divan", "--no-confirm", "-S", "measure.budget=9s", *FAST)
+    words = ("--bench", "by_divan", "--no-confirm", "--budget", "9s", *FAST)
     done = crate("gate", "--base", "HEAD", *words)
     assert done.returncode == 4, done.stderr
     assert "the time is not enough for all benchmarks, and others look slower" in done.stderr

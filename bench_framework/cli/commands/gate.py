@@ -32,7 +32,7 @@ benchctl gate @last                        # check an existing record
 benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
 benchctl gate --base main --bench all      # the benchmarks of this crate
-benchctl gate --bench parse --id 'json/*' -S measure.budget=5m
+benchctl gate --bench parse --id 'json/*' --budget 5m
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -131,6 +131,10 @@ def gate(
     hosts = hosts_of(scheduler, host, insecure=insecure)
     if (bench_id or package) and not bench:
         raise UsageError("BX100.option-of-benches")
+    settings = [
+        *(overrides or ()),
+        *([f"measure.budget={budget}"] if budget and not several else []),
+    ]
     if bench:
         if hosts is not None or only is not None or names != [LAST]:
             raise UsageError("BX100.not-with-benches")
@@ -139,7 +143,7 @@ def gate(
         options = RunOptions(
             console.results,
             None,
-            overrides or (),
+            settings,
             fresh,
             base=base,
             head=head,
@@ -155,7 +159,7 @@ def gate(
         options = RunOptions(
             console.results,
             only,
-            [*(overrides or ()), *([f"measure.budget={budget}"] if budget and not several else [])],
+            settings,
             fresh,
             base=base,
             head=head,

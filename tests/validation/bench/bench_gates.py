@@ -3,10 +3,10 @@
 Usage: ``python tests/validation/bench/bench_gates.py CSV [--times N] [--crate NAME]… [--minutes M]``. It appends a
 row per gate to CSV, and continues one that exists; ``--summary`` prints the counts of a CSV. Needs cargo and git.
 
-Each repetition makes two revisions of each crate. `same` differs from the base in the bytes of a string that is
-never used by a benchmark; `slow` has, in addition, a loop in one function, whose length is calibrated to 5 % of the
-time of the first id. Each is measured twice: by ``benchctl gate``, and by ``cargo bench -- --save-baseline`` of the
-base followed by ``--baseline`` of the revision, with criterion's own times. The order is random.
+Each repetition makes two revisions of each crate. `same` differs from the base in the bytes of a string that no
+benchmark uses. In `slow`, one call in 20 of one function is made twice, which is 5 % more work (and a counter, about
+1 ns per call). Each revision is measured by ``benchctl gate``, and by ``cargo bench -- --save-baseline`` of the base
+followed by ``--baseline`` of the revision, with criterion's own times. The order is random.
 """
 
 import argparse
@@ -27,12 +27,6 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
-SHARE = 0.05
-"""Length of the added loop, as a share of the time of the first id."""
-STEP_S = 1e-9
-"""Roughly the time of one step of the loop: the calibration measures a loop that takes as long as the benchmark."""
-PAIRS = 9
-"""Runs with and without the loop in a calibration."""
 FIELDS = (
     "crate",
     "kind",
@@ -42,11 +36,9 @@ FIELDS = (
     "worse",
     "better",
     "not_judged",
-    "loop",
     "ratio",
 )
 SAME, SLOW = "same", "slow"
-UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +49,12 @@ class Subject:
     version: str
     ids: tuple[str, ...]
     slowed: tuple[str, ...]
-    """Those of `ids` that call the function. The loop is calibrated on the first one."""
+    """Those of `ids` that call the function."""
     file: str
     anchor: str
-    """A line of `file`, after which the loop is added."""
+    """The head of the function in `file`."""
+    again: str
+    """A call of the function with the same arguments."""
     bench: str
     harness: str = "criterion"
 
@@ -74,6 +68,7 @@ SUBJECTS = (
         "src/parse.rs",
         "impl FromStr for VersionReq {\n    type Err = Error;\n\n"
         "    fn from_str(text: &str) -> Result<Self, Self::Err> {\n",
+        "Self::from_str(text)",
         "parse",
     ),
     Subject(
@@ -83,6 +78,7 @@ SUBJECTS = (
         ("combine/64", "combine/16"),
         "src/lib.rs",
         "    pub fn combine(&mut self, other: &Self) {\n",
+        "self.clone().combine(other)",
         "bench",
     ),
     Subject(
@@ -97,6 +93,7 @@ SUBJECTS = (
         ("SmolStr::from len=1000", "SmolStr::from len=12"),
         "src/lib.rs",
         "    fn new(text: &str) -> Self {\n",
+        "Self::new(text)",
         "bench",
     ),
     Subject(
@@ -106,6 +103,7 @@ SUBJECTS = (
         ("bench::simple", "bench::fold::0"),
         "src/renderer/styled_buffer.rs",
         "    pub(crate) fn render(&self, stylesheet: &Stylesheet) -> Result<String, fmt::Error> {\n",
+        "self.render(stylesheet)",
         "bench",
         "divan",
     ),
@@ -121,7 +119,15 @@ mod benchctl_null {
 }
 """
 """Is added to the bench target. An unused string would not reach the program."""
-LOOP = "        for benchctl_i in 0..%du32 { core::hint::black_box(benchctl_i); }\n"
+TWICE = """        {
+            use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+            static CALLS: AtomicU32 = AtomicU32::new(0);
+            let calls = CALLS.load(Relaxed);
+            CALLS.store(calls.wrapping_add(1), Relaxed);
+            if calls %% 21 == 0 { drop(core::hint::black_box(%s)); }
+        }
+"""
+"""Of 21 calls, one is the second call of its caller."""
 VERDICT = re.compile(
     r"Performance has (regressed|improved)|No change in performance|Change within noise"
 )
@@ -136,7 +142,6 @@ class Crate:
             "CARGO_TARGET_DIR": str(root / "target" / subject.name),
             "BENCHCTL_CACHE": str(root / "cache"),
         }
-        self.loop = 0
         if not self.folder.exists():
             self._download(root)
         self.run("git", "checkout", "-q", "-f", "main")
@@ -187,56 +192,19 @@ class Crate:
         self.run("git", "add", "-f", ".")
         self.run("git", "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", name)
 
-    def revise(self, name: str, text: str, loop: int) -> None:
-        """Make the branch `name`: the base with another string, and a loop in the function."""
+    def revise(self, name: str, text: str) -> None:
+        """Make the branch `name`: the base with another string, and more work if it is the slow one."""
         self.run("git", "checkout", "-q", "-f", "main")
         self._null(text.ljust(24, ".")[:24])
-        if loop:
-            file = self.folder / self.subject.file
+        if name == SLOW:
+            subject = self.subject
+            file = self.folder / subject.file
             source = file.read_text()
-            if source.count(self.subject.anchor) != 1:
-                raise RuntimeError(f"{file} does not contain the anchor exactly once")
-            file.write_text(source.replace(self.subject.anchor, self.subject.anchor + LOOP % loop))
+            if source.count(subject.anchor) != 1:
+                raise RuntimeError(f"{file} does not contain the head of the function exactly once")
+            added = subject.anchor + TWICE % subject.again
+            file.write_text(source.replace(subject.anchor, added))
         self.commit(name)
-
-    def calibrate(self) -> float:
-        """Set the length of the loop. Return the time of the first slowed id in seconds."""
-        first = self.subject.slowed[0]
-        programs = {"main": self._program("main")}
-        steps = round(self._time(programs["main"], first) / STEP_S)
-        self.revise("probe", "probe", steps)
-        programs["probe"] = self._program("probe")
-        times: dict[str, list[float]] = {branch: [] for branch in programs}
-        for _ in range(PAIRS):
-            for branch, series in times.items():
-                series.append(self._time(programs[branch], first))
-        pairs = zip(times["main"], times["probe"], strict=True)
-        each = statistics.median((after / before - 1) / steps for before, after in pairs)
-        self.loop = max(1, round(SHARE / each))
-        return statistics.median(times["main"])
-
-    def _program(self, branch: str) -> Path:
-        """Build the bench target of a branch and return a copy of it."""
-        self.run("git", "checkout", "-q", "-f", branch)
-        output = self.run("cargo", "bench", "--no-run", "--bench", self.subject.bench)[1]
-        (path,) = re.findall(r"Executable .*\((.+)\)", output)
-        return Path(
-            shutil.copy2(self.folder / path, self.folder.with_name(f"{self.subject.name}-{branch}"))
-        )
-
-    def _time(self, program: Path, bench: str) -> float:
-        """Run one benchmark for a second and return its median in seconds."""
-        if self.subject.harness == "divan":
-            output = self.run(str(program), "--bench", bench, "--exact", "--min-time", "1")[1]
-            line = next(line for line in output.splitlines() if "─ simple " in line)
-            number, unit = line.split("│")[2].split()
-            return float(number) * UNITS[unit]
-        home = self.folder.with_name("home")
-        shutil.rmtree(home, ignore_errors=True)
-        words = ("--bench", f"^{_escaped(bench)}$", "--noplot", "--warm-up-time", "0.2")
-        self.run("env", f"CRITERION_HOME={home}", str(program), *words, "--measurement-time", "1")
-        (file,) = home.glob("**/new/estimates.json")
-        return float(json.loads(file.read_text())["median"]["point_estimate"]) * UNITS["ns"]
 
     def cargo_bench(self, *words: str) -> str:
         """Run a selection of the benchmarks with cargo, and return the output."""
@@ -276,18 +244,13 @@ def _escaped(bench: str) -> str:
 def repetition(crate: Crate, times: int, budget: str) -> Iterator[dict[str, object]]:
     """Yield a row for each revision and tool, in random order."""
     subject = crate.subject
-    for kind, loop in ((SAME, 0), (SLOW, crate.loop)):
-        crate.revise(kind, f"{kind} {times} {random.random()}", loop)
+    for kind in (SAME, SLOW):
+        crate.revise(kind, f"{kind} {times} {random.random()}")
     tools = ("benchctl", "criterion") if subject.harness == "criterion" else ("benchctl",)
     turns = [(kind, tool) for kind in (SAME, SLOW) for tool in tools]
     random.shuffle(turns)
     for kind, tool in turns:
-        row: dict[str, object] = {
-            "crate": subject.name,
-            "kind": kind,
-            "tool": tool,
-            "loop": crate.loop if kind == SLOW else 0,
-        }
+        row: dict[str, object] = {"crate": subject.name, "kind": kind, "tool": tool}
         begin = time.monotonic()
         if tool == "benchctl":
             code, pairs = crate.gate(kind, budget)
@@ -331,16 +294,6 @@ def main() -> None:
     end = time.monotonic() + 60 * given.minutes
     given.folder.mkdir(parents=True, exist_ok=True)
     crates = [Crate(s, given.folder) for s in SUBJECTS if not given.crate or s.name in given.crate]
-    loops = {row["crate"]: int(row["loop"]) for row in rows(given.csv) if row["kind"] == SLOW}
-    for crate in crates:
-        crate.loop = loops.get(crate.subject.name, 0)
-        if crate.loop:
-            continue
-        seconds = crate.calibrate()
-        print(
-            f"{crate.subject.name}: {crate.subject.slowed[0]} takes {seconds * 1e9:.1f} ns, loop {crate.loop}",
-            flush=True,
-        )
     done = Counter(
         row["crate"] for row in rows(given.csv) if row["tool"] == "benchctl" and row["kind"] == SAME
     )
