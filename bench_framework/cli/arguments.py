@@ -179,6 +179,15 @@ OPTIONS: Final[dict[str, Any]] = {
     ),
 }
 """The options of the fields of `model.invocation`."""
+ExpectScenario = Annotated[
+    str | None,
+    Option(
+        "--expect-scenario",
+        metavar="HEX",
+        help="Refuse the scenario unless it has this digest, which `benchctl plan` prints, or begins with these 16 "
+        "digits or more. Files that it names are not part of the digest.",
+    ),
+]
 Sessions = Annotated[str | None, OPTIONS["sessions"]]
 Every = Annotated[str | None, OPTIONS["every"]]
 InputFile = Annotated[Path | None, OPTIONS["input"]]

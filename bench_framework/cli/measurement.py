@@ -11,7 +11,15 @@ import typer
 
 from bench_framework.cli.arguments import command_line
 from bench_framework.cli.console import Console, on_github
-from bench_framework.errors import EXIT_INTERRUPTED, BuildError, UsageError
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_JUDGED,
+    EXIT_WORSE,
+    BuildError,
+    UsageError,
+)
+from bench_framework.model.decision import Decision
 from bench_framework.registry import registry
 from bench_framework.units import counted
 
@@ -89,7 +97,9 @@ def measure(
             outcome, result = hosts.gate(file, options, display, confirm=confirm)
         else:
             outcome = (hosts.run if hosts else run_scenario)(file, options, display)
-    if not (gated and console.json):  # with --json, stdout contains only the document of the gate
+    if options.decide:
+        print_failures(console, outcome)
+    elif not (gated and console.json):  # stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
     if gated and code == EXIT_INTERRUPTED and outcome.judgement is not None:
@@ -105,8 +115,9 @@ def measure(
                     command=options.command,
                     observer=display,
                 )
-        show(console, result)
-        code = code or result.gating.exit_code  # a failed measurement has priority over the gate
+        of_gate = show(console, result, decide=options.decide)
+        decided = options.decide and result.page.change.decision
+        code = of_gate if decided else code or of_gate  # a failed measurement precedes the gate
     sign(console, outcome, options)
     raise typer.Exit(code)
 
@@ -147,13 +158,25 @@ def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> Non
     raise typer.Exit(outcome.exit_code)
 
 
-def show(console: Console, result: GateResult) -> None:
-    """Print the result of a gate; on GitHub, also annotate it and append it to the step summary."""
+def exit_code_of(decision: Decision) -> int:
+    """Return the exit code of a decision that is not empty."""
+    return {"keep": EXIT_DONE, "discard": EXIT_WORSE}.get(decision, EXIT_NOT_JUDGED)
+
+
+def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
+    """Print the result of a gate, or its decision. On GitHub, also annotate it and append it to the step summary.
+
+    Returns:
+        The exit code of the decision, or of the gate if none is requested or nothing could be compared.
+    """
+    word = result.page.change.decision if decide else ""
     from bench_framework.report.render import gate as pages
     from bench_framework.workflow.gate import GATE_FILES
 
     if console.json:
         console.emit((result.record / "gate.json").read_text(encoding="utf-8"))
+    elif word:
+        console.emit(word)
     else:
         console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
         console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
@@ -163,6 +186,7 @@ def show(console: Console, result: GateResult) -> None:
         console.annotate([(title, pair.again_text.full or pair.text.full) for pair in worse])
         if target := os.environ.get("GITHUB_STEP_SUMMARY"):
             console.append_summary(Path(target), result.record / "summary.md")
+    return exit_code_of(word) if word else result.gating.exit_code
 
 
 _OF_METRICS = frozenset({"BX217", "BX251"})

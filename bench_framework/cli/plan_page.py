@@ -40,6 +40,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         and f"{plan.hosts.text} with `benchctl run --scheduler ADDRESS`; without it, this machine"
     )
     items = {
+        "Digest": plan.scenario_sha256,
         "Build": _builds(forecast),
         "Commands": _commands(plan),
         "Preload": _preloads(plan),

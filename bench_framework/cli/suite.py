@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bench_framework.cli.console import Console, on_github, table_lines
-from bench_framework.cli.measurement import print_failures
+from bench_framework.cli.measurement import exit_code_of, print_failures
 from bench_framework.errors import EXIT_INTERRUPTED, UsageError
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent
@@ -104,7 +104,12 @@ def measure_several(
     from bench_framework.workflow.suites.measuring import Suite, SuiteEvents
     from bench_framework.workflow.suites.planning import plan_suite
 
-    for option, given in (("--sign", options.sign), ("--template", options.template)):
+    single = {
+        "--sign": options.sign,
+        "--template": options.template,
+        "--expect-scenario": options.expect,
+    }
+    for option, given in single.items():
         if given is not None:
             raise UsageError("BX138.option", option=option)
     plan = plan_suite(names, options, budget, gated=options.gate, skip=skip)
@@ -115,8 +120,7 @@ def measure_several(
         partial(_announce, console, len(plan.members)), partial(_measured, console), console.error
     )
     result = suite.run(partial(display_for, console), events, confirm=confirm)
-    show_suite(console, result)
-    raise typer.Exit(result.page.exit_code)
+    raise typer.Exit(show_suite(console, result, decide=options.decide))
 
 
 def _announce(
@@ -135,13 +139,16 @@ def _measured(console: Console, outcome: Outcome) -> None:
     print_failures(console, outcome)
 
 
-def show_suite(console: Console, result: SuiteResult) -> None:
-    """Print the result of a suite; on GitHub, also annotate it and append it to the step summary."""
+def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -> int:
+    """Print the result of a suite, or its decision, as `measurement.show` does. Return the exit code."""
     from bench_framework.report.render import suite as pages
 
     page, folder = result.page, result.folder
+    word = page.change.decision if decide else ""
     if console.json:
         console.emit((folder / "suite.json").read_text(encoding="utf-8"))
+    elif word:
+        console.emit(word)
     else:
         console.emit(pages.terminal(page, console.width, unicode=console.unicode))
     console.say(f"wrote {folder / 'index.html'}")
@@ -154,6 +161,7 @@ def show_suite(console: Console, result: SuiteResult) -> None:
         )
     if on_github():
         _report_to_github(console, page, folder)
+    return exit_code_of(word) if word else page.exit_code
 
 
 def _report_to_github(console: Console, page: SuitePage, folder: Path) -> None:

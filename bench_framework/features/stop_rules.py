@@ -25,15 +25,16 @@ class ReportRule:
         )
 
 
-def rule_of(plan: Plan, *, gated: bool, only_gate: bool) -> StopRule:
+def rule_of(plan: Plan, *, gated: bool, only_gate: bool, decides: bool = False) -> StopRule:
     """Return the rule of a run.
 
     A run is `gated` if the gate was requested. With `only_gate`, the report needs no conclusive
-    results. Otherwise a scenario with a gate is measured until report and gate are conclusive.
+    results. Otherwise a scenario with a gate is measured until report and gate are conclusive. A gate that
+    `decides` goes on until it is known whether to keep the change.
     """
     report: StopRule = FixedRule() if plan.measure.until == "rounds" else ReportRule()
     if only_gate:
-        return GateRule()
+        return GateRule(decides)
     if gated or plan.judge.gate.given:
-        return All((report, GateRule()))
+        return All((report, GateRule(decides)))
     return report

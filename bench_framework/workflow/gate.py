@@ -17,7 +17,7 @@ from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
-from bench_framework.features.gate.outcome import confirmation_plan, repetition
+from bench_framework.features.gate.outcome import change_of, confirmation_plan, repetition
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
 from bench_framework.model.judgement import Judgement
@@ -166,7 +166,8 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
 
 def _write(record: Record, gating: Gating) -> GateResult:
     started = record.contents.header.started_at
-    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started)
+    change = change_of(gating, record.plan.judge.gate)
+    page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     templates = assets.template_dir()
     files = {
         "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
@@ -197,6 +198,7 @@ def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
         "hosts": list(gating.hosts),
         "scenario": plan.name,
         **{name: getattr(gating, name) for name in fields},
+        "decision": change_of(gating, plan.judge.gate).decision or None,
         "base": plan.revisions.base if plan.revisions else None,
         "head": plan.revisions.head if plan.revisions else None,
         "pairs": [_pair(plan, pair) for pair in gating.pairs],

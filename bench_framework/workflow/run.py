@@ -145,13 +145,13 @@ def _run(
                     record.contents.complete
                     or sessions.next_session(record.plan, record.contents) == 1
                 ):
-                    _measure(record, prepared, context.rule, session)
+                    _measure(record, prepared, context.rule, session, decides=options.decide)
             while not record.contents.complete:
                 sessions.wait_for_session(record, session)
                 with MachineLock(plan.name, session.observer, session.stop):
                     wait_until_idle(options.idle, session.observer, session.stop)
                     require_unchanged(prepared.builds)
-                    _measure(record, prepared, context.rule, session)
+                    _measure(record, prepared, context.rule, session, decides=options.decide)
             # What results and profiles need is slow to import, and the first rounds do without it.
             from bench_framework.workflow.profile import profile_policy, profile_run
 
@@ -303,11 +303,19 @@ def _record_for(
     return record
 
 
-def _measure(record: Record, prepared: Setup, given: StopRule | None, session: Session) -> None:
+def _measure(
+    record: Record,
+    prepared: Setup,
+    given: StopRule | None,
+    session: Session,
+    *,
+    decides: bool = False,
+) -> None:
     """Tune, measure all rounds or the next session, and count kernel events and instructions.
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
-    until the gate can judge; for a scenario with a gate, until both. A `given` rule replaces these.
+    until the gate can judge, or if it `decides`, until it can decide; for a scenario with a gate, until both. A
+    `given` rule replaces these.
     """
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
@@ -320,14 +328,14 @@ def _measure(record: Record, prepared: Setup, given: StopRule | None, session: S
         from bench_framework.compare.stop_rules import Analysis
         from bench_framework.features.stop_rules import rule_of
 
-        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate)
+        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))
         outcome = rule.look(at)
         return Decision(outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ())
 
-    def decides(plan: Plan) -> bool:
+    def is_enough(plan: Plan) -> bool:
         from bench_framework.features.gate.question import rounds_needed
 
         return decidable(plan) and rounds_needed(plan) is None
@@ -344,7 +352,7 @@ def _measure(record: Record, prepared: Setup, given: StopRule | None, session: S
         tuning.tune(record, session)
     few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
-        rounds.measure(record, session, hyperfine, looker, decides, enough, few_rounds=few)
+        rounds.measure(record, session, hyperfine, looker, is_enough, enough, few_rounds=few)
     except errors.UsageError:  # the budget is too small, and no round was measured
         record.discard()
         raise

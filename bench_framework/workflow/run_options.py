@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ QUICK: Final = (
     "measure.sessions=1",
 )
 """The overrides of ``--quick``."""
+DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
+"""A digest in hexadecimal digits, or its beginning."""
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
 """Environment variables in which GitHub and GitLab store the target branch of a change."""
 _MAIN: Final = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -54,6 +57,8 @@ class RunOptions:
         base: revision at which every variant is measured too.
         head: revision to compare with `base`; `None`: the working tree.
         gate: apply the scenario's gate, whose `against` is the default of `base`.
+        decide: measure until the gate can also say whether the candidates are better.
+        expect: digest of the scenario, or at least its first 16 digits; `None`: any scenario.
         template: folder with templates that replace the shipped ones.
         idle: load average of the last minute below which measuring starts; `None`: do not wait.
         sign: SSH key that signs the finished record; `None`: do not sign.
@@ -79,6 +84,8 @@ class RunOptions:
     setup: Sequence[Sequence[str]] = ()
     cleanup: Sequence[Sequence[str]] = ()
     text: str = ""
+    decide: bool = False
+    expect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +166,20 @@ def require_outside(plan: Plan, results: Path) -> None:
                 raise UsageError("BC414", what=what, path=path, folder=folder, key=key)
 
 
+def require_digest(plan: Plan, expected: str | None) -> None:
+    """Refuse a scenario that has changed. Raises `UsageError`: BX104, no digest; BX139, another one."""
+    if expected is None:
+        return
+    if not DIGEST.fullmatch(expected):
+        raise UsageError("BX104.not-a-digest", digest=expected)
+    if not plan.scenario_sha256.startswith(expected.lower()):
+        raise UsageError(
+            "BX139",
+            details=(("expected", expected.lower()), ("found", plan.scenario_sha256)),
+            name=plan.scenario_path or plan.name,
+        )
+
+
 def plan_run(name: str, options: RunOptions) -> Plan:
     """Return the plan of a run.
 
@@ -174,6 +195,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
     else:
         plan = plan_scenario(name, overrides=options.overrides, only=options.only)
     require_outside(plan, options.results)
+    require_digest(plan, options.expect)
     if options.base is not None and not options.base.strip():
         raise UsageError("BX100.base-empty")
     base = options.base or (plan.judge.gate.against if options.gate else "")

@@ -158,6 +158,59 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("head", "word", "code"),
+    [
+        ({"wall_s": 0.045}, "keep", 0),
+        ({"wall_s": 0.0501, "spread": 0.001}, "discard", 1),
+        ({"wall_s": 0.055}, "discard", 1),
+        ({"wall_s": 0.045, "stdout": "43\n"}, "discard", 1),
+        ({"wall_s": 0.05, "spread": 0.5}, "more-data", 4),
+        ({"exit_code": 7}, "", 3),
+    ],
+)
+def test_a_decision_is_one_word_and_its_exit_code(
+    tmp_path: Path, head: dict[str, Any], word: str, code: int
+) -> None:
+    folder = Folder(tmp_path, 0.05)
+    text = SCENARIO.replace(', "<b>odd | name</b>"', "").replace(
+        "rounds: 24, until: rounds", "rounds: 24"
+    )
+    (tmp_path / "gated.yaml").write_text(text)
+    steady = {"wall_s": 0.05, "stdout": "42\n", "spread": 0.001}
+    rules = [{"match": "rev-head", **steady, **head}, {"match": "rev-base", **steady}]
+    fake_hyperfine(tmp_path, rules)
+    digest = json.loads(folder("plan", "gated.yaml", "--json").stdout)["scenario_sha256"]
+    done = folder("gate", "gated.yaml", "--decide", "--expect-scenario", digest)
+    assert done.returncode == code, done.stderr
+    if word:
+        assert done.stdout == f"{word}\n"
+    else:
+        assert done.stdout.startswith("✕ Benchmarks: not everything could be measured")
+    assert folder.document["decision"] == (word or None)
+    # An existing record is decided by the same rule.
+    assert folder("gate", "--no-confirm", "--decide").returncode == (
+        4 if head == {"wall_s": 0.055} else code
+    )
+
+
+@pytest.mark.slow
+def test_a_changed_scenario_is_refused_before_anything_is_measured(slower: Folder) -> None:
+    digest = json.loads(slower("validate", "gated.yaml", "--json").stdout)[0]["scenario_sha256"]
+    text = (slower.path / "gated.yaml").read_text()
+    (slower.path / "gated.yaml").write_text(text.replace("wall: 2%", "wall: 50%"))
+    for words in (("gate", "gated.yaml"), ("run", "gated.yaml", "--gate")):
+        done = slower(*words, "--expect-scenario", digest[:16])
+        assert done.returncode == 2
+        assert "error[BX139]: the scenario gated.yaml has changed since" in done.stderr
+    # The digest does not depend on comments, and includes -S.
+    (slower.path / "gated.yaml").write_text(f"# why\n{text}")
+    for override, code in (("gate.wall=2%", 1), ("gate.wall=50%", 2)):
+        done = slower("gate", "gated.yaml", "-S", override, "--expect-scenario", digest)
+        assert done.returncode == code, done.stderr
+
+
+@pytest.mark.slow
 def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
     slower: Folder,
 ) -> None:

@@ -110,6 +110,25 @@ def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
+    ("even_s", "slow_s", "word", "code"),
+    [
+        (0.05, 0.045, "keep", 0),
+        (0.05, 0.05, "discard", 1),
+        (0.045, 0.055, "discard", 1),
+    ],
+)
+def test_all_scenarios_decide_together(
+    suite: Path, even_s: float, slow_s: float, word: str, code: int
+) -> None:
+    steady = {"spread": 0.001}
+    rules = [rule("even-head", even_s, **steady), rule("slow-head", slow_s, **steady)]
+    fake_hyperfine(suite, [*rules, rule("-base", **steady)])
+    assert benchctl(suite, "gate", "bench", "--decide", code=code).stdout == f"{word}\n"
+    assert document_of(suite)["decision"] == word
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("head_s", "words", "code"),
     [(0.05, ("--json",), 0), (0.055, ("--json",), 1), (0.055, ("--json", "--no-confirm"), 4)],
 )

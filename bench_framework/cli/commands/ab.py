@@ -12,7 +12,7 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_WORSE, UsageError
+from bench_framework.errors import UsageError
 from bench_framework.model.invocation import RequestOptions
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def ab(
     differ, a warning shows the first difference.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.cli.measurement import print_outcome
+    from bench_framework.cli.measurement import exit_code_of, print_outcome
     from bench_framework.store import layout
     from bench_framework.workflow.run import run_plan
     from bench_framework.workflow.run_options import RunOptions
@@ -217,7 +217,7 @@ def ab(
     exit_code = outcome.exit_code
     word = decision(outcome.judgement) if decide and outcome.judgement is not None else ""
     if word:
-        exit_code = {"keep": EXIT_DONE, "discard": EXIT_WORSE}.get(word, EXIT_NOT_JUDGED)
+        exit_code = exit_code_of(word)
         outcome = replace(outcome, exit_code=exit_code)
     if word and not console.json:
         console.emit(word)

@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from bench_framework.cli.arguments import (
     Base,
+    ExpectScenario,
     Fresh,
     Head,
     Insecure,
@@ -33,6 +34,7 @@ benchctl run bench/io.yaml --gate          # measure a scenario, then check it
 benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
 benchctl gate --base main --bench all      # the benchmarks of this crate
 benchctl gate --bench parse --id 'json/*' --budget 5m
+benchctl gate bench/io.yaml --base main --decide   # keep, discard or more-data
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -82,6 +84,16 @@ def gate(
     overrides: Overrides = None,
     fresh: Fresh = False,
     budget: TimeLimit = None,
+    decide: Annotated[
+        bool,
+        Option(
+            "--decide",
+            help="Print only `keep`, if something is faster and nothing is worse (exit code 0), `discard`, if "
+            "something is worse, prints another output, or nothing differs (1), or `more-data`, if none of this is "
+            "shown (4). Measure until this is known.",
+        ),
+    ] = False,
+    expect: ExpectScenario = None,
     no_confirm: Annotated[
         bool,
         Option(
@@ -150,6 +162,8 @@ def gate(
             gate=True,
             command=command_line(),
             text=bench_scenario(bench, bench_id or (), CrateSelection(package=package)),
+            decide=decide,
+            expect=expect,
         )
         measure(console, WITHOUT_FILE, options, confirm=not no_confirm)
         return
@@ -165,6 +179,8 @@ def gate(
             head=head,
             gate=True,
             command=command_line(),
+            decide=decide,
+            expect=expect,
         )
         if several:
             measure_several(
@@ -172,7 +188,14 @@ def gate(
             )
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
-    given = {"head": head, "only": only, "set": overrides, "budget": budget, "scheduler": scheduler}
+    given = {
+        "head": head,
+        "only": only,
+        "set": overrides,
+        "budget": budget,
+        "scheduler": scheduler,
+        "expect-scenario": expect,
+    }
     if options_of_files := [f"--{name}" for name, value in given.items() if value]:
         raise UsageError("BX100.option-of-scenario", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
@@ -185,8 +208,7 @@ def gate(
             command=command_line(),
             observer=display,
         )
-    show(console, result)
-    raise typer.Exit(result.gating.exit_code)
+    raise typer.Exit(show(console, result, decide=decide))
 
 
 def _is_record(console: Console, names: list[str]) -> bool:

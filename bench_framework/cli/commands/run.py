@@ -80,6 +80,7 @@ def run(
     ] = False,
     base: shared.Base = None,
     head: shared.Head = None,
+    expect: shared.ExpectScenario = None,
     idle: Annotated[
         float | None,
         Option(
@@ -141,6 +142,7 @@ def run(
         idle=idle,
         sign=sign,
         command=shared.command_line(),
+        expect=expect,
     )
     if several and (scheduler or host):
         raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")

@@ -56,9 +56,12 @@ def validate(
         plans.append(plan)
         note = _long_labels(plan)
         notes = [note.message] if note else []
-        verdicts.append({"file": file, "ok": True, "cells": len(plan.cells), "notes": notes})
+        digest = plan.scenario_sha256
+        result = {"ok": True, "cells": len(plan.cells), "notes": notes, "scenario_sha256": digest}
+        verdicts.append({"file": file, **result})
         if not console.json:
-            console.emit(one_line(f"{file}: ok, {plan_size(plan)}"))
+            suffix = f", digest {digest}" if console.verbosity > 0 else ""
+            console.emit(one_line(f"{file}: ok, {plan_size(plan)}{suffix}"))
         if note:
             console.warn(note)
     require_names(plans)

@@ -202,7 +202,7 @@ class FleetClient:
         self._build(sent, places)
         # A second pass in the minute of its first one gets the later id.
         last = layout.order_key(confirms[1])[1] if confirms is not None else 0
-        remote = replace(options, template=None, embed_runs=None, sign=None)
+        remote = replace(options, template=None, embed_runs=None, sign=None, expect=None)
         if (ends := plan.revisions) is not None:
             remote = replace(remote, base=ends.base, head=ends.head)
         folder = options.results / plan.name

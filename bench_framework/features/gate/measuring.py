@@ -52,7 +52,12 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GateRule:
-    """The rule of the gate: it can judge every comparison of an input, in either pass."""
+    """The rule of the gate: it can judge every comparison of an input, in either pass.
+
+    With `decides`, it also measures until each main metric is shown to be better, equivalent or worse.
+    """
+
+    decides: bool = False
 
     def look(self, at: Analysis) -> LookOutcome:
         """Return the decision. In a race, the gate settles no cell."""
@@ -77,7 +82,8 @@ class GateRule:
         pairs = question.timed_pairs(at.input_id)
         judged = interim_analysis.judge_cells(stage, pairs, "headline")
         comparable = stopping.comparable_pairs(stage, judged)
-        open_ = _open(stopping.still_measured(stage, comparable), plan)
+        left = stopping.still_measured(stage, comparable)
+        open_ = _open_changes(left, plan) if self.decides else _open(left, plan)
         stop, reason = stopping.decide(stage, comparable, open_)
         reason = JUDGED if reason in (CONCLUSIVE, FUTILE) else reason
         settled: tuple[str, ...] | None = None
@@ -91,6 +97,19 @@ def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
     states = [(c, _interim_state(c, plan)) for c in comparisons]
     worse = {c.cell_id for c, state in states if state in ("suspicious", "worse")}
     return [c for c, state in states if state == "not-judged" and c.cell_id not in worse]
+
+
+def _open_changes(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
+    """Return the comparisons to decide, and those of the main metric without a conclusive verdict."""
+    left = [*comparisons]
+    open_ = _open(left, plan)
+    worse = {c.cell_id for c in left if _interim_state(c, plan) in ("suspicious", "worse")}
+    main = outcome.main_metric(plan.judge.gate)
+    return [
+        c
+        for c in left
+        if c in open_ or (c.metric == main and not c.verdict.settled and c.cell_id not in worse)
+    ]
 
 
 def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:

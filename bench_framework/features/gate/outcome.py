@@ -5,12 +5,14 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.model.decision import Change
 from bench_framework.model.declarations import Note
 from bench_framework.model.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role
 from bench_framework.model.policies import Accepted, GatePolicy, JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.verdict import Verdict
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import counted
 
@@ -26,6 +28,36 @@ def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
     """Return the gated metrics judged by rounds: not memory, those of builds, or exact ones."""
     others = (PEAK_RSS, BUILD_TIME)
     return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
+
+
+def main_metric(policy: GatePolicy) -> Metric:
+    """Return the metric of which `Change` is: the elapsed time, else the first gated one."""
+    timed = timed_metrics(policy) or tuple(policy.tolerated)
+    return WALL if WALL in timed else timed[0]
+
+
+def change_of(gating: Gating, policy: GatePolicy) -> Change:
+    """Return what the gate shows about the change: the first of its failures, else its main metric."""
+    if gating.exit_code == EXIT_NOT_MEASURED:
+        failed = gating.in_state("failed")
+        others = any(pair.comparison.verdict is not Verdict.OTHER_OUTPUT for pair in failed)
+        return Change.WORSE if failed and not others else Change.FAILED
+    if gating.exit_code == EXIT_WORSE:
+        return Change.WORSE
+    if gating.exit_code == EXIT_NOT_JUDGED:
+        return Change.FAILED if gating.in_state("not-comparable") else Change.OPEN
+    main = main_metric(policy)
+    return max((_change(p) for p in gating.pairs if p.metric == main), default=Change.SAME)
+
+
+def _change(pair: GatedPair) -> Change:
+    """Return the change of a pair of a gate that passed."""
+    verdict = (pair.again or pair.comparison).verdict
+    tolerated = pair.state == "accepted" or (pair.state == "passed" and verdict.worse)
+    same = verdict is Verdict.EQUIVALENT or Reason(ReasonCode.BUILT_ALIKE) in pair.reasons
+    if same or tolerated:
+        return Change.SAME
+    return Change.BETTER if verdict.better and pair.again is None else Change.NOT_WORSE
 
 
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:

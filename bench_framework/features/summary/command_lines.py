@@ -6,6 +6,7 @@ from typing import Literal
 
 from bench_framework.claims.factory import ComparisonClaims, figures
 from bench_framework.compare.cell_state import baseline_failure
+from bench_framework.model.decision import Decision, change_of
 from bench_framework.model.facts.comparisons import CommandLine
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
@@ -14,7 +15,6 @@ from bench_framework.model.run import Event
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import render
 
-Decision = Literal["", "keep", "discard", "more-data"]
 Output = Literal["", "same", "different", "accepted", "not compared"]
 
 
@@ -52,11 +52,7 @@ def decision(judgement: Judgement) -> Decision:
     (verdict,) = (
         c.verdict for c in judgement.comparisons if c.family == "headline" and c.metric == WALL
     )
-    if verdict in (Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED):
-        return ""
-    if verdict.better:
-        return "keep"
-    return "discard" if verdict.settled or verdict is Verdict.OTHER_OUTPUT else "more-data"
+    return change_of(verdict).decision
 
 
 def _output(plan: Plan, *, differs: bool) -> Output:

@@ -13,6 +13,7 @@ from typing import Final
 from markupsafe import Markup
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.model.decision import Change
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
@@ -98,6 +99,8 @@ class GatePage:
     """The two sides that ran interleaved."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one per regression."""
+    change: Change = Change.FAILED
+    """The change that the gate judged, as its result shows it."""
 
     @property
     def answer(self) -> str:
@@ -116,7 +119,12 @@ class GatePage:
 
 
 def page_of(
-    plan: Plan, gating: Gating, blocks: Iterable[Block], record_id: str, started: str
+    plan: Plan,
+    gating: Gating,
+    blocks: Iterable[Block],
+    record_id: str,
+    started: str,
+    change: Change = Change.FAILED,
 ) -> GatePage:
     """Return the page of a gate result. The blocks give the time that each configuration took."""
     seconds = defaultdict[str, float](float)
@@ -152,6 +160,7 @@ def page_of(
             json.dumps(acceptance(plan, pair) | to_fill_in, ensure_ascii=False)
             for pair in gating.in_state("worse")
         ),
+        change,
     )
 
 

@@ -15,6 +15,7 @@ from bench_framework.errors import (
     EXIT_NOT_MEASURED,
     EXIT_WORSE,
 )
+from bench_framework.model.decision import Change
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
@@ -84,6 +85,15 @@ class SuiteRow:
         return WORDS.get(self.exit_code, FAILED)
 
     @property
+    def change(self) -> Change:
+        """The change that its gate shows. A scenario is skipped if the change cannot affect it."""
+        if self.skipped:
+            return Change.SAME
+        if self.page is None or self.exit_code in (None, EXIT_INTERRUPTED):
+            return Change.FAILED
+        return self.page.change
+
+    @property
     def passed(self) -> str:
         """The number of passed comparisons and of all, such as ``3/4``; empty without a gate."""
         return f"{len(self.page.passed)}/{len(self.page.rows)}" if self.page else ""
@@ -114,6 +124,11 @@ class SuitePage:
         """The first code of `ORDER` that a scenario has."""
         codes = {EXIT_INTERRUPTED if r.exit_code is None else r.exit_code for r in self.rows}
         return next((code for code in ORDER if code in codes), EXIT_NOT_MEASURED)
+
+    @property
+    def change(self) -> Change:
+        """The change that all gates together show."""
+        return max(row.change for row in self.rows)
 
     @property
     def measured(self) -> tuple[SuiteRow, ...]:

@@ -24,11 +24,11 @@ from bench_framework.store.source import Source
 from bench_framework.version import __version__
 from bench_framework.workflow import pages
 from bench_framework.workflow.records import embedded_runs, integrity
+from bench_framework.workflow.run_options import DIGEST
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
 _CUSTOM: Final = "the page was rendered with custom templates, which can show more than the results"
-_DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
@@ -74,7 +74,7 @@ def verify(
     )
     if (digest is not None or signer is not None) and is_page:
         raise UsageError("BX104.digest-of-page", path=path)
-    if digest is not None and not _DIGEST.fullmatch(digest):
+    if digest is not None and not DIGEST.fullmatch(digest):
         raise UsageError("BX104.not-a-digest", digest=digest)
     if is_page:
         return verify_page(path)

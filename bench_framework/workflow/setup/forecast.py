@@ -132,6 +132,7 @@ def forecast_document(forecast: Forecast) -> dict[str, Any]:
     plan = forecast.plan
     return {
         "scenario": plan.name,
+        "scenario_sha256": plan.scenario_sha256,
         "variants": [variant.label for variant in plan.variants],
         "inputs": [item.label for item in plan.inputs],
         "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],

@@ -231,6 +231,7 @@ def suite_document(results: Path, page: SuitePage) -> dict[str, Any]:
         "command": page.command,
         "exit_code": page.exit_code,
         "answer": page.answer,
+        "decision": page.change.decision or None if page.gated else None,
         "level": page.level,
         "comparisons": page.decisions,
         "scenarios": [

@@ -15,6 +15,7 @@ from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
+from bench_framework.model.decision import Change
 from bench_framework.model.gate import Gating
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BuildSpec, Role
@@ -401,6 +402,65 @@ class TestTheStoppingRule:
     def test_equivalence_within_the_margin_ends_it(self, study: type[Study]) -> None:
         example = study(policy=gate_policy(margins=(("wall", 0.02),)))
         assert self.look_at(example, log_normal_timing({}), 18).stop
+
+
+class TestTheDecision:
+    """A gate that passed says whether to keep the change, by its main metric."""
+
+    @pytest.mark.parametrize(
+        ("ratio", "spread", "change"),
+        [
+            (0.9, 0.01, Change.BETTER),
+            (1.0, 0.01, Change.SAME),
+            (1.01, 0.002, Change.SAME),  # significant, and tolerated
+            (0.985, 0.03, Change.NOT_WORSE),
+            (1.0, 0.4, Change.OPEN),
+            (1.1, 0.01, Change.OPEN),  # it was not measured again
+        ],
+    )
+    def test_the_verdict_of_the_main_metric_decides(
+        self, study: type[Study], ratio: float, spread: float, change: Change
+    ) -> None:
+        policy = gate_policy(margins=(("cpu", 0.02), ("wall", 0.02)))
+        timing = log_normal_timing({"b": ratio}, spread=spread)
+        gating = first(study(arms=("a", "b"), policy=policy), timing)
+        assert outcome.change_of(gating, policy.gate) is change
+
+    def test_a_confirmed_regression_precedes_an_improvement(self, study: type[Study]) -> None:
+        policy = gate_policy(margins=(("wall", 0.02),))
+        gating = first(study(arms=("a", "b", "c"), policy=policy), log_normal_timing({"b": 0.9}))
+        assert outcome.change_of(gating, policy.gate) is Change.BETTER
+        pairs = tuple(
+            replace(p, state="worse") if p.cell_id != gating.pairs[0].cell_id else p
+            for p in gating.pairs
+        )
+        worse = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
+        assert outcome.change_of(worse, policy.gate).decision == "discard"
+
+    def test_only_another_output_is_discarded_where_something_failed(
+        self, study: type[Study]
+    ) -> None:
+        policy = gate_policy(margins=(("wall", 0.02),))
+        gating = first(study(arms=("a", "b"), policy=policy), log_normal_timing({}))
+        for verdict, decision in ((Verdict.OTHER_OUTPUT, "discard"), (Verdict.FAILED, "")):
+            pairs = tuple(
+                replace(p, state="failed", comparison=replace(p.comparison, verdict=verdict))
+                for p in gating.pairs
+            )
+            failed = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
+            assert outcome.change_of(failed, policy.gate).decision == decision
+
+    def test_measuring_goes_on_until_an_improvement_is_known(self, study: type[Study]) -> None:
+        """-1 % is known to be no regression long before it is known to be equivalent."""
+        example = study(arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02),)))
+        plan = example.plan
+        blocks = [
+            b for b in example.blocks(log_normal_timing({"b": 0.985}, spread=0.02)) if b.round <= 18
+        ]
+        index = looks_of(plan).rounds.index(18)
+        at = Analysis(plan, blocks, plan.inputs[0].id, index, 18, {})
+        assert GateRule().look(at).stop
+        assert not GateRule(decides=True).look(at).stop
 
 
 class TestCountedInstructions:

@@ -1,0 +1,55 @@
+"""The decision of a script about a change of a program: keep it, discard it, or measure more. No I/O."""
+
+from collections.abc import Mapping
+from enum import IntEnum
+from types import MappingProxyType
+from typing import Final, Literal
+
+from bench_framework.model.verdict import Verdict
+
+Decision = Literal["", "keep", "discard", "more-data"]
+
+
+class Change(IntEnum):
+    """How a candidate differs from its reference. Of several comparisons, the largest one decides."""
+
+    SAME = 0
+    """It is equivalent within the margin, or the same program."""
+    NOT_WORSE = 1
+    """It is not worse than tolerated. Whether it is better is not known."""
+    BETTER = 2
+    """It is significantly better."""
+    OPEN = 3
+    """It could be better or worse."""
+    WORSE = 4
+    """It is significantly worse, or its output differs."""
+    FAILED = 5
+    """It could not be compared."""
+
+    @property
+    def decision(self) -> Decision:
+        """The word for it, empty if nothing could be compared."""
+        return _DECISIONS[self]
+
+
+_DECISIONS: Final[Mapping[Change, Decision]] = MappingProxyType(
+    {
+        Change.SAME: "discard",
+        Change.NOT_WORSE: "more-data",
+        Change.BETTER: "keep",
+        Change.OPEN: "more-data",
+        Change.WORSE: "discard",
+        Change.FAILED: "",
+    }
+)
+
+
+def change_of(verdict: Verdict) -> Change:
+    """Return the change that one verdict shows."""
+    if verdict in (Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED):
+        return Change.FAILED
+    if verdict.worse or verdict is Verdict.OTHER_OUTPUT:
+        return Change.WORSE
+    if verdict.better:
+        return Change.BETTER
+    return Change.SAME if verdict is Verdict.EQUIVALENT else Change.OPEN
