@@ -100,7 +100,7 @@ def gate_record(
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
         if confirm and gating.to_repeat:
             options = RunOptions(results, fresh=fresh, command=command)
-            measure_again = measure_again or partial(_confirm, options, observer)
+            measure_again = measure_again or partial(confirm_here, options, observer)
             gating = measure_again(record, gating)
         return _write(record, gating)
 
@@ -139,14 +139,22 @@ def first_pass_folder(folder: Path) -> Path:
     return folder.parent / first
 
 
-def _confirm(options: RunOptions, observer: Observer, record: Record, first: Gating) -> Gating:
+def confirm_here(
+    options: RunOptions,
+    observer: Observer,
+    record: Record,
+    first: Gating,
+    *,
+    counts: bool = True,
+) -> Gating:
+    """Measure possible regressions again, and return the result of both passes. Raises `Interrupted`."""
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
     most = counted(plan.measure.rounds_max, "round")
     observer.notify(Message(f"gate: measuring {repetition(first)} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
-    context = RunContext(first_pass=record.contents.builds, pages=False)
+    context = RunContext(first_pass=record.contents.builds, pages=False, counts=counts)
     outcome = run_plan(plan, text, options, observer, context)
     if outcome.judgement is None or outcome.record is None:
         raise errors.Interrupted("BX130.gate-confirmed", command=options.command)

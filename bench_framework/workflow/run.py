@@ -44,7 +44,6 @@ from bench_framework.workflow.setup.preparation import (
 )
 
 if TYPE_CHECKING:
-    from bench_framework.compare.stop_rules import StopRule
     from bench_framework.model.judgement import Judgement
     from bench_framework.report.blocks import Document
     from bench_framework.workflow.pages import Pages
@@ -145,13 +144,13 @@ def _run(
                     record.contents.complete
                     or sessions.next_session(record.plan, record.contents) == 1
                 ):
-                    _measure(record, prepared, context.rule, session, decides=options.decide)
+                    _measure(record, prepared, context, session, decides=options.decide)
             while not record.contents.complete:
                 sessions.wait_for_session(record, session)
                 with MachineLock(plan.name, session.observer, session.stop):
                     wait_until_idle(options.idle, session.observer, session.stop)
                     require_unchanged(prepared.builds)
-                    _measure(record, prepared, context.rule, session, decides=options.decide)
+                    _measure(record, prepared, context, session, decides=options.decide)
             # What results and profiles need is slow to import, and the first rounds do without it.
             from bench_framework.workflow.profile import profile_policy, profile_run
 
@@ -306,7 +305,7 @@ def _record_for(
 def _measure(
     record: Record,
     prepared: Setup,
-    given: StopRule | None,
+    context: RunContext,
     session: Session,
     *,
     decides: bool = False,
@@ -315,7 +314,7 @@ def _measure(
 
     Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
     until the gate can judge, or if it `decides`, until it can decide; for a scenario with a gate, until both. A
-    `given` rule replaces these.
+    rule of the context replaces these.
     """
     plan, observer = prepared.plan, session.observer
     reopened = record.contents.reopened
@@ -328,7 +327,9 @@ def _measure(
         from bench_framework.compare.stop_rules import Analysis
         from bench_framework.features.stop_rules import rule_of
 
-        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)
+        rule = context.rule or rule_of(
+            record.plan, gated=gated, only_gate=only_gate, decides=decides
+        )
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))
@@ -350,7 +351,7 @@ def _measure(
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
+    few, hyperfine = context.rule is None and allows_few_rounds(plan), prepared.hyperfine
     try:
         rounds.measure(record, session, hyperfine, looker, is_enough, enough, few_rounds=few)
     except errors.UsageError:  # the budget is too small, and no round was measured
@@ -364,7 +365,7 @@ def _measure(
         return
     from bench_framework.features.gate import measuring as gate
 
-    if gate.counts_instead(plan, session.env):
+    if context.counts and gate.counts_instead(plan, session.env):
         cells = gate.cells_to_count(plan, contents)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)

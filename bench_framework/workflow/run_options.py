@@ -101,6 +101,7 @@ class RunContext:
         numbers: numbers of which the record has one, if its minute has several records. Hosts that measure
             for one client at the same time have different ones.
         rule: rule that stops an input; `None`: that of the report and of the gate.
+        counts: count instructions where the gate cannot judge times.
     """
 
     record: Path | None = None
@@ -110,6 +111,7 @@ class RunContext:
     host: str = ""
     numbers: range = NUMBERS
     rule: StopRule | None = None
+    counts: bool = True
 
 
 ALONE: Final = RunContext()
@@ -180,8 +182,8 @@ def require_digest(plan: Plan, expected: str | None) -> None:
         )
 
 
-def plan_run(name: str, options: RunOptions) -> Plan:
-    """Return the plan of a run.
+def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> Plan:
+    """Return the plan of a run. With `one_revision`, base and head may be the same commit.
 
     Raises:
         ScenarioError, UsageError, BuildError, GateError: the run is not possible; nothing was built.
@@ -200,7 +202,7 @@ def plan_run(name: str, options: RunOptions) -> Plan:
         raise UsageError("BX100.base-empty")
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
-        plan = plan_between(plan, base, options.head)
+        plan = plan_between(plan, base, options.head, one_revision=one_revision)
     elif options.head is not None:
         raise UsageError("BX100.head-without-base")
     if options.gate:
@@ -230,12 +232,14 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
     return read_accepted(Path(plan.judge.gate.accepted), plan) if plan.judge.gate.accepted else ()
 
 
-def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
+def plan_between(
+    plan: Plan, base: str, head: str | None = None, *, one_revision: bool = False
+) -> Plan:
     """Return the plan that measures every variant at two revisions and compares it with itself.
 
     `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
     `head`, it is the working tree; for a crate that is given by a URL, the revision of the
-    scenario, or HEAD of the remote.
+    scenario, or HEAD of the remote. With `one_revision`, both may be the same commit.
 
     Raises:
         UsageError: BX110, the scenario cannot be measured at two revisions.
@@ -269,7 +273,7 @@ def plan_between(plan: Plan, base: str, head: str | None = None) -> Plan:
         if head_id is None and crate is not None:
             same = revisions.state_of(git, crate)[0] == base_id
             same = same and not revisions.has_changes(git, crate)
-    if same:
+    if same and not one_revision:
         details = (("base", base), ("head", head or "the working tree, which has no changes"))
         raise GateError("BX111", details=details, base_id=base_id[:12])
     return at_revisions(plan, Revisions(base_id, head_id))

@@ -20,6 +20,7 @@ from bench_framework.cli.arguments import (
 )
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure, show
+from bench_framework.cli.self_test import run_self_test
 from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
 from bench_framework.model.invocation import CrateSelection
@@ -35,6 +36,7 @@ benchctl gate bench/io.yaml --base main --scheduler tcp://127.0.0.1:8786
 benchctl gate --base main --bench all      # the benchmarks of this crate
 benchctl gate --bench parse --id 'json/*' --budget 5m
 benchctl gate bench/io.yaml --base main --decide   # keep, discard or more-data
+benchctl gate bench/io.yaml --self-test    # would it find a slowdown here?
 benchctl gate @last --json | jq '.pairs[] | select(.state == "worse").text'
 If the rounds of a record are too few to judge, the gate measures more.
 A possible regression is measured again in new rounds. It fails the gate only if these confirm it.
@@ -93,6 +95,31 @@ def gate(
             "shown (4). Measure until this is known.",
         ),
     ] = False,
+    self_test: Annotated[
+        bool,
+        Option(
+            "--self-test",
+            help="Test the gate itself, on this machine: measure the base against itself, which must pass, and against "
+            "a copy that a wrapper slows down, which must fail. Exit with 1 if it does not.",
+        ),
+    ] = False,
+    repetitions: Annotated[
+        int,
+        Option(
+            metavar="N",
+            min=1,
+            help="With --self-test: gates of equal programs, and of a slower copy. Each takes at most the time limit "
+            "of the scenario, twice if it finds a regression.",
+        ),
+    ] = 5,
+    slowdown: Annotated[
+        str | None,
+        Option(
+            metavar="PERCENT",
+            help="With --self-test: share of its own time by which the copy is slower. Default: twice the tolerated "
+            "increase, from 10% to 50%. Half of it and so on is tried as well, until it is not found.",
+        ),
+    ] = None,
     expect: ExpectScenario = None,
     no_confirm: Annotated[
         bool,
@@ -141,6 +168,29 @@ def gate(
     if several and (scheduler or host):
         raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     hosts = hosts_of(scheduler, host, insecure=insecure)
+    if self_test:
+        refused = {
+            "--scheduler": hosts,
+            "--bench": bench,
+            "--decide": decide,
+            "--no-confirm": no_confirm,
+        }
+        for option, value in refused.items():
+            if value:
+                raise UsageError("BX140.option", option=option)
+        if several:
+            raise UsageError("BX138.option", option="--self-test")
+        options = RunOptions(
+            console.results,
+            only,
+            [*(overrides or ()), *([f"measure.budget={budget}"] if budget else [])],
+            base=base,
+            head=head,
+            gate=True,
+            command=command_line(),
+            expect=expect,
+        )
+        raise typer.Exit(run_self_test(console, record, options, repetitions, slowdown))
     if (bench_id or package) and not bench:
         raise UsageError("BX100.option-of-benches")
     settings = [

@@ -26,27 +26,13 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.policies import Metric
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats.holm_family import adjust_for_looks, holm
-from bench_framework.stats.portable_math import beta_quantile
+from bench_framework.stats.proportions import at_least, at_most
 
 Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]
 """Metric → times of one variant, one value per round."""
 
-CONFIDENCE: Final = 0.95
-"""The confidence level of the bounds of rates."""
 THRESHOLDS: Final = Thresholds(margin=0.02, minimum_effect=0.01)
-
-
-def at_most(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
-    """Return the one-sided upper bound of the rate `count` ÷ `tries` (Clopper and Pearson 1934)."""
-    if count >= tries:
-        return 1.0
-    return beta_quantile(confidence, count + 1, tries - count)
-
-
-def at_least(count: int, tries: int, confidence: float = CONFIDENCE) -> float:
-    """Return the one-sided lower bound of a rate. Without a try, the bound is 0."""
-    return 1.0 - at_most(tries - count, tries, confidence)
 
 
 def judge_looks(

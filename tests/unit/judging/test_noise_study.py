@@ -20,6 +20,7 @@ from bench_framework.extensions.doctor.noise_rates import (
 from bench_framework.model.looks import schedule
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.proportions import at_least, at_most
 
 LOOKS = schedule(12, 27, 2, 0.05)
 
@@ -43,10 +44,10 @@ def test_bounds_of_a_rate_are_those_of_clopper_and_pearson(count: int, tries: in
     if tries:
         # scipy's interval is two-sided: each side of a 90 % interval is a bound at 95 %
         other = binomtest(count, tries).proportion_ci(confidence_level=0.9, method="exact")
-        assert noise.at_most(count, tries) == pytest.approx(other.high)
-        assert noise.at_least(count, tries) == pytest.approx(other.low)
+        assert at_most(count, tries) == pytest.approx(other.high)
+        assert at_least(count, tries) == pytest.approx(other.low)
     else:
-        assert (noise.at_least(0, 0), noise.at_most(0, 0)) == (0, 1)
+        assert (at_least(0, 0), at_most(0, 0)) == (0, 1)
 
 
 def test_labels_are_exchanged_within_rounds_and_in_all_metrics_alike() -> None:

@@ -11,11 +11,11 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.extensions.doctor.noise_rates import at_least, at_most
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import holm
+from bench_framework.stats.proportions import at_least, at_most
 from tests.unit.judging.conftest import pair_of_logs
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)

@@ -22,11 +22,11 @@ from noise import WORKS, Recorded, recorded
 from bench_framework.compare.stop_rules import StopRule
 from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
-from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.looks import RoundLimit, limited
 from bench_framework.model.revisions import Commit
+from bench_framework.stats.proportions import at_most
 
 COMMITS = 65
 ROUNDS = 90

@@ -18,9 +18,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from bench_framework.extensions.doctor.noise_rates import at_least, at_most, judge_looks
+from bench_framework.extensions.doctor.noise_rates import judge_looks
 from bench_framework.model.looks import schedule
 from bench_framework.model.verdict import Interval
+from bench_framework.stats.proportions import at_least, at_most
 
 Floats = npt.NDArray[np.float64]
 Shape = Callable[[np.random.Generator, int], Floats]

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
-from bench_framework.extensions.doctor.noise_rates import at_least, at_most, judge_looks
+from bench_framework.extensions.doctor.noise_rates import judge_looks
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
+from bench_framework.stats.proportions import at_least, at_most
 
 GATE, REPORT = 0.01, 0.05
 ROUNDS, MANY_ROUNDS = 40, 60

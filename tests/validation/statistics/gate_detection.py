@@ -15,8 +15,8 @@ import numpy as np
 import replays
 from demands import SOURCES
 
-from bench_framework.extensions.doctor.noise_rates import at_least
 from bench_framework.model.policies import GatePolicy
+from bench_framework.stats.proportions import at_least
 
 EFFECTS = (("+3 %", "B3", 1.0), ("+4 %", "B3", 1.04 / 1.03), ("+5 %", "B5", 1.0))
 POLICY = GatePolicy(wall=0.01, cpu=0.01)  # type: ignore[call-arg]  # a field for each metric

@@ -27,13 +27,13 @@ from noise import race
 from replays import Draw
 
 from bench_framework.extensions.doctor.noise_rates import (
-    at_most,
     cases_at,
     rules_of,
     significant_verdicts,
 )
 from bench_framework.features.gate.question import question_of
 from bench_framework.model.plan import Plan, Role
+from bench_framework.stats.proportions import at_most
 
 MOST_FALSE = 12 / 2000
 WHOLE = 20

@@ -27,6 +27,7 @@ from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import schedule
 from bench_framework.model.plan import Plan
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.proportions import at_most
 
 ALPHA = 0.05
 ROUNDS = 40
@@ -92,8 +93,8 @@ def level_table(replays: int) -> None:
         for family in dict.fromkeys(f for f, _ in counts):
             a, b, c, d = [counts[family, k] for k in ("rejected", "verdict", "equal", "covered")]
             print(
-                f"{name:14}{family:18}{a / replays:9.1%}{compute.at_most(a, replays):7.1%}{b / replays:9.1%}"
-                f"{compute.at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",
+                f"{name:14}{family:18}{a / replays:9.1%}{at_most(a, replays):7.1%}{b / replays:9.1%}"
+                f"{at_most(b, replays):7.1%}{c / replays:8.0%}{d / replays:9.1%}",
                 flush=True,
             )
 
@@ -170,7 +171,7 @@ def leaving_table(count: int) -> None:
                     differences[leave] += sum(c.cell_id not in equal for c in decided)
                     runs[leave] += len(blocks)
         print(
-            f"{name:14}{false:7}{compute.at_most(false, count):7.1%}{complete:6}{differences[0]:34} →{differences[1]:5}"
+            f"{name:14}{false:7}{at_most(false, count):7.1%}{complete:6}{differences[0]:34} →{differences[1]:5}"
             f"{runs[1] / runs[0]:7.0%}",
             flush=True,
         )

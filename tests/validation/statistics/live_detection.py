@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench_framework.extensions.doctor.noise_rates import at_least, at_most
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.proportions import at_least, at_most
 
 TARGET_S = 0.05
 NUMBER = "1125902456980891"

@@ -33,8 +33,8 @@ from typing import Any
 
 from scipy.stats import binom
 
-from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.proportions import at_most
 
 SEED = 20261123
 NUMBER = "1125902456980891"

@@ -22,6 +22,7 @@ from scipy.stats import ttest_ind
 from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.model.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.proportions import at_most
 
 GATE, REPORT = 0.01, 0.05
 FIRST = 12
@@ -151,7 +152,7 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
 
 def _level_row(name: str, family: str, level: float, count: int, tries: int, windows: str) -> None:
     print(
-        f"{name:22}{family:>22}{level:7.0%}{count:8}{tries:6}{compute.at_most(count, tries):9.1%}{windows:>9}",
+        f"{name:22}{family:>22}{level:7.0%}{count:8}{tries:6}{at_most(count, tries):9.1%}{windows:>9}",
         flush=True,
     )
 

@@ -30,10 +30,10 @@ from gate_false_alarms import WHOLE, suspects
 from noise import Noise, normal, race
 from replays import Draw
 
-from bench_framework.extensions.doctor.noise_rates import at_most
 from bench_framework.features.suite import with_shares
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import GatePolicy
+from bench_framework.stats.proportions import at_most
 
 MOST_FIRST, MOST_FALSE = 32 / 2000, 12 / 2000
 SIZES = (1, 1, 2, 3, 5)

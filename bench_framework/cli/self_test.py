@@ -1,0 +1,43 @@
+"""Measurement and printing of the self-test of a gate, for `gate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench_framework.cli.console import Console
+from bench_framework.errors import UsageError
+from bench_framework.units import parse_percent
+
+if TYPE_CHECKING:
+    from bench_framework.workflow.run_options import RunOptions
+
+
+def run_self_test(
+    console: Console, name: str, options: RunOptions, repetitions: int, slowdown: str | None
+) -> int:
+    """Test a gate, print the result, and return its exit code."""
+    from bench_framework.cli.display import display_for
+    from bench_framework.features.gate.self_test import EXIT_CODES
+    from bench_framework.report.render import self_test as page
+    from bench_framework.workflow.self_test import RESULT, self_test
+
+    share = None if slowdown is None else _share(slowdown)
+    with display_for(console) as display:
+        result = self_test(name, options, display, repetitions=repetitions, slowdown=share)
+    file = result.folder / RESULT
+    if console.json:
+        console.emit(file.read_text(encoding="utf-8"))
+    else:
+        console.emit(page.terminal(result.test, console.width, unicode=console.unicode))
+        console.say(f"wrote {file}")
+    return EXIT_CODES[result.test.outcome]
+
+
+def _share(text: str) -> float:
+    try:
+        share = parse_percent(text)
+    except ValueError as error:
+        raise UsageError("BX100.slowdown-not-a-share", slowdown=text) from error
+    if not share:
+        raise UsageError("BX100.slowdown-not-a-share", slowdown=text)
+    return share

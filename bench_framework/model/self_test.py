@@ -1,0 +1,83 @@
+"""The self-test of a gate: gates of a base against copies of it, equal and slower ones. Immutable, no I/O."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+TrialState = Literal["passed", "worse", "not-judged", "failed"]
+TestOutcome = Literal["passed", "false-alarm", "missed", "not-judged", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One gate of a base against copies of it.
+
+    Attributes:
+        share: slowdown of the copies as a share of their own time; 0 for equal programs.
+        worse: number of configurations that the gate found to be worse.
+        growth: median over the configurations of the measured increase of the main metric; `None` without an
+            estimate.
+        record: id of its record.
+    """
+
+    share: float
+    state: TrialState
+    worse: int
+    configurations: int
+    growth: float | None
+    seconds: float
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The trials of a gate.
+
+    Attributes:
+        share: slowdown that the gate must find.
+        margin: tolerated growth of its main metric.
+    """
+
+    scenario: str
+    share: float
+    margin: float
+    trials: tuple[Trial, ...]
+
+    def of(self, share: float) -> tuple[Trial, ...]:
+        """Return the trials with a slowdown."""
+        return tuple(trial for trial in self.trials if trial.share == share)
+
+    def count(self, share: float, *states: TrialState) -> int:
+        """Return the number of trials with a slowdown in some states."""
+        return sum(trial.state in states for trial in self.of(share))
+
+    @property
+    def smallest(self) -> float | None:
+        """The smallest slowdown that every trial found, as all larger ones; `None` if there is none."""
+        smallest = None
+        for share in sorted({t.share for t in self.trials if t.share}, reverse=True):
+            if self.count(share, "worse") < len(self.of(share)):
+                break
+            smallest = share
+        return smallest
+
+    @property
+    def missed(self) -> float | None:
+        """The largest slowdown that a trial did not find; `None` if there is none."""
+        return max((t.share for t in self.trials if t.share and t.state != "worse"), default=None)
+
+    @property
+    def seconds(self) -> float:
+        """The time of all trials."""
+        return sum(trial.seconds for trial in self.trials)
+
+    @property
+    def outcome(self) -> TestOutcome:
+        """The first of these that happened: a failure, a missed slowdown, a false alarm, no judgement."""
+        if any(trial.state == "failed" for trial in self.trials):
+            return "failed"
+        if self.count(self.share, "passed"):
+            return "missed"
+        if self.count(0.0, "worse"):
+            return "false-alarm"
+        open_ = self.count(0.0, "not-judged") + self.count(self.share, "not-judged")
+        return "not-judged" if open_ else "passed"

@@ -1,0 +1,104 @@
+"""The result of the self-test of a gate, for the terminal."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Final
+
+from bench_framework.model.self_test import SelfTest, TestOutcome, Trial
+from bench_framework.report.render.widths import visible
+from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
+from bench_framework.text.lines import wrap
+from bench_framework.text.numbers import format_clock, format_percent, signed_percent
+from bench_framework.units import counted
+
+_GLYPHS: Final[dict[TestOutcome, str]] = {"passed": "✓", "not-judged": "?"}
+_INDENT: Final = 14
+
+
+def answer(test: SelfTest) -> str:
+    """Return the result as a sentence."""
+    share, margin = format_percent(test.share), format_percent(test.margin)
+    missed, slower = test.count(test.share, "passed"), len(test.of(test.share))
+    match test.outcome:
+        case "missed":
+            return (
+                f"the gate is broken: {missed} of {counted(slower, 'gate')} passed a copy that takes {share} longer "
+                f"(it tolerates {margin})"
+            )
+        case "false-alarm":
+            alarms = counted(test.count(0.0, "worse"), "gate")
+            return f"the gate is unreliable here: {alarms} found a program to be slower than itself"
+        case "not-judged":
+            return "the gate cannot judge here: use a longer budget or a quieter machine"
+        case "failed":
+            return "the gate was not tested: something could not be measured"
+    return f"the gate passed equal programs and found each copy that takes {share} longer"
+
+
+def progress(share: float, place: str) -> str:
+    """Return a line for the start of a trial; `place` is its number, such as ``3 of 10``."""
+    copy = f"a copy that takes {format_percent(share)} longer" if share else "itself"
+    return f"self-test: gate {place}, the base against {copy}"
+
+
+def terminal(test: SelfTest, width: int, *, unicode: bool) -> str:
+    """Return the terminal page: the result, the rates with their bounds, the smallest slowdown, the time."""
+    glyph = _GLYPHS.get(test.outcome, "✕")
+    lines = [
+        f"{glyph} Self-test of {test.scenario}" if unicode else f"Self-test of {test.scenario}"
+    ]
+    items = {
+        "Result": answer(test),
+        "False alarms": _false_alarms(test),
+        "Detection": _detection(test),
+        "Smallest": _smallest(test),
+        "Time": f"{format_clock(test.seconds)} for {counted(len(test.trials), 'gate')}",
+    }
+    for name, text in items.items():
+        if text:
+            lines += wrap(text, max(width, 40), f"  {name:<{_INDENT}}", " " * (_INDENT + 2))
+    return "\n".join(visible(line) for line in lines)
+
+
+def _false_alarms(test: SelfTest) -> str:
+    count, judged = test.count(0.0, "worse"), test.count(0.0, "passed", "worse")
+    text = f"{count} of {counted(judged, 'gate')} of the base against itself"
+    if judged:
+        bound = format_percent(at_most(count, judged), digits=2)
+        text += f": at most {bound} (at {format_percent(CONFIDENCE)} confidence)"
+    return text + _not_judged(test.count(0.0, "not-judged"))
+
+
+def _detection(test: SelfTest) -> str:
+    trials = test.of(test.share)
+    found, judged = test.count(test.share, "worse"), test.count(test.share, "passed", "worse")
+    if not trials:
+        return ""
+    share = format_percent(test.share)
+    text = (
+        f"{found} of {counted(judged, 'gate')} of the base against a copy that takes {share} longer"
+    )
+    if judged:
+        text += f": at least {format_percent(at_least(found, judged), digits=2)}"
+    cells = sum(t.configurations for t in trials)
+    if cells > len(trials):
+        text += f"; {sum(t.worse for t in trials)} of {counted(cells, 'comparison')} failed"
+    return text + _measured(trials) + _not_judged(test.count(test.share, "not-judged"))
+
+
+def _measured(trials: Sequence[Trial]) -> str:
+    growths = [trial.growth for trial in trials if trial.growth is not None]
+    return f"; measured {signed_percent(1 + statistics.median(growths))}" if growths else ""
+
+
+def _smallest(test: SelfTest) -> str:
+    if test.smallest is None:
+        return ""
+    text = f"a copy that takes {format_percent(test.smallest)} longer was found{_measured(test.of(test.smallest))}"
+    if test.missed is not None and test.missed < test.share:
+        text += f"; one that takes {format_percent(test.missed)} longer was not"
+    return text
+
+
+def _not_judged(count: int) -> str:
+    return f"; {counted(count, 'more gate')} could not judge" if count else ""
