@@ -269,6 +269,11 @@ def _completion(path: str) -> str:
     return f"{script}\n"
 
 
+def _document_schema(path: str) -> str:
+    """Return the schema of a document, whose name is in the path."""
+    return documents.schema_text(Path(path).name.partition(".")[0])
+
+
 _SHARE: Final = "docs/wheel/data/share/"
 """Files that the wheel installs in ``share`` (`data` of ``[tool.maturin]``)."""
 PAGES: Final[dict[str, Callable[[str], str]]] = {
@@ -277,7 +282,7 @@ PAGES: Final[dict[str, Callable[[str], str]]] = {
     "docs/reference/metrics.md": _with_tables,
     "docs/reference/report.md": _with_tables,
     "docs/reference/scenario.schema.json": lambda _: schema_text(),
-    "docs/reference/run.schema.json": lambda _: documents.schema_text("run"),
+    **{f"docs/reference/{name}.schema.json": _document_schema for name in documents.DOCUMENTS},
     "scenarios/README.md": _with_tables,
     f"{_SHARE}man/man1/benchctl.1": _manual,
     f"{_SHARE}bash-completion/completions/benchctl": _completion,

@@ -42,27 +42,27 @@ class SelfTest:
     margin: float
     trials: tuple[Trial, ...]
 
-    def of(self, share: float) -> tuple[Trial, ...]:
+    def trials_of(self, share: float) -> tuple[Trial, ...]:
         """Return the trials with a slowdown."""
         return tuple(trial for trial in self.trials if trial.share == share)
 
     def count(self, share: float, *states: TrialState) -> int:
         """Return the number of trials with a slowdown in some states."""
-        return sum(trial.state in states for trial in self.of(share))
+        return sum(trial.state in states for trial in self.trials_of(share))
 
     @property
     def smallest(self) -> float | None:
-        """The smallest slowdown that every trial found, as all larger ones; `None` if there is none."""
+        """The smallest slowdown that every trial found, as all larger ones; `None` if there is not one."""
         smallest = None
         for share in sorted({t.share for t in self.trials if t.share}, reverse=True):
-            if self.count(share, "worse") < len(self.of(share)):
+            if self.count(share, "worse") < len(self.trials_of(share)):
                 break
             smallest = share
         return smallest
 
     @property
     def missed(self) -> float | None:
-        """The largest slowdown that a trial did not find; `None` if there is none."""
+        """The largest slowdown that a trial did not find; `None` if there is not one."""
         return max((t.share for t in self.trials if t.share and t.state != "worse"), default=None)
 
     @property

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+from bench_framework.model import documents, gate_documents
+from bench_framework.model.documents import DESCRIBED
 from bench_framework.model.judgement import Comparison, Family, RecordStatus
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
     from bench_framework.model.plan import Plan
     from bench_framework.workflow.run import Outcome
-
-DESCRIBED: Final = {"use_attribute_docstrings": True}
-"""Setting of pydantic: a field of the schema has the docstring below it as its description."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +106,16 @@ class RunDocument:
     """Command that continues an interrupted measurement."""
 
 
-DOCUMENTS: Final[Mapping[str, type]] = MappingProxyType({"run": RunDocument})
+DOCUMENTS: Final[Mapping[str, Any]] = MappingProxyType(
+    {
+        "run": RunDocument,
+        "gate": gate_documents.GateDocument
+        | gate_documents.SuiteDocument
+        | gate_documents.SelfTestDocument,
+        "plan": documents.PlanDocument | documents.SuitePlanDocument,
+        "validate": documents.ValidateDocument,
+    }
+)
 """Names of the documents → their types."""
 
 

@@ -6,10 +6,9 @@ import difflib
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from bench_framework import assets, errors
 from bench_framework.execution.machine.host import this_host_id, utc_now
@@ -19,7 +18,14 @@ from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
 from bench_framework.features.gate.outcome import change_of, confirmation_plan, repetition
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.documents import SCHEMA_VERSION
 from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
+from bench_framework.model.gate_documents import (
+    AcceptedEntry,
+    BudgetDocument,
+    GateDocument,
+    PairDocument,
+)
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.plan import Plan
 from bench_framework.report.render import gate as pages
@@ -178,7 +184,8 @@ def _write(record: Record, gating: Gating) -> GateResult:
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     templates = assets.template_dir()
     files = {
-        "gate.json": json.dumps(gate_document(record, gating), indent=1, ensure_ascii=False) + "\n",
+        "gate.json": json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
+        + "\n",
         "comment.md": pages.comment(page, templates),
         "summary.md": pages.summary(page, templates),
         "junit.xml": pages.junit(page),
@@ -195,55 +202,60 @@ def _write(record: Record, gating: Gating) -> GateResult:
     return GateResult(record.path, gating, page)
 
 
-def gate_document(record: Record, gating: Gating) -> dict[str, Any]:
+def gate_document(record: Record, gating: Gating) -> GateDocument:
     """Return the result as a JSON document, for ``gate.json`` and ``--json``."""
     plan = record.plan
-    fields = ("exit_code", "reasons", "remarks", "level", "family", "looks", "rounds")
-    return {
-        "schema_version": 1,
-        "record_id": record.id,
-        "confirmation": gating.confirmation,
-        "hosts": list(gating.hosts),
-        "scenario": plan.name,
-        **{name: getattr(gating, name) for name in fields},
-        "decision": change_of(gating, plan.judge.gate).decision or None,
-        "base": plan.revisions.base if plan.revisions else None,
-        "head": plan.revisions.head if plan.revisions else None,
-        "pairs": [_pair(plan, pair) for pair in gating.pairs],
-        "budgets": [_budget(plan, finding) for finding in gating.budgets],
-        "accept": [acceptance(plan, pair) for pair in gating.in_state("worse")],
-    }
+    return GateDocument(
+        schema_version=SCHEMA_VERSION,
+        record_id=record.id,
+        confirmation=gating.confirmation,
+        hosts=gating.hosts,
+        scenario=plan.name,
+        exit_code=gating.exit_code,
+        reasons=gating.reasons,
+        remarks=gating.remarks,
+        level=gating.level,
+        family=gating.family,
+        looks=gating.looks,
+        rounds=gating.rounds,
+        decision=change_of(gating, plan.judge.gate).decision or None,
+        base=plan.revisions.base if plan.revisions else None,
+        head=plan.revisions.head if plan.revisions else None,
+        pairs=tuple(_pair(plan, pair) for pair in gating.pairs),
+        budgets=tuple(_budget(plan, finding) for finding in gating.budgets),
+        accept=tuple(AcceptedEntry(**acceptance(plan, pair)) for pair in gating.in_state("worse")),
+    )
 
 
-def _labels(plan: Plan, cell_id: str) -> dict[str, Any]:
+def _labels(plan: Plan, cell_id: str) -> tuple[str, str]:
+    """Return the labels of the variant and of the input of a cell."""
     cell = plan.cell(cell_id)
-    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-    return {"variant": variant.label, "input": given.label}
+    return plan.variant(cell.variant_id).label, plan.input(cell.input_id).label
 
 
-def _budget(plan: Plan, finding: BudgetFinding) -> dict[str, Any]:
-    head = {"metric": finding.budget.metric, "state": finding.state, "max": finding.budget.most}
-    rest = {name: getattr(finding, name) for name in ("value", "lo", "hi", "level", "text")}
-    return _labels(plan, finding.cell_id) | head | rest
+def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
+    budget, interval = finding.budget, (finding.value, finding.lo, finding.hi)
+    head = (*_labels(plan, finding.cell_id), budget.metric, finding.state, budget.most)
+    return BudgetDocument(*head, *interval, finding.level, finding.text)
 
 
-def _pair(plan: Plan, pair: GatedPair) -> dict[str, Any]:
+def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
     interval = pair.comparison.shown
-    ratio, lo, hi = interval.figures if interval else (None, None, None)
-    return _labels(plan, pair.cell_id) | {
-        "metric": pair.metric,
-        "state": pair.state,
-        "why": "; ".join(map(phrase, pair.reasons)),
-        "margin": pair.margin,
-        "verdict": str(pair.comparison.verdict),
-        "ratio": ratio,
-        "lo": lo,
-        "hi": hi,
-        "mde": pair.comparison.mde,
-        "text": pair.text.full,
-        "confirmation_verdict": str(pair.again.verdict) if pair.again else None,
-        "confirmation_text": pair.again_text.full or None,
-    }
+    return PairDocument(
+        *_labels(plan, pair.cell_id),
+        metric=pair.metric,
+        state=pair.state,
+        why="; ".join(map(phrase, pair.reasons)),
+        margin=pair.margin,
+        verdict=pair.comparison.verdict,
+        ratio=interval.ratio if interval else None,
+        lo=interval.lo if interval else None,
+        hi=interval.hi if interval else None,
+        mde=pair.comparison.mde,
+        text=pair.text.full,
+        confirmation_verdict=pair.again.verdict if pair.again else None,
+        confirmation_text=pair.again_text.full or None,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """The self-test of a gate: gates of its base against equal and slower copies, in records of their own."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -15,6 +15,12 @@ from bench_framework.features.gate.self_test import (
     required_slowdown,
     self_test_plan,
     trial_of,
+)
+from bench_framework.model.documents import SCHEMA_VERSION
+from bench_framework.model.gate_documents import (
+    Detections,
+    FalseAlarms,
+    SelfTestDocument,
 )
 from bench_framework.model.plan import Plan
 from bench_framework.model.self_test import SelfTest
@@ -106,24 +112,24 @@ def _with_trial(
     return replace(test, trials=(*test.trials, done))
 
 
-def self_test_document(test: SelfTest) -> dict[str, Any]:
+def self_test_document(test: SelfTest) -> SelfTestDocument:
     """Return the result as a JSON document, for `RESULT` and ``--json``."""
     shares = (0.0, test.share)
     equal, slower = (test.count(share, "passed", "worse") for share in shares)
     alarms, detected = (test.count(share, "worse") for share in shares)
-    return {
-        "schema_version": 1,
-        "scenario": test.scenario,
-        "exit_code": EXIT_CODES[test.outcome],
-        "outcome": test.outcome,
-        "answer": page.answer(test),
-        "margin": test.margin,
-        "slowdown": test.share,
-        "confidence": CONFIDENCE,
-        "false_alarms": {"count": alarms, "of": equal, "at_most": at_most(alarms, equal)},
-        "detections": {"count": detected, "of": slower, "at_least": at_least(detected, slower)},
-        "smallest_found": test.smallest,
-        "largest_missed": test.missed,
-        "seconds": test.seconds,
-        "trials": [asdict(trial) for trial in test.trials],
-    }
+    return SelfTestDocument(
+        schema_version=SCHEMA_VERSION,
+        scenario=test.scenario,
+        exit_code=EXIT_CODES[test.outcome],
+        outcome=test.outcome,
+        answer=page.answer(test),
+        margin=test.margin,
+        slowdown=test.share,
+        confidence=CONFIDENCE,
+        false_alarms=FalseAlarms(alarms, equal, at_most(alarms, equal)),
+        detections=Detections(detected, slower, at_least(detected, slower)),
+        smallest_found=test.smallest,
+        largest_missed=test.missed,
+        seconds=test.seconds,
+        trials=test.trials,
+    )

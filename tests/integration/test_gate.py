@@ -14,6 +14,7 @@ import pytest
 from bench_framework.model.race import includes_finished
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
+from tests.documents import valid
 from tests.integration.processes import (
     Process,
     count_rounds,
@@ -66,7 +67,7 @@ class Folder:
 
     @property
     def document(self) -> dict[str, Any]:
-        return dict(json.loads(self.text_of("gate.json")))
+        return valid("gate", self.text_of("gate.json"))
 
 
 @pytest.fixture
@@ -180,7 +181,7 @@ def test_a_decision_is_one_word_and_its_exit_code(
     steady = {"wall_s": 0.05, "stdout": "42\n", "spread": 0.001}
     rules = [{"match": "rev-head", **steady, **head}, {"match": "rev-base", **steady}]
     fake_hyperfine(tmp_path, rules)
-    digest = json.loads(folder("plan", "gated.yaml", "--json").stdout)["scenario_sha256"]
+    digest = valid("plan", folder("plan", "gated.yaml", "--json").stdout)["scenario_sha256"]
     done = folder("gate", "gated.yaml", "--decide", "--expect-scenario", digest)
     assert done.returncode == code, done.stderr
     if word:
@@ -196,7 +197,9 @@ def test_a_decision_is_one_word_and_its_exit_code(
 
 @pytest.mark.slow
 def test_a_changed_scenario_is_refused_before_anything_is_measured(slower: Folder) -> None:
-    digest = json.loads(slower("validate", "gated.yaml", "--json").stdout)[0]["scenario_sha256"]
+    digest = json.loads(slower("validate", "gated.yaml", "--json").stdout)["scenarios"][0][
+        "scenario_sha256"
+    ]
     text = (slower.path / "gated.yaml").read_text()
     (slower.path / "gated.yaml").write_text(text.replace("wall: 2%", "wall: 50%"))
     for words in (("gate", "gated.yaml"), ("run", "gated.yaml", "--gate")):

@@ -17,6 +17,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.run import PreparedInput
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from tests.documents import valid
 from tests.integration.processes import Done, benchctl, fake_hyperfine
 
 SCENARIO = """
@@ -48,7 +49,7 @@ def rules(*slower: tuple[str, float], spread: float = 0.004) -> list[dict[str, A
 
 def document_of(folder: Path) -> dict[str, Any]:
     (path,) = folder.glob("results/self-tests/*/self-test.json")
-    return dict(json.loads(path.read_text()))
+    return valid("gate", path.read_text())
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import (
     Done,
     benchctl,
@@ -55,7 +56,7 @@ def suite(tmp_path: Path) -> Path:
 
 def document_of(folder: Path) -> dict[str, Any]:
     (path,) = (folder / "results" / "suites").glob("*/suite.json")
-    return dict(json.loads(path.read_text()))
+    return valid("gate", path.read_text())
 
 
 def text_of(folder: Path, name: str) -> str:
@@ -190,7 +191,7 @@ def test_runs_share_error_rate_and_index(suite: Path) -> None:
 
 def test_a_plan_divides_the_budget(suite: Path) -> None:
     planned = benchctl(suite, "plan", "bench", "--budget", "4m", "--json", code=0)
-    document = json.loads(planned.stdout)
+    document = valid("plan", planned.stdout)
     assert [row["budget_s"] for row in document["scenarios"]] == [120, 120]
     assert sum(row["level"] for row in document["scenarios"]) == pytest.approx(0.01)
     assert not (suite / "results").exists()

@@ -9,6 +9,7 @@ from bench_framework.cli.console import Console
 EXAMPLES = """
 benchctl schema > bench/scenario.schema.json
 benchctl schema run    # of `benchctl --json run`, `ab`, `sweep` and `ablate`
+benchctl schema gate   # of gate.json, suite.json and self-test.json
 First line of a scenario in the same folder: # yaml-language-server: $schema=scenario.schema.json
 """
 
@@ -16,8 +17,11 @@ First line of a scenario in the same folder: # yaml-language-server: $schema=sce
 def schema(
     context: typer.Context,
     what: Annotated[
-        Literal["scenario", "run"],
-        typer.Argument(metavar="NAME", help="scenario: scenario files; run: documents of --json."),
+        Literal["scenario", "run", "gate", "plan", "validate"],
+        typer.Argument(
+            metavar="NAME",
+            help="scenario: scenario files; run, gate, plan or validate: the document of the command with --json.",
+        ),
     ] = "scenario",
 ) -> None:
     """Print a JSON Schema, for editors and other tools."""

@@ -37,11 +37,16 @@ def validate(
     """Check scenarios and report all errors; nothing is built or run."""
     from dataclasses import asdict
 
+    from bench_framework.model.documents import (
+        SCHEMA_VERSION,
+        ValidateDocument,
+        ValidatedScenario,
+    )
     from bench_framework.workflow.run_options import plan_scenario, require_outside
     from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
 
     console: Console = context.obj
-    verdicts: list[dict[str, object]] = []
+    checked: list[ValidatedScenario] = []
     plans: list[Plan] = []
     for file in suite_files(names):
         try:
@@ -49,16 +54,19 @@ def validate(
             require_outside(plan, console.results)
         except ScenarioError as error:
             console.error(error)
-            problems = [asdict(problem) for problem in error.problems]
-            verdicts.append({"file": file, "ok": False, "problems": problems})
+            problems = tuple(asdict(problem) for problem in error.problems)
+            checked.append(ValidatedScenario(file, ok=False, problems=problems))
             console.annotate([_annotation(problem) for problem in error.problems])
             continue
         plans.append(plan)
         note = _long_labels(plan)
-        notes = [note.message] if note else []
+        notes = (note.message,) if note else ()
         digest = plan.scenario_sha256
-        result = {"ok": True, "cells": len(plan.cells), "notes": notes, "scenario_sha256": digest}
-        verdicts.append({"file": file, **result})
+        checked.append(
+            ValidatedScenario(
+                file, ok=True, cells=len(plan.cells), notes=notes, scenario_sha256=digest
+            )
+        )
         if not console.json:
             suffix = f", digest {digest}" if console.verbosity > 0 else ""
             console.emit(one_line(f"{file}: ok, {plan_size(plan)}{suffix}"))
@@ -66,8 +74,8 @@ def validate(
             console.warn(note)
     require_names(plans)
     if console.json:
-        console.emit_json(verdicts)
-    raise typer.Exit(0 if all(verdict["ok"] for verdict in verdicts) else EXIT_USAGE)
+        console.emit_json(asdict(ValidateDocument(SCHEMA_VERSION, tuple(checked))))
+    raise typer.Exit(0 if all(scenario.ok for scenario in checked) else EXIT_USAGE)
 
 
 def _long_labels(plan: "Plan") -> "Event | None":

@@ -62,7 +62,9 @@ def trial_of(
     """Return the result of a gate whose copies were slower by `share`."""
     main = main_metric(policy)
     growths = [
-        shown.ratio - 1 for p in gating.pairs if p.metric == main and (shown := p.comparison.shown)
+        interval.ratio - 1
+        for pair in gating.pairs
+        if pair.metric == main and (interval := pair.comparison.shown)
     ]
     return Trial(
         share,

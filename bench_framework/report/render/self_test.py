@@ -18,7 +18,7 @@ _INDENT: Final = 14
 def answer(test: SelfTest) -> str:
     """Return the result as a sentence."""
     share, margin = format_percent(test.share), format_percent(test.margin)
-    missed, slower = test.count(test.share, "passed"), len(test.of(test.share))
+    missed, slower = test.count(test.share, "passed"), len(test.trials_of(test.share))
     match test.outcome:
         case "missed":
             return (
@@ -70,16 +70,14 @@ def _false_alarms(test: SelfTest) -> str:
 
 
 def _detection(test: SelfTest) -> str:
-    trials = test.of(test.share)
-    found, judged = test.count(test.share, "worse"), test.count(test.share, "passed", "worse")
+    trials = test.trials_of(test.share)
+    detected, judged = test.count(test.share, "worse"), test.count(test.share, "passed", "worse")
     if not trials:
         return ""
     share = format_percent(test.share)
-    text = (
-        f"{found} of {counted(judged, 'gate')} of the base against a copy that takes {share} longer"
-    )
+    text = f"{detected} of {counted(judged, 'gate')} of the base against a copy that takes {share} longer"
     if judged:
-        text += f": at least {format_percent(at_least(found, judged), digits=2)}"
+        text += f": at least {format_percent(at_least(detected, judged), digits=2)}"
     cells = sum(t.configurations for t in trials)
     if cells > len(trials):
         text += f"; {sum(t.worse for t in trials)} of {counted(cells, 'comparison')} failed"
@@ -94,7 +92,8 @@ def _measured(trials: Sequence[Trial]) -> str:
 def _smallest(test: SelfTest) -> str:
     if test.smallest is None:
         return ""
-    text = f"a copy that takes {format_percent(test.smallest)} longer was found{_measured(test.of(test.smallest))}"
+    measured = _measured(test.trials_of(test.smallest))
+    text = f"a copy that takes {format_percent(test.smallest)} longer was found{measured}"
     if test.missed is not None and test.missed < test.share:
         text += f"; one that takes {format_percent(test.missed)} longer was not"
     return text

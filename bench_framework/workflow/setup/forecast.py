@@ -8,9 +8,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench_framework.execution.machine.host import free_bytes
+from bench_framework.model.documents import (
+    PlanDocument,
+    PlannedBuild,
+    PlannedCell,
+    PlannedHole,
+    SessionCount,
+)
 from bench_framework.model.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan import BuildSpec, Dataset, Plan
 from bench_framework.text.reasons import phrase
@@ -127,35 +133,32 @@ def forecast_plan(plan: Plan, results: Path) -> Forecast:
     )
 
 
-def forecast_document(forecast: Forecast) -> dict[str, Any]:
+def forecast_document(forecast: Forecast) -> PlanDocument:
     """Return the JSON document of `benchctl plan --json`."""
     plan = forecast.plan
-    return {
-        "scenario": plan.name,
-        "scenario_sha256": plan.scenario_sha256,
-        "variants": [variant.label for variant in plan.variants],
-        "inputs": [item.label for item in plan.inputs],
-        "cells": [{"id": c.id, "label": c.label, "role": c.role} for c in plan.cells],
-        "holes": [
-            {"values": dict(hole.values), "reason": phrase(hole.reason), "rule": hole.rule}
-            for hole in plan.holes
-        ],
-        "builds": [
-            {"id": b.spec.id, "variants": b.variants, "cached": b.cached} for b in forecast.builds
-        ],
-        "rounds": forecast.rounds,
-        "sessions": {"min": plan.measure.fewest_sessions, "max": plan.measure.sessions},
-        "looks": list(forecast.looks.rounds) if forecast.rounds else None,
-        "rounds_needed": forecast.looks.needed,
-        "comparisons": forecast.looks.family,
-        "blocks": forecast.blocks,
-        "run_s": forecast.run_s,
-        "basis": dict(forecast.basis),
-        "resolution": dict(forecast.resolution.by_metric),
-        "resolution_record": forecast.resolution.record or None,
-        "disk_needed_bytes": forecast.disk_needed,
-        "disk_free_bytes": forecast.disk_free,
-    }
+    return PlanDocument(
+        scenario=plan.name,
+        scenario_sha256=plan.scenario_sha256,
+        variants=tuple(variant.label for variant in plan.variants),
+        inputs=tuple(item.label for item in plan.inputs),
+        cells=tuple(PlannedCell(c.id, c.label, c.role) for c in plan.cells),
+        holes=tuple(
+            PlannedHole(dict(hole.values), phrase(hole.reason), hole.rule) for hole in plan.holes
+        ),
+        builds=tuple(PlannedBuild(b.spec.id, b.variants, b.cached) for b in forecast.builds),
+        rounds=forecast.rounds,
+        sessions=SessionCount(plan.measure.fewest_sessions, plan.measure.sessions),
+        looks=forecast.looks.rounds if forecast.rounds else None,
+        rounds_needed=forecast.looks.needed,
+        comparisons=forecast.looks.family,
+        blocks=forecast.blocks,
+        run_s=forecast.run_s,
+        basis=dict(forecast.basis),
+        resolution=dict(forecast.resolution.by_metric),
+        resolution_record=forecast.resolution.record or None,
+        disk_needed_bytes=forecast.disk_needed,
+        disk_free_bytes=forecast.disk_free,
+    )
 
 
 def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:

@@ -8,9 +8,9 @@ import hashlib
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import (
@@ -25,7 +25,13 @@ from bench_framework.errors import (
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
 from bench_framework.features.suite import level_of
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import read_regular
+from bench_framework.model.documents import SCHEMA_VERSION
+from bench_framework.model.gate_documents import (
+    GateDocument,
+    SuiteDocument,
+    SuiteMemberDocument,
+)
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages
 from bench_framework.report.render.suite import SuitePage, SuiteRow
@@ -222,24 +228,36 @@ class Suite:
         return SuiteResult(self.folder, page)
 
 
-def suite_document(results: Path, page: SuitePage) -> dict[str, Any]:
+def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
     """Return the result of a suite as a JSON document, for ``suite.json`` and ``--json``."""
-    return {
-        "schema_version": 1,
-        "suite_id": page.id,
-        "started_at": page.started,
-        "command": page.command,
-        "exit_code": page.exit_code,
-        "answer": page.answer,
-        "decision": page.change.decision or None if page.gated else None,
-        "level": page.level,
-        "comparisons": page.decisions,
-        "scenarios": [
-            {name: value for name, value in asdict(row).items() if name not in ("page", "sentence")}
-            | {"result": row.words[2], "text": row.sentence, "gate": _gate_of(results, row)}
+    return SuiteDocument(
+        schema_version=SCHEMA_VERSION,
+        suite_id=page.id,
+        started_at=page.started,
+        command=page.command,
+        exit_code=page.exit_code,
+        answer=page.answer,
+        decision=(page.change.decision or None) if page.gated else None,
+        level=page.level,
+        comparisons=page.decisions,
+        scenarios=tuple(
+            SuiteMemberDocument(
+                scenario=row.scenario,
+                file=row.file,
+                record=row.record,
+                exit_code=row.exit_code,
+                error=row.error,
+                skipped=row.skipped,
+                seconds=row.seconds,
+                budget_s=row.budget_s,
+                level=row.level,
+                result=row.words[2],
+                text=row.sentence,
+                gate=_gate_of(results, row),
+            )
             for row in page.rows
-        ],
-    }
+        ),
+    )
 
 
 def _first_row(member: Member, *, gated: bool) -> SuiteRow:
@@ -250,10 +268,11 @@ def _first_row(member: Member, *, gated: bool) -> SuiteRow:
     return SuiteRow(name, file, level=level_of(member.plan, gated=gated))
 
 
-def _gate_of(results: Path, row: SuiteRow) -> Any:
+def _gate_of(results: Path, row: SuiteRow) -> GateDocument | None:
     if row.page is None:
         return None
-    return parse_json(read_regular(results / row.scenario / row.record / "gate.json"))
+    text = read_regular(results / row.scenario / row.record / "gate.json")
+    return wire.load(GateDocument, "gate.json", text)
 
 
 def _key(suite: SuitePlan, options: RunOptions) -> str:

@@ -2,13 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.budget import Budget
 from bench_framework.features.gate.question import rounds_needed
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
+from bench_framework.model.documents import (
+    PlanDocument,
+    PlannedMember,
+    ScenarioPlan,
+    SuitePlanDocument,
+)
 from bench_framework.model.looks import RoundLimit, decidable
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import DEFAULT_BUDGET_S
@@ -176,23 +182,27 @@ def _require_time(suite: SuitePlan) -> None:
     )
 
 
-def suite_document(suite: SuitePlan) -> dict[str, Any]:
+def suite_document(suite: SuitePlan) -> SuitePlanDocument:
     """Return the JSON document of `benchctl plan --json` for several scenarios."""
     budgets = suite.budgets()
-    return {
-        "budget_s": suite.budget_s,
-        "run_s": math.fsum(budgets),
-        "level": suite.level,
-        "comparisons": suite.decisions,
-        "scenarios": [
-            forecast_document(member.forecast)
-            | {
-                "file": member.file,
-                "budget_s": budget,
-                "least_s": member.least_s or None,
-                "level": None if member.skipped else level_of(member.plan, gated=suite.gated),
-                "skipped": member.skipped or None,
-            }
+    return SuitePlanDocument(
+        budget_s=suite.budget_s,
+        run_s=math.fsum(budgets),
+        level=suite.level,
+        comparisons=suite.decisions,
+        scenarios=tuple(
+            PlannedMember(
+                **_fields(forecast_document(member.forecast)),
+                file=member.file,
+                budget_s=budget,
+                least_s=member.least_s or None,
+                level=None if member.skipped else level_of(member.plan, gated=suite.gated),
+                skipped=member.skipped or None,
+            )
             for member, budget in zip(suite.members, budgets, strict=True)
-        ],
-    }
+        ),
+    )
+
+
+def _fields(document: PlanDocument) -> dict[str, Any]:
+    return {field.name: getattr(document, field.name) for field in fields(ScenarioPlan)}

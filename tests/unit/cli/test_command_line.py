@@ -21,6 +21,7 @@ from bench_framework.cli.console import (
 from bench_framework.errors import CellError, Position, Problem
 from bench_framework.model.run import Event
 from bench_framework.text.lines import wrap
+from tests.documents import valid
 from tests.unit.machine import SCENARIO
 
 HEAVY = {"pandas", "matplotlib", "numpy", "jinja2", "dask", "distributed"}
@@ -99,12 +100,18 @@ def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[s
 
 def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["--json", "plan", str(scenario), "-S", "measure.rounds.max=40"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = valid("plan", capsys.readouterr().out)
     assert document["looks"] == [12, 18, 27, 40]
     assert [cell["role"] for cell in document["cells"]] == ["baseline", "candidate", "control"]
     assert run_command_line(["plan", str(scenario), "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = valid("plan", capsys.readouterr().out)
     assert (document["rounds"], document["looks"], document["run_s"]) == (None, None, 300.0)
+    broken = scenario.with_name("broken.yaml")
+    broken.write_text(scenario.read_text().replace("baseline", "base"))
+    assert run_command_line(["validate", str(scenario), str(broken), "--json"]) == 2
+    first, second = valid("validate", capsys.readouterr().out)["scenarios"]
+    assert (first["ok"], first["scenario_sha256"]) == (True, document["scenario_sha256"])
+    assert (second["ok"], second["problems"][0]["code"]) == (False, "BC201")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.run import _overrides
 from bench_framework.cli.plan_page import page
+from bench_framework.model.documents import SessionCount
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
 from tests.unit.machine import SCENARIO
@@ -54,5 +55,5 @@ def test_a_range_of_sessions_is_in_the_plan_and_its_document(scenario: Path) -> 
     assert "in 2 to 4 sessions" in text
     assert "interim analyses after 24, 36, 48 rounds" in text
     document = forecast_document(forecast)
-    assert document["sessions"] == {"min": 2, "max": 4}
-    assert document["looks"] == [24, 36, 48]
+    assert document.sessions == SessionCount(2, 4)
+    assert document.looks == (24, 36, 48)

@@ -1,0 +1,175 @@
+"""The documents that `gate` prints with ``--json``, and writes into files."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bench_framework.model.documents import DESCRIBED
+from bench_framework.model.gate import BudgetState, PairState
+from bench_framework.model.self_test import TestOutcome, Trial
+from bench_framework.model.verdict import Verdict
+
+Decided = Literal["keep", "discard", "more-data"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairDocument:
+    """A gated comparison."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    variant: str
+    input: str
+    metric: str
+    state: PairState
+    why: str
+    margin: float
+    """Tolerated growth, as a fraction."""
+    verdict: Verdict
+    ratio: float | None
+    """The candidate's value ÷ the baseline's; null without an estimate."""
+    lo: float | None
+    hi: float | None
+    mde: float | None
+    """Smallest difference that could be detected, as a fraction."""
+    text: str
+    confirmation_verdict: Verdict | None
+    """Verdict of the second measurement."""
+    confirmation_text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetDocument:
+    """A configuration with an absolute limit."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    variant: str
+    input: str
+    metric: str
+    state: BudgetState
+    max: float
+    value: float | None
+    lo: float | None
+    hi: float | None
+    level: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AcceptedEntry:
+    """An entry for the file of accepted changes."""
+
+    cell: str
+    metric: str
+    level: str
+
+
+@dataclass(frozen=True, slots=True)
+class GateDocument:
+    """The result of a gate, also in `gate.json`."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    schema_version: Literal[1]
+    record_id: str
+    confirmation: str | None
+    """Id of the record of the second measurement."""
+    hosts: tuple[str, ...]
+    scenario: str
+    exit_code: int
+    """Exit code of the gate, also with `--decide`."""
+    reasons: tuple[str, ...]
+    remarks: tuple[str, ...]
+    level: float
+    family: int
+    looks: int
+    rounds: int
+    decision: Decided | None
+    """The word of `--decide`; null if nothing could be compared."""
+    base: str | None
+    head: str | None
+    pairs: tuple[PairDocument, ...]
+    budgets: tuple[BudgetDocument, ...]
+    accept: tuple[AcceptedEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteMemberDocument:
+    """A scenario of a suite."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    scenario: str
+    file: str
+    record: str
+    exit_code: int | None
+    """Null if it was not measured yet."""
+    error: str
+    skipped: bool
+    seconds: float
+    budget_s: float | None
+    level: float
+    result: str
+    text: str
+    gate: GateDocument | None
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteDocument:
+    """The result of a suite, also in `suite.json`."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    schema_version: Literal[1]
+    suite_id: str
+    started_at: str
+    command: str
+    exit_code: int
+    answer: str
+    decision: Decided | None
+    """The word of `--decide`; null without a gate, or if nothing could be compared."""
+    level: float
+    comparisons: int
+    scenarios: tuple[SuiteMemberDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FalseAlarms:
+    """Gates of equal programs that failed, and a bound of their probability."""
+
+    count: int
+    of: int
+    at_most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Detections:
+    """Gates of a slower copy that failed, and a bound of their probability."""
+
+    count: int
+    of: int
+    at_least: float
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTestDocument:
+    """The result of `gate --self-test`, also in `self-test.json`."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    schema_version: Literal[1]
+    scenario: str
+    exit_code: int
+    outcome: TestOutcome
+    answer: str
+    margin: float
+    slowdown: float
+    """The slowdown that the gate must find, as a share of the program's own time."""
+    confidence: float
+    """Confidence of the bounds."""
+    false_alarms: FalseAlarms
+    detections: Detections
+    smallest_found: float | None
+    largest_missed: float | None
+    seconds: float
+    trials: tuple[Trial, ...]
