@@ -179,6 +179,14 @@ OPTIONS: Final[dict[str, Any]] = {
     ),
 }
 """The options of the fields of `model.invocation`."""
+Events = Annotated[
+    Path | None,
+    Option(
+        "--events",
+        metavar="FILE",
+        help="Append the progress to FILE, as one JSON object per line (`benchctl schema events`).",
+    ),
+]
 ExpectScenario = Annotated[
     str | None,
     Option(

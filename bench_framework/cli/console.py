@@ -59,6 +59,8 @@ class Console:
     progress: bool = True
     json: bool = False
     results: Path = field(default_factory=lambda: Path("results"))
+    events: Path | None = None
+    """File for the progress as JSON lines (``--events``)."""
     warned: Counter[str] = field(default_factory=Counter)
     """Number of printed warnings by code."""
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole
@@ -394,8 +395,17 @@ class LineDisplay:
 
 
 def display_for(console: Console) -> AbstractContextManager[Observer]:
-    """Return the display that suits stderr. It is closed at the end of the block."""
-    return closing(LiveDisplay(console) if console.live else LineDisplay(console))
+    """Return the display that suits stderr, with the file of ``--events``. It is closed at the end of the block."""
+    display = LiveDisplay(console) if console.live else LineDisplay(console)
+    return closing(display) if console.events is None else _with_events(display, console.events)
+
+
+@contextmanager
+def _with_events(display: LiveDisplay | LineDisplay, path: Path) -> Iterator[Observer]:
+    from bench_framework.workflow.event_file import event_file
+
+    with closing(display), event_file(path, display) as observer:
+        yield observer
 
 
 @contextmanager

@@ -138,7 +138,7 @@ class FalseAlarms:
     """Gates of equal programs that failed, and a bound of their probability."""
 
     count: int
-    of: int
+    gates: int
     at_most: float
 
 
@@ -147,7 +147,7 @@ class Detections:
     """Gates of a slower copy that failed, and a bound of their probability."""
 
     count: int
-    of: int
+    gates: int
     at_least: float
 
 

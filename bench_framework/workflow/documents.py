@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from bench_framework.model import documents, gate_documents
+from bench_framework.model import documents, events, gate_documents
 from bench_framework.model.documents import DESCRIBED
 from bench_framework.model.judgement import Comparison, Family, RecordStatus
 from bench_framework.model.verdict import Verdict
@@ -114,6 +114,7 @@ DOCUMENTS: Final[Mapping[str, Any]] = MappingProxyType(
         | gate_documents.SelfTestDocument,
         "plan": documents.PlanDocument | documents.SuitePlanDocument,
         "validate": documents.ValidateDocument,
+        "events": events.AnyEvent,
     }
 )
 """Names of the documents → their types."""

@@ -100,6 +100,25 @@ def test_a_decision_is_one_word_and_its_exit_code(
         assert "failed" in done.stdout
 
 
+def test_events_are_lines_that_a_program_reads(folder: Path) -> None:
+    words = ("ab", "-n", "a", "-n", "b", "echo -old", "echo -new", "--events", "events.jsonl")
+    benchctl(folder, *words, "--budget", "20s")
+    lines = (folder / "events.jsonl").read_text().splitlines()
+    events = [valid("events", line) for line in lines]
+    kinds = [event["event"] for event in events]
+    assert (kinds[0], kinds[-1]) == ("plan", "stop")
+    assert {"input", "limit", "round", "verdicts", "warning"} >= {*kinds[1:-1]} - {"message"}
+    rounds = [event for event in events if event["event"] == "round"]
+    assert [event["done"] for event in rounds] == [*range(1, len(rounds) + 1)]
+    assert (rounds[0]["warmup"], rounds[-1]["warmup"]) == (True, False)
+    verdicts = next(event for event in events if event["event"] == "verdicts")
+    first = verdicts["comparisons"][0]
+    assert (first["variant"], first["metric"], first["verdict"]) == ("b", "wall", "better")
+    assert [e["code"] for e in events if e["event"] == "warning"] == ["BX334"]
+    refused = benchctl(folder, *words[:-1], "no/folder/x", code=3)
+    assert "error[BX235]" in refused.stderr
+
+
 def test_a_decision_needs_outputs_that_are_compared(folder: Path) -> None:
     for words in (("--ignore-output",), ("--answer", "none"), ("--answer", "{differs: warn}")):
         done = benchctl(folder, "ab", "--decide", *words, "echo -old", "echo -new", code=2)

@@ -94,8 +94,8 @@ def test_noise_is_no_result(tmp_path: Path) -> None:
     done = self_test(tmp_path, 4, "--repetitions", "1", "--slowdown", "2%")
     assert "? Self-test of tested" in done.stdout
     document = document_of(tmp_path)
-    assert document["false_alarms"] == {"count": 0, "of": 0, "at_most": 1.0}
-    assert document["detections"] == {"count": 0, "of": 0, "at_least": 0.0}
+    assert document["false_alarms"] == {"count": 0, "gates": 0, "at_most": 1.0}
+    assert document["detections"] == {"count": 0, "gates": 0, "at_least": 0.0}
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,7 @@ def ab(
     *,
     common: RequestOptions,
     fresh: arguments.Fresh = False,
+    events: arguments.Events = None,
 ) -> None:
     """Compare two or more commands, without a scenario file.
 
@@ -176,6 +177,7 @@ def ab(
     from bench_framework.workflow.scenarios.command_lines import Commands, once, plan_commands
 
     console: Console = context.obj
+    console.events = events
     request = Commands(
         commands or (),
         lists=lists or (),

@@ -8,6 +8,7 @@ from typer import Argument, Option
 
 from bench_framework.cli.arguments import (
     Base,
+    Events,
     ExpectScenario,
     Fresh,
     Head,
@@ -121,6 +122,7 @@ def gate(
         ),
     ] = None,
     expect: ExpectScenario = None,
+    events: Events = None,
     no_confirm: Annotated[
         bool,
         Option(
@@ -163,6 +165,7 @@ def gate(
     from bench_framework.workflow.scenarios.suite_files import is_suite
 
     console: Console = context.obj
+    console.events = events
     names = names or [LAST]
     record, several = names[0], is_suite(names) and not _is_record(console, names)
     if several and (scheduler or host):

@@ -81,6 +81,7 @@ def run(
     base: shared.Base = None,
     head: shared.Head = None,
     expect: shared.ExpectScenario = None,
+    events: shared.Events = None,
     idle: Annotated[
         float | None,
         Option(
@@ -119,6 +120,7 @@ def run(
     from bench_framework.workflow.scenarios.suite_files import is_suite
 
     console: Console = context.obj
+    console.events = events
     several = is_suite(files)
     more = _overrides(
         quick=quick,

@@ -17,10 +17,11 @@ First line of a scenario in the same folder: # yaml-language-server: $schema=sce
 def schema(
     context: typer.Context,
     what: Annotated[
-        Literal["scenario", "run", "gate", "plan", "validate"],
+        Literal["scenario", "run", "gate", "plan", "validate", "events"],
         typer.Argument(
             metavar="NAME",
-            help="scenario: scenario files; run, gate, plan or validate: the document of the command with --json.",
+            help="scenario: scenario files; run, gate, plan or validate: the document of the command with --json; "
+            "events: the lines of --events.",
         ),
     ] = "scenario",
 ) -> None:

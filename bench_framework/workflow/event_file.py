@@ -1,0 +1,129 @@
+"""Progress as JSON lines: an observer that writes a file for programs that follow a measurement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TextIO
+
+from bench_framework.execution import progress
+from bench_framework.execution.machine.host import utc_now
+from bench_framework.masking import masked
+from bench_framework.model import events
+from bench_framework.store import layout
+from bench_framework.text.reasons import phrase
+from bench_framework.workflow.run_progress import Work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench_framework.execution.progress import Observer
+
+
+class EventFile:
+    """An observer that writes a line for each update that a program needs, and passes each update on.
+
+    Nothing is written while a program is timed.
+    """
+
+    def __init__(self, file: TextIO, path: Path, observer: Observer) -> None:
+        self._file, self._path, self._observer = file, path, observer
+        self._work: Work | None = None
+
+    def notify(self, update: progress.Update) -> None:
+        """Pass the update on, and write its line. Raises `MachineError` (BX235): writing failed."""
+        self._observer.notify(update)
+        if isinstance(update, progress.PlanReady):
+            self._work = Work(update.plan)
+        elif self._work is not None:
+            self._work.take(update)
+        for line in _lines(update, self._work):
+            text = masked(json.dumps(asdict(line), ensure_ascii=False))
+            with layout.writing(self._path):
+                self._file.write(f"{text}\n")
+                self._file.flush()
+
+
+@contextmanager
+def event_file(path: Path, observer: Observer) -> Iterator[Observer]:
+    """Yield an observer that appends events to a file and passes updates on. Raises `MachineError`."""
+    with layout.writing(path):
+        file = path.open("a", encoding="utf-8")
+    with file:
+        yield EventFile(file, path, observer)
+
+
+def _lines(update: progress.Update, work: Work | None) -> Iterator[events.AnyEvent]:
+    at = utc_now()
+    match update:
+        case progress.PlanReady(plan=plan):
+            yield events.PlanEvent(at=at, scenario=plan.name, configurations=len(plan.cells))
+        case progress.BuildFinished(build=build):
+            yield events.BuildEvent(
+                at=at,
+                label=update.label,
+                index=update.index,
+                total=update.total,
+                ok=build.ok,
+                seconds=build.build_s,
+            )
+        case progress.DataFinished():
+            yield events.InputEvent(at=at, input=update.label, reused=update.reused)
+        case progress.LimitKnown():
+            yield events.LimitEvent(at=at, rounds=update.limit.rounds)
+        case progress.Remark(event=event):
+            code, severity = event.code, event.severity
+            yield events.WarningEvent(at=at, code=code, severity=severity, message=event.message)
+        case progress.Message(text=text) | progress.RunEnded(text=text):
+            yield events.MessageEvent(at=at, text=text)
+        case progress.Waiting() if update.elapsed_s == 0:
+            yield events.MessageEvent(at=at, text=f"waiting for {update.reason}")
+        case _ if work is not None:
+            yield from _measured(update, work, at)
+
+
+def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.AnyEvent]:
+    plan = work.plan
+    match update:
+        case progress.RoundFinished():
+            yield events.RoundEvent(
+                at=at,
+                input=plan.input(update.input_id).label,
+                round=update.round,
+                warmup=update.warmup,
+                done=work.rounds_done,
+                total=work.rounds_total,
+                left_s=work.left_s(work.elapsed_s),
+            )
+        case progress.InterimVerdicts(comparisons=comparisons):
+            for item in plan.inputs:
+                cells = {cell.id: cell for cell in plan.cells_of(item.id)}
+                own = tuple(
+                    events.InterimVerdict(
+                        variant=plan.variant(cells[c.cell_id].variant_id).label,
+                        metric=c.metric,
+                        verdict=c.verdict,
+                        ratio=c.of_values.ratio if c.of_values else None,
+                        low=c.of_values.lo if c.of_values else None,
+                        high=c.of_values.hi if c.of_values else None,
+                    )
+                    for c in comparisons
+                    if c.cell_id in cells
+                )
+                if own:
+                    yield events.VerdictsEvent(at=at, input=item.label, comparisons=own)
+        case progress.LookTaken(look=look) if look.stopped:
+            label, reason = plan.input(look.input_id).label, phrase(look.reason)
+            yield events.StopEvent(at=at, input=label, round=look.round, reason=reason)
+        case progress.CellDropped():
+            cell = plan.cell(update.cell_id)
+            yield events.DropEvent(
+                at=at,
+                variant=plan.variant(cell.variant_id).label,
+                input=plan.input(cell.input_id).label,
+                round=update.round,
+                reason=phrase(update.reason),
+                raced=update.raced,
+            )
