@@ -100,7 +100,7 @@ def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.A
         case progress.InterimVerdicts(comparisons=comparisons):
             for item in plan.inputs:
                 cells = {cell.id: cell for cell in plan.cells_of(item.id)}
-                own = tuple(
+                of_input = tuple(
                     events.InterimVerdict(
                         variant=plan.variant(cells[c.cell_id].variant_id).label,
                         metric=c.metric,
@@ -112,8 +112,8 @@ def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.A
                     for c in comparisons
                     if c.cell_id in cells
                 )
-                if own:
-                    yield events.VerdictsEvent(at=at, input=item.label, comparisons=own)
+                if of_input:
+                    yield events.VerdictsEvent(at=at, input=item.label, comparisons=of_input)
         case progress.LookTaken(look=look) if look.stopped:
             label, reason = plan.input(look.input_id).label, phrase(look.reason)
             yield events.StopEvent(at=at, input=label, round=look.round, reason=reason)

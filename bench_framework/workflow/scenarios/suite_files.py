@@ -12,12 +12,14 @@ from bench_framework.workflow.run_options import find_scenario
 SUITES: Final = "suites"
 """Folder in that of all records with a folder of each suite."""
 SUFFIXES: Final = (".yaml", ".yml")
+BENCH_SUFFIXES: Final = (".bench.yaml", ".bench.yml")
+"""Ends of the names of files that are scenarios whatever they contain, for which editors know the schema."""
 _KEYS: Final = frozenset({"version", "worker", "question"})
 """Keys of a scenario that no other YAML file of a folder, such as one of accepted changes, has."""
 
 
 def scenarios_in(folder: Path) -> tuple[Path, ...]:
-    """Return the scenarios of a folder by name: its YAML files with a key that only scenarios have.
+    """Return the scenarios of a folder by name: its YAML files with a key that only scenarios have, and `*.bench.yaml`.
 
     A file that is no YAML counts, so that its error is reported. Folders below are not searched.
     """
@@ -30,6 +32,8 @@ def scenarios_in(folder: Path) -> tuple[Path, ...]:
 
 
 def _is_scenario(path: Path) -> bool:
+    if path.name.endswith(BENCH_SUFFIXES):
+        return True
     try:
         data = parse(path.read_text(encoding="utf-8"), str(path)).data
     except (OSError, ValueError, Unreadable):
