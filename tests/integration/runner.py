@@ -30,9 +30,18 @@ class Result:
 
 
 def run_action(
-    repository: Path, temporary: Path, ref: str = "", path: str = "", **inputs: str
+    repository: Path,
+    temporary: Path,
+    ref: str = "",
+    path: str = "",
+    event: str = "{}",
+    **inputs: str,
 ) -> Result:
-    """Run action.yml in a checkout; `ref` is the revision by which it is used, `path` is put before PATH."""
+    """Run action.yml in a checkout.
+
+    `ref` is the revision by which it is used, `path` is put before PATH, `event` is the payload of the webhook.
+    """
+    (temporary / "event.json").write_text(event, encoding="utf-8")
     action = YAML(typ="safe").load(ROOT / "action.yml")
     context = {
         "runner.temp": str(temporary),
@@ -67,6 +76,7 @@ def _run(script: str, cwd: Path, temporary: Path, path: str, step: Mapping[str, 
     """Run a script as `shell: bash` does."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
     env |= {"RUNNER_TEMP": str(temporary), "GITHUB_OUTPUT": str(temporary / "output")}
+    env["GITHUB_EVENT_PATH"] = str(temporary / "event.json")
     python = str(Path(sys.executable).parent)
     env |= {"PATH": f"{path}:{python}:{env['PATH']}", "GITHUB_ACTION_PATH": str(ROOT), **step}
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]

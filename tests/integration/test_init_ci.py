@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 FROM = "https://github.com/acme/bench.git@v1.2"
 MARKER = "<!-- benchctl:gate -->"
 GATE = "<!-- benchctl:gate scenario=toy -->"
+EACH_TIME = ("always", 0)
 GH = """#!{python} -IS
 import json, os, sys
 from pathlib import Path
@@ -31,6 +32,7 @@ if words[:2] == ["run", "download"]:
         target = Path(words[words.index("--dir") + 1]) / name / "20260101T0000Z"
         target.mkdir(parents=True)
         (target / "comment.md").write_bytes(text)
+        (target / ("suite.json" if name == "suites" else "gate.json")).write_text((folder / "suite.json").read_text())
 elif words[1].endswith("/artifacts"):
     names = ["benchmarks"] if (folder / "comment.md").exists() else []
     print(json.dumps({{"artifacts": [{{"name": name}} for name in names]}}))
@@ -98,7 +100,11 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
         "persist-credentials": False,
     }
     use = gate["jobs"]["gate"]["steps"][1]
-    assert use == {"uses": "acme/bench@v1.2", "with": {"scenario": "bench/toy.yaml"}}
+    label = "benchmarks-accepted"
+    given = {"scenario": "bench/toy.yaml", "accept-label": label}
+    assert use == {"uses": "acme/bench@v1.2", "with": given}
+    # The label that the action accepts is the only one whose change measures again.
+    assert f"github.event.label.name == '{label}'" in gate["jobs"]["gate"]["if"]
     assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
     assert not any("checkout" in s.get("uses", "") for s in comment["jobs"]["comment"]["steps"])
     init(repository / "bench", "--ci", "github", "toy.yaml", "--from", FROM)  # the same files
@@ -184,7 +190,11 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
         "arguments": "-k\nn=1 size=2\n--no-confirm\n",
     }
     done = run_action(tmp_path, tmp_path, path=str(program.parent), **given)
-    assert (done.code, done.outputs) == (code, {"exit-code": str(code)})
+    conclusion = "failed" if code else "passed"
+    assert (done.code, done.outputs) == (
+        code,
+        {"exit-code": str(code), "conclusion": conclusion},
+    )
     assert done.artifacts == {"benchmarks": f"{tmp_path}/benchctl-results"}
     words = (tmp_path / "benchctl.words").read_text().splitlines()
     assert words == [
@@ -211,17 +221,67 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
         assert (tmp_path / "pip.words").read_text().splitlines()[-2:] == ["--", installed]
 
 
+HOSTILE = "$(touch injected); `touch injected` ${{ github.token }} ' \" && touch injected"
+
+
 @pytest.mark.parametrize(
-    ("comments", "shas", "first", "expected"),
+    ("code", "labels", "inputs", "conclusion"),
     [
-        ([], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
-        ([("Bot", MARKER)], ["abc"], GATE, ["PATCH", "repos/a/b/issues/comments/10"]),
-        ([("User", MARKER)], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
-        ([("Bot", "other")], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"]),
-        ([], ["older"], GATE, None),
-        ([], ["abc", "abc"], GATE, None),
-        ([], ["abc"], None, None),
-        ([], ["abc"], "not of the gate", None),
+        (1, ["accepted"], {"accept-label": "accepted"}, "accepted"),
+        (1, ["accepted", HOSTILE], {"accept-label": HOSTILE}, "accepted"),
+        (1, [HOSTILE, "acc"], {"accept-label": "accepted"}, "failed"),
+        (1, ["accepted"], {}, "failed"),
+        (1, None, {"accept-label": "accepted"}, "failed"),
+        (3, ["accepted"], {"accept-label": "accepted"}, "failed"),
+        (4, ["accepted"], {"accept-label": "accepted"}, "failed"),
+        (1, [], {"mode": "advisory"}, "advisory"),
+        (4, [], {"mode": "advisory"}, "advisory"),
+        (3, [], {"mode": "advisory"}, "failed"),
+        (0, [], {"mode": "advisory"}, "passed"),
+        (0, [], {"mode": HOSTILE}, None),
+    ],
+)
+def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
+    tmp_path: Path,
+    code: int,
+    labels: list[str] | None,
+    inputs: dict[str, str],
+    conclusion: str | None,
+) -> None:
+    program = tmp_path / "bin" / "python"
+    program.parent.mkdir()
+    for name, ends in (("pip", 0), ("benchctl", code)):
+        processes.executable(program.with_name(name), f"#!/bin/sh\nexit {ends}\n")
+    copy = f'mkdir -p "$3/bin" && cp {program.parent}/* "$3/bin"'
+    text = f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} "$@"; fi\n{copy}\n'
+    processes.executable(program, text)
+    pull = {"title": HOSTILE, "head": {"ref": HOSTILE}}
+    if labels is not None:
+        pull["labels"] = [{"name": name} for name in labels]
+    event = json.dumps({"action": "labeled", "pull_request": pull} if labels is not None else {})
+    given = {"scenario": "bench/a.yaml", **inputs}
+    done = run_action(tmp_path, tmp_path, path=str(program.parent), event=event, **given)
+    assert done.outputs.get("conclusion") == conclusion
+    assert done.code == (code if conclusion == "failed" else 0 if conclusion else 2)
+    assert not [*tmp_path.rglob("injected")]
+
+
+@pytest.mark.parametrize(
+    ("comments", "shas", "first", "expected", "setting"),
+    [
+        ([], ["abc"], GATE, None, ("never", 1)),
+        ([], ["abc"], GATE, None, ("worse", 0)),
+        ([], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"], ("worse", 4)),
+        # A result that is outdated is replaced also by one that passed.
+        ([("Bot", MARKER)], ["abc"], GATE, ["PATCH", "repos/a/b/issues/comments/10"], ("worse", 0)),
+        ([], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"], EACH_TIME),
+        ([("Bot", MARKER)], ["abc"], GATE, ["PATCH", "repos/a/b/issues/comments/10"], EACH_TIME),
+        ([("User", MARKER)], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"], EACH_TIME),
+        ([("Bot", "other")], ["abc"], GATE, ["POST", "repos/a/b/issues/7/comments"], EACH_TIME),
+        ([], ["older"], GATE, None, EACH_TIME),
+        ([], ["abc", "abc"], GATE, None, EACH_TIME),
+        ([], ["abc"], None, None, EACH_TIME),
+        ([], ["abc"], "not of the gate", None, EACH_TIME),
     ],
 )
 def test_one_comment_of_the_pull_request_is_updated(
@@ -231,6 +291,7 @@ def test_one_comment_of_the_pull_request_is_updated(
     shas: list[str],
     first: str | None,
     expected: list[str] | None,
+    setting: tuple[str, int],
 ) -> None:
     init(repository, "--ci", "github", "--from", FROM)
     workflow = require_schema(
@@ -259,7 +320,10 @@ def test_one_comment_of_the_pull_request_is_updated(
         "COMMIT": "abc",
         "OWNER": "fork",
         "BRANCH": "x",
+        "COMMENT": setting[0],
     }
+    (tmp_path / "suite.json").write_text(json.dumps({"exit_code": setting[1]}))
+    assert script["env"]["COMMENT"] == "always"
     assert {*script["env"]} == {*given, "GH_TOKEN"}
     done = subprocess.run(
         [sys.executable, "-c", script["run"]],
