@@ -40,6 +40,6 @@ def test_the_action_finds_a_regression_with_the_wheel(tmp_path: Path, wheel: Pat
         git(crate, "commit", "--quiet", "--message", "a change")
     given = {"scenario": "scenario.yaml", "base": "HEAD~1", "arguments": "--set=margin=5%"}
     done = run_action(crate, tmp_path, version=str(wheel), **given)
-    assert (done.code, done.outputs) == (1, {"exit-code": "1"})
+    assert (done.code, done.outputs) == (1, {"exit-code": "1", "conclusion": "failed"})
     (comment,) = Path(done.artifacts["benchmarks"]).glob("counter/*/comment.md")
     assert comment.read_text(encoding="utf-8").startswith("<!-- benchctl:gate ")

@@ -255,7 +255,7 @@ def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
     copy = f'mkdir -p "$3/bin" && cp {program.parent}/* "$3/bin"'
     text = f'#!/bin/sh\nif [ "$1" = -c ]; then exec {sys.executable} "$@"; fi\n{copy}\n'
     processes.executable(program, text)
-    pull = {"title": HOSTILE, "head": {"ref": HOSTILE}}
+    pull: dict[str, Any] = {"title": HOSTILE, "head": {"ref": HOSTILE}}
     if labels is not None:
         pull["labels"] = [{"name": name} for name in labels]
     event = json.dumps({"action": "labeled", "pull_request": pull} if labels is not None else {})
