@@ -14,10 +14,12 @@ from bench_framework.text.lines import wrap
 EXIT_CODES = """\
 0    success
 1    gate: a regression; verify: a difference; audit: a statement is not supported;
-     bisect --step: the commit is bad; history --fail-on-change: a change
+     bisect --step: the commit is bad; history --fail-on-change: a change;
+     ab and gate --decide: discard; gate --self-test: the gate is broken
 2    wrong usage, an invalid scenario, or a file, program or revision that does not exist
 3    a build, a configuration or the machine failed; everything else is reported
-4    gate: something could not be judged; bisect: no single commit was found
+4    gate: something could not be judged; bisect: no single commit was found;
+     ab and gate --decide: more data
 70   internal error; the traceback is saved and its path is printed
 125  bisect --step: inconclusive, so git skips the commit
 128  bisect --step: used instead of 2, 3, 4 and 70, so that `git bisect run` ends
