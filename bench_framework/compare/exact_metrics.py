@@ -9,13 +9,15 @@ from typing import Final
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.model.judgement import BestGroup, Comparison, Summary
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Build, Observation
 from bench_framework.model.verdict import Thresholds, Verdict
 
-INSTRUCTIONS: Final = "instructions"
+COUNTING_RUN: Final = "instructions"
+"""The kind of the observations with counted metrics."""
 OUTSIDE: Final = "counted in untimed runs"
 """Note on a summary of such runs."""
 
@@ -46,7 +48,7 @@ def compare(
     """Compare a deterministic metric of two cells, of their binaries or of untimed runs."""
     thresholds = Thresholds(policy.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
-    if metric != INSTRUCTIONS:
+    if metric not in COUNTED:
         pair = (cell_state.build_of_cell(plan, c, builds) for c in (cell, reference))
         ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
@@ -57,18 +59,25 @@ def compare(
         (Verdict.NOT_COMPARABLE, reference, reference.label),
     ):
         for o in observations:
-            if (o.cell_id, o.kind) == (side.id, metric) and o.status != "ok":
+            if (o.cell_id, o.kind) == (side.id, COUNTING_RUN) and o.status != "ok":
                 return replace(draft, verdict=verdict, reason=message(o.message or "").at(name))
-    counts = [counts_of(observations, side.id) for side in (cell, reference)]
+    counts = [counts_of(observations, side.id, metric) for side in (cell, reference)]
     if not all(counts):
-        return replace(draft, reason=Reason(ReasonCode.NOT_COUNTED))
+        counted = all(counts_of(observations, side.id, INSTRUCTIONS) for side in (cell, reference))
+        code = ReasonCode.NOT_VISIBLE if counted else ReasonCode.NOT_COUNTED
+        return replace(draft, reason=Reason(code))
+    if not all(map(all, counts)):
+        if any(map(any, counts)):
+            return replace(draft, reason=Reason(ReasonCode.ZERO_COUNT))
+        # Two counts of zero are equal, but have no ratio.
+        counts = [[1.0] * len(values) for values in counts]
     return medians.compare_counts(draft, *counts)
 
 
-def counts_of(observations: Iterable[Observation], cell_id: str) -> list[float]:
-    """Return the counted instructions of a cell; there may be several counts."""
-    runs = (o for o in observations if o.cell_id == cell_id and o.kind == INSTRUCTIONS)
-    return [o.values[INSTRUCTIONS] for o in runs if INSTRUCTIONS in o.values]
+def counts_of(observations: Iterable[Observation], cell_id: str, metric: Metric) -> list[float]:
+    """Return the counts of a metric of a cell, one for each counted run."""
+    runs = (o for o in observations if o.cell_id == cell_id and o.kind == COUNTING_RUN)
+    return [o.values[metric] for o in runs if metric in o.values]
 
 
 def best_group(

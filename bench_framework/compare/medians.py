@@ -147,6 +147,11 @@ def compare_exact(draft: Comparison, value: float, reference: float) -> Comparis
     return replace(draft, verdict=verdict, shown=interval, statistic="exact")
 
 
+def ranges_of(repetitions: int) -> int:
+    """Return the uncertainty of a count with some repetitions, in multiples of their range."""
+    return RANGES if repetitions > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- as the constants say
+
+
 def compare_counts(
     draft: Comparison, counts: Sequence[float], reference: Sequence[float]
 ) -> Comparison:
@@ -164,8 +169,7 @@ def compare_counts(
     exact = compare_exact(draft, statistics.median(counts), statistics.median(reference))
     exact = replace(exact, runs=len(counts), runs_ref=len(reference))
     repetitions = min(len(counts), len(reference))
-    ranges = RANGES if repetitions > 2 else RANGES_OF_TWO  # noqa: PLR2004 -- as the constants say
-    half = ranges * (spread(counts) + spread(reference))
+    half = ranges_of(repetitions) * (spread(counts) + spread(reference))
     if not half:
         return exact
     assert exact.shown is not None

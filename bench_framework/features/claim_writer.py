@@ -11,6 +11,7 @@ from bench_framework.features.author_texts import author_claims
 from bench_framework.features.axes.claims import StructureClaims
 from bench_framework.features.causes.claims import cause_claims
 from bench_framework.features.experiments.compute import hypothesis_claims
+from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
 from bench_framework.features.references.compute import gap_claims
@@ -113,6 +114,7 @@ def _write(
     yield from gap_claims(view, judgement.gaps, view.costs)
     yield from hypothesis_claims(view, judgement.hypotheses, view.costs)
     yield from cause_claims(view, judgement.causes)
+    yield from function_claims(view, judgement.functions)
     yield from race_claims(view, judgement)
     second = partial(two_differences, judgement)
     yield from published_claims(plan, judgement, builds, second)

@@ -13,6 +13,7 @@ from bench_framework.features.experiments.section import (
     CHANGES,
     HYPOTHESES,
 )
+from bench_framework.features.functions.section import FUNCTIONS
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import DETAILS as PUBLISHED_DETAILS
@@ -59,6 +60,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     EFFECTS,
     CONTRIBUTIONS,
     CAUSES,
+    FUNCTIONS,
     HYPOTHESES,
     PUBLISHED_DETAILS,
     PROFILE,

@@ -15,6 +15,7 @@ from bench_framework.compare import (
     interim_analysis,
     medians,
 )
+from bench_framework.compare import functions as function_costs
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import ContrastData
 from bench_framework.compare.decide import judged_pairs
@@ -28,6 +29,7 @@ from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
+from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.judgement import (
     Comparison,
     Judgement,
@@ -52,6 +54,7 @@ def judge(
     looks_taken: Sequence[Look],
     *,
     observed: Sequence[Observation] = (),
+    functions: Sequence[FunctionCounts] = (),
     looks: Looks | None = None,
     tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
@@ -105,6 +108,7 @@ def judge(
         derived=derived_values.derived_rows(plan, samples, inputs, usable, [*headline, *best]),
         gaps=references.gaps(plan, headline, samples),
         causes=differing,
+        functions=function_costs.pairs_of(comparisons, functions, observed),
         hypotheses=experiments.hypothesis_tests(plan, pairs, differing),
         race=race.race_of(plan, samples, looks_taken, groups, headline),
         status=_status(plan, headline, looks),

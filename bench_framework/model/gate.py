@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
 from bench_framework.model.reasons import UNSTABLE, Reason
@@ -72,6 +73,20 @@ class BudgetFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """The difference of counted runs of a candidate that is worse and of its baseline.
+
+    Attributes:
+        changes: functions and counts that differ, `None` if they were not counted.
+        reason: reason why they were not counted.
+    """
+
+    cell_id: str
+    changes: FunctionChanges | None = None
+    reason: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Gating:
     """The result of the gate for one record.
 
@@ -82,6 +97,7 @@ class Gating:
         confirmation: id of the record in which suspicious pairs were measured again.
         hosts: names of the hosts of a fleet that measured first and second. It is empty without a fleet,
             and if nothing was suspicious.
+        explanations: what differs in each candidate that is worse, as far as it was counted.
         unconfirmed: reason why no other host measured suspicious pairs again.
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
         reasons: reasons for the exit code, one line each. It is empty for 0.
@@ -99,6 +115,7 @@ class Gating:
     budgets: tuple[BudgetFinding, ...] = ()
     remarks: tuple[str, ...] = ()
     hosts: tuple[str, ...] = ()
+    explanations: tuple[Explanation, ...] = ()
     unconfirmed: str = ""
 
     def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:

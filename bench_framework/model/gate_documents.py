@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from bench_framework.model.documents import DESCRIBED
+from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import BudgetState, PairState
 from bench_framework.model.self_test import TestOutcome, Trial
 from bench_framework.model.verdict import Verdict
@@ -56,6 +57,19 @@ class BudgetDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class ExplanationDocument:
+    """What differs in counted runs of a configuration that is worse, and of its baseline."""
+
+    __pydantic_config__: ClassVar = DESCRIBED
+
+    variant: str
+    input: str
+    text: str
+    changes: FunctionChanges | None
+    """Null if nothing was counted; `text` says why."""
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedEntry:
     """An entry for the file of accepted changes."""
 
@@ -90,6 +104,7 @@ class GateDocument:
     head: str | None
     pairs: tuple[PairDocument, ...]
     budgets: tuple[BudgetDocument, ...]
+    explanations: tuple[ExplanationDocument, ...]
     accept: tuple[AcceptedEntry, ...]
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause, TwoDifferences
+from bench_framework.model.facts.functions import FunctionsOfPair
 from bench_framework.model.formula import Unit
 from bench_framework.model.looks import Looks
 from bench_framework.model.policies import Metric
@@ -315,6 +316,8 @@ class Judgement:
     structure: Structure = field(default_factory=Structure)
     causes: tuple[Cause, ...] = ()
     """Contrasts and hypotheses whose times differ, with the place of the difference."""
+    functions: tuple[FunctionsOfPair, ...] = ()
+    """Compared pairs whose instructions were counted by function, with the functions that differ."""
     hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
     """The race, `None` unless the plan has ``strategy: race``."""

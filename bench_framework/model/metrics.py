@@ -75,6 +75,8 @@ class MetricKind:
 
 DERIVED: Final = "derived"
 BUILD: Final = "the build"
+COUNTING: Final = "valgrind"
+"""The tool of untimed runs that count exactly."""
 _time = partial(
     MetricKind, unit="s", direction="lower", judged="rounds", source="hyperfine", gated=True
 )
@@ -89,6 +91,15 @@ _counter = partial(
     judged="rounds",
     source="the worker, else one run outside timing",
     countable=True,
+)
+_counted = partial(
+    MetricKind,
+    unit="count",
+    direction="lower",
+    judged="exact",
+    source=f"{COUNTING}, outside timing",
+    countable=True,
+    gated=True,
 )
 _of_build = partial(MetricKind, unit="bytes", direction="lower", judged="exact", source=BUILD)
 
@@ -202,16 +213,32 @@ METRICS: Final[dict[str, MetricKind]] = {
             title="Written to storage",
             kernel_key="write_bytes",
         ),
-        MetricKind(
+        _counted(
             INSTRUCTIONS,
             "instructions",
             "instructions of the program in user code; excludes I/O, locks and waiting",
-            unit="count",
-            direction="lower",
-            judged="exact",
-            source="valgrind or perf, outside timing",
-            countable=True,
-            gated=True,
+            source=f"{COUNTING} or perf, outside timing",
+        ),
+        _counted(
+            "allocations",
+            "allocations",
+            "calls for memory by the program and its libraries, such as malloc and calloc, without those of libc; "
+            "unknown if no function of an allocator is visible",
+        ),
+        _counted(
+            "reallocations",
+            "reallocations",
+            "calls that change the size of allocated memory, such as realloc; known if `allocations` are",
+        ),
+        _counted(
+            "deallocations",
+            "deallocations",
+            "calls that free memory, such as free; known if `allocations` are",
+        ),
+        _counted(
+            "system_calls",
+            "system calls",
+            "system calls of a run, with those of its start",
         ),
         _of_build("binary_size", "binary size", "size of the binary's file", gated=True),
         _of_build("stripped_size", "size without symbols", "size of the binary without symbols"),
@@ -247,6 +274,8 @@ MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
 """Parts of the memory at the peak, from runs outside timing."""
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""
+COUNTED: Final = tuple(kind.name for kind in METRICS.values() if kind.source.startswith(COUNTING))
+"""Exact metrics that are counted together in untimed runs."""
 OF_A_BLOCK: Final = tuple(
     kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.formula
 )

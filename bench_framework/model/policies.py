@@ -303,6 +303,9 @@ class GatePolicy(_Margins):
     """Effect of a metric that could not be judged."""
     require: tuple[Metric, ...] = ()
     """Metrics that must be judged. Otherwise the gate fails."""
+    explain: bool = True
+    """Counts both sides of a confirmed regression by function, with valgrind, in at most twice the time that
+    was measured."""
     level: float = field(default=GATE_LEVEL, metadata=NOT_WRITTEN)
     """Family-wise α of the first pass, and of all budgets. A suite gives each scenario a share of it."""
     usual: tuple[tuple[Metric, float], ...] = field(default=GATE_MARGINS, metadata=NOT_WRITTEN)

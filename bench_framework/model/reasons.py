@@ -63,6 +63,8 @@ class ReasonCode(StrEnum):
     NO_COMMON_ROUND = "no-common-round"
     UNKNOWN_METRIC = "unknown-metric"
     NOT_COUNTED = "not-counted"
+    NOT_VISIBLE = "not-visible"
+    ZERO_COUNT = "zero-count"
     COUNTS_VARY = "counts-vary"
     UNREADABLE_METRIC = "unreadable-metric"
 

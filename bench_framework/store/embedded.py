@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json
+from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput
@@ -55,6 +56,7 @@ class RecordFrame:
     record_dir: str
     tuning: dict[str, Any] | None = None
     profiles: tuple[Profile, ...] = ()
+    functions: tuple[FunctionCounts, ...] = ()
     templates: dict[str, str] = field(default_factory=dict)
     """Custom templates that the page was rendered with: text by file name."""
     wording: str = ""
@@ -118,6 +120,7 @@ def read(page: str) -> Embedded:
         looks=list(frame.looks),
         events=list(frame.events),
         observations=observations,
+        functions={(counts.cell_id, counts.run): counts for counts in frame.functions},
         at=frame.ended_at or frame.header.started_at,
         ended_at=frame.ended_at,
         starts=1,

@@ -10,6 +10,7 @@ from typing import Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular, read_regular
+from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
@@ -111,6 +112,8 @@ class Contents:
     events: list[Event] = field(default_factory=list)
     observations: list[Observation] = field(default_factory=list)
     """Observations of runs outside timing, in the order of execution."""
+    functions: dict[tuple[str, int], FunctionCounts] = field(default_factory=dict)
+    """Counted functions by cell id and number of the run."""
     elapsed_s: float = 0.0
     at: str = ""
     """Time of the last entry that has a time, UTC, ISO 8601."""
@@ -242,6 +245,12 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.Counted():
             contents.observations.append(line.observation)
             contents.at = line.observation.started_at
+        case lines.FunctionsCounted():
+            again = (
+                line.counts.cell_id,
+                line.counts.run,
+            )  # after an interruption before the next line
+            contents.functions[again] = line.counts
         case lines.End():
             contents.ended_at, contents.elapsed_s = line.at, line.elapsed_s
         case lines.Header():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_framework.masking import masked
+from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 
@@ -119,6 +120,14 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionsCounted:
+    """The functions of a run outside timing were counted. The line precedes that of the run."""
+
+    counts: FunctionCounts
+    kind: Literal["functions"] = "functions"
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """The last line of a completed measurement."""
 
@@ -153,5 +162,6 @@ Line = (
     | Dropped
     | Noted
     | Counted
+    | FunctionsCounted
     | End
 )

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
 from bench_framework.model import contention
-from bench_framework.model.metrics import MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
+from bench_framework.model.metrics import COUNTED, MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation, Receipt
 from bench_framework.store import wire
@@ -161,7 +161,10 @@ _BLOCK: Final = (
     ),
     *listed("runs-outcome"),
 )
-_AFTER: Final = listed("runs-tail")
+_AFTER: Final = (
+    *listed("runs-tail"),
+    *(metric_column(m, "number", METRICS[m].about, ("counts", m)) for m in COUNTED),
+)
 COLUMNS: Final = (*_BEFORE, *_BLOCK, *_AFTER)
 """Columns of every record."""
 

@@ -11,6 +11,7 @@ from bench_framework.masking import home_as_tilde
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import (
+    COUNTED,
     CPU,
     INSTRUCTIONS,
     METRICS,
@@ -85,7 +86,7 @@ def cell_columns(source: Source) -> tuple[CsvColumn, ...]:
         *listed("cells"),
         *(
             metric_column(m, "number", f"median of: {METRICS[m].about}", ("summaries", m, "median"))
-            for m in SYSTEM_COUNTERS
+            for m in (*SYSTEM_COUNTERS, *COUNTED)
         ),
         *listed("cells-tail"),
         *declared_columns(source.plan.metrics, median=True),

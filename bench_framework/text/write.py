@@ -13,7 +13,16 @@ from bench_framework.model.facts.comparisons import Compared
 from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.verdict import Verdict
-from bench_framework.text import causes, differences, figures, names, numbers, published, words
+from bench_framework.text import (
+    causes,
+    differences,
+    figures,
+    functions,
+    names,
+    numbers,
+    published,
+    words,
+)
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted, every
 
@@ -87,6 +96,11 @@ FILTERS: Final = {
     "share": figures.share,
     "part": causes.part_name,
     "counter": causes.counter_text,
+    "function_name": functions.name_of,
+    "function_change": functions.change_of,
+    "function_calls": functions.calls_of,
+    "count_growth": functions.growth_of,
+    "signed_percent": numbers.signed_percent,
     "percentage": figures.percentage,
     "crossover_size": figures.crossover_size,
     "published_figure": published.published_figure,

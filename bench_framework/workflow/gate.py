@@ -15,14 +15,21 @@ from bench_framework.execution.machine.host import this_host_id, utc_now
 from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate.measuring import ENDED_EARLY, cells_to_count, reopening_looks
+from bench_framework.features.gate.explanation import explained
+from bench_framework.features.gate.measuring import (
+    ENDED_EARLY,
+    MOST_TIMES,
+    cells_to_count,
+    reopening_looks,
+)
 from bench_framework.features.gate.outcome import change_of, confirmation_plan, repetition
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.documents import SCHEMA_VERSION
-from bench_framework.model.gate import BudgetFinding, GatedPair, Gating
+from bench_framework.model.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.gate_documents import (
     AcceptedEntry,
     BudgetDocument,
+    ExplanationDocument,
     GateDocument,
     PairDocument,
 )
@@ -108,6 +115,8 @@ def gate_record(
             options = RunOptions(results, fresh=fresh, command=command)
             measure_again = measure_again or partial(confirm_here, options, observer)
             gating = measure_again(record, gating)
+        else:
+            gating = explained(record.plan, gating, [record.contents])
         return _write(record, gating)
 
 
@@ -160,7 +169,13 @@ def confirm_here(
     most = counted(plan.measure.rounds_max, "round")
     observer.notify(Message(f"gate: measuring {repetition(first)} again, in at most {most}"))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
-    context = RunContext(first_pass=record.contents.builds, pages=False, counts=counts)
+    contents = record.contents
+    context = RunContext(
+        first_pass=contents.builds,
+        explain_s=MOST_TIMES * contents.elapsed_s if counts and not contents.functions else None,
+        pages=False,
+        counts=counts,
+    )
     outcome = run_plan(plan, text, options, observer, context)
     if outcome.judgement is None or outcome.record is None:
         raise errors.Interrupted("BX130.gate-confirmed", command=options.command)
@@ -175,7 +190,8 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
         if contents.observations:
             cells = cells_to_count(second.plan, contents)
             counted = gate.counted_pairs(second.plan, cells, contents)
-        return gate.second_pass(record.plan, first, again, second.id, counted)
+        gating = gate.second_pass(record.plan, first, again, second.id, counted)
+        return explained(record.plan, gating, [contents, record.contents])
 
 
 def _write(record: Record, gating: Gating) -> GateResult:
@@ -223,6 +239,7 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         head=plan.revisions.head if plan.revisions else None,
         pairs=tuple(_pair(plan, pair) for pair in gating.pairs),
         budgets=tuple(_budget(plan, finding) for finding in gating.budgets),
+        explanations=tuple(_explanation(plan, item) for item in gating.explanations),
         accept=tuple(AcceptedEntry(**acceptance(plan, pair)) for pair in gating.in_state("worse")),
     )
 
@@ -237,6 +254,11 @@ def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
     budget, interval = finding.budget, (finding.value, finding.lo, finding.hi)
     head = (*_labels(plan, finding.cell_id), budget.metric, finding.state, budget.most)
     return BudgetDocument(*head, *interval, finding.level, finding.text)
+
+
+def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
+    text = pages.explanation(item)
+    return ExplanationDocument(*_labels(plan, item.cell_id), text, item.changes)
 
 
 def _pair(plan: Plan, pair: GatedPair) -> PairDocument:

@@ -124,6 +124,7 @@ def judge_contents(
         contents.inputs,
         contents.looks,
         observed=contents.observations,
+        functions=[*contents.functions.values()],
         looks=looks,
         tripped=tripped,
     )
@@ -247,6 +248,7 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
         record_dir=data.record_dir,
         tuning=dict(data.tuning) if data.tuning is not None else None,
         profiles=data.profiles,
+        functions=tuple(contents.functions.values()),
         templates=dict(templates),
         wording=data.wording,
     )

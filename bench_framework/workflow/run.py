@@ -316,7 +316,7 @@ def _measure(
     until the gate can judge, or if it `decides`, until it can decide; for a scenario with a gate, until both. A
     rule of the context replaces these.
     """
-    plan, observer = prepared.plan, session.observer
+    plan, observer, given = prepared.plan, session.observer, context.rule
     reopened = record.contents.reopened
     gated = plan.invocation.gate or bool(plan.confirms) or reopened
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
@@ -327,9 +327,7 @@ def _measure(
         from bench_framework.compare.stop_rules import Analysis
         from bench_framework.features.stop_rules import rule_of
 
-        rule = context.rule or rule_of(
-            record.plan, gated=gated, only_gate=only_gate, decides=decides
-        )
+        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))
@@ -351,7 +349,7 @@ def _measure(
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    few, hyperfine = context.rule is None and allows_few_rounds(plan), prepared.hyperfine
+    few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
         rounds.measure(record, session, hyperfine, looker, is_enough, enough, few_rounds=few)
     except errors.UsageError:  # the budget is too small, and no round was measured
@@ -369,6 +367,10 @@ def _measure(
         cells = gate.cells_to_count(plan, contents)
         if cells:
             observe_cells(gate.counting_plan(plan, cells), record, session)
+    explains = plan.confirms and plan.judge.gate.explain and context.explain_s is not None
+    if explains and (worse := gate.worse_cells(plan, contents)):
+        limit_s = (context.explain_s or 0) + gate.MOST_TIMES * contents.elapsed_s
+        observe_cells(gate.counting_plan(plan, worse), record, session, limit_s)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

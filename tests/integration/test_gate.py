@@ -272,6 +272,39 @@ def test_instructions_are_counted_where_times_cannot_be_judged(tmp_path: Path) -
     assert noisy("gate", "@last").returncode == 1
 
 
+@pytest.mark.slow
+def test_a_confirmed_regression_is_explained_or_the_comment_says_why_not(tmp_path: Path) -> None:
+    folder = Folder(tmp_path, 0.055)
+    loop = "i=0; n=1000; case $0 in *head) n=1500;; esac; while [ $i -lt $n ]; do i=$((i+1)); done; echo 42"
+    text = SCENARIO.replace(', "<b>odd | name</b>"]', "]").replace("[/bin/echo]", "[/bin/sh]")
+    text = text.replace('["{bin}", "rev-{rev}"]', json.dumps(["{bin}", "-c", loop, "rev-{rev}"]))
+    text = text.replace("rounds: 24", "rounds: 14")
+    (tmp_path / "gated.yaml").write_text(text)
+
+    done = folder("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
+    assert done.returncode == 1, done.stderr
+    assert "Why: not counted by function: valgrind is not installed" in done.stdout
+    assert "Why: not counted by function" in folder.text_of("comment.md")
+    assert "BX250" not in done.stderr
+    shutil.rmtree(tmp_path / "results")
+
+    assert folder("run", "gated.yaml", "--gate").returncode == 1
+    (explained,) = folder.document["explanations"]
+    assert re.match(r"instructions \+\d+\s%: ", explained["text"])
+    assert explained["changes"]["instructions"] > 1.1 * explained["changes"]["reference"]
+    line = f"Why: {explained['text'].split(':')[0]}"
+    assert line.replace("\u202f", " ") in folder.text_of("comment.md")
+    record, again = folder.records
+    for name in (record, again):
+        assert folder("verify", str(name)).returncode == 0
+    shutil.rmtree(tmp_path / "results")
+
+    (tmp_path / "gated.yaml").write_text(text.replace("cpu: 2%}", "cpu: 2%, explain: false}"))
+    assert folder("run", "gated.yaml", "--gate").returncode == 1
+    assert folder.document["explanations"] == []
+    assert "Why:" not in folder.text_of("comment.md")
+
+
 @pytest.fixture
 def early(tmp_path: Path) -> Folder:
     """Return a folder with a record without the key `gate`, which ended when the report was conclusive.

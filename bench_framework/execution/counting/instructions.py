@@ -1,5 +1,8 @@
 """Instructions of a cell, counted by valgrind or by perf in a few untimed runs.
 
+valgrind counts them by function, with the calls between functions and the system calls. From these follow
+the counts of the allocator's functions.
+
 valgrind translates every instruction of user code, so the count depends on the program alone and
 not on the load of the machine. It has no AVX-512, so a program that selects code by CPU features
 may run other code than in the timed runs. A worker's receipt shows this; it is compared with the
@@ -14,16 +17,18 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
+from bench_framework.execution.counting.callgrind import FunctionCosts
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.machine.host import utc_now, version_of
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
-from bench_framework.model.metrics import InstructionPolicy
+from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy
 from bench_framework.model.run import Observation
 from bench_framework.text.numbers import shortest
 
-_SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)\s*$", re.MULTILINE)
+_SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)
+"""The totals of the events, of which instructions are the first."""
 _BEGAN: Final = b"For interactive control"
 """Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
@@ -39,12 +44,13 @@ class Counter:
     """A counter of instructions that works on this machine.
 
     Given a scratch folder, `under` returns the command prefix, and `read` the count or the reason
-    for none.
+    for none. `read_functions` returns the costs of functions, if the tool counts them.
     """
 
     tool: str
     under: Callable[[Path], Sequence[str]]
     read: Callable[[Path], int | str]
+    read_functions: Callable[[Path], FunctionCosts | None] = lambda _: None
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -61,9 +67,15 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
 
     def under(folder: Path) -> Sequence[str]:
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
-        return [program, "--tool=callgrind", "--trace-children=yes", *files]
+        return [
+            program,
+            "--tool=callgrind",
+            "--collect-systime=yes",
+            "--trace-children=yes",
+            *files,
+        ]
 
-    return Counter(version, under, read_valgrind)
+    return Counter(version, under, read_valgrind, read_functions)
 
 
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -92,8 +104,8 @@ def count(
     policy: InstructionPolicy,
     run: int,
     ran: Mapping[str, str],
-) -> Observation:
-    """Count the instructions of one run of a cell.
+) -> tuple[Observation, FunctionCosts | None]:
+    """Count the instructions of one run of a cell, and the costs of its functions if the tool does.
 
     `ran` has the actual modes of the timed runs; they must be the same under valgrind. `run` counts
     from 1.
@@ -106,19 +118,27 @@ def count(
         expected,
         policy.timeout_s,
         under=used.under,
-        read=lambda folder, _: used.read(folder),
+        read=lambda folder, _: _read(folder, used),
     )
-    reason = _rejection(outcome, ran, policy)
+    count, costs = outcome.output or (None, None)
+    reason = _rejection(outcome, count, ran, policy)
     observation = Observation(target.cell.id, "instructions", run, started, used.tool)
-    if reason is None:
-        return replace(observation, values={"instructions": float(outcome.output)})
+    if reason is None and count is not None:
+        counters = costs.counters() if costs is not None else {}
+        return replace(observation, values={INSTRUCTIONS: float(count), **counters}), costs
     status: Literal["timeout", "failed"] = "timeout" if outcome.status == "timeout" else "failed"
-    return replace(observation, status=status, message=reason)
+    return replace(observation, status=status, message=reason), None
 
 
-def _rejection(outcome: SingleRun, ran: Mapping[str, str], policy: InstructionPolicy) -> str | None:
+def _read(folder: Path, used: Counter) -> tuple[int | str, FunctionCosts | None]:
+    count = used.read(folder)
+    return count, None if isinstance(count, str) else used.read_functions(folder)
+
+
+def _rejection(
+    outcome: SingleRun, count: int | str | None, ran: Mapping[str, str], policy: InstructionPolicy
+) -> str | None:
     """Return the reason why a count cannot be used; `None` if it can."""
-    count: int | str | None = outcome.output
     if count == _TOO_NEW:
         return _TOO_NEW
     if outcome.status == "timeout":
@@ -148,6 +168,15 @@ def read_valgrind(folder: Path) -> int | str:
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
         return "it forks without exec, and valgrind counts the parent's instructions twice"
     return sum(int(number) for numbers in counts.values() for number in numbers)
+
+
+def read_functions(folder: Path) -> FunctionCosts:
+    """Return the costs of the functions in callgrind's files, of which there is one for each process."""
+    costs = FunctionCosts()
+    for path in sorted(folder.glob("counts.*")):
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            costs.read(lines)
+    return costs
 
 
 def _last_line(logs: Mapping[str, bytes]) -> str:

@@ -7,12 +7,14 @@ times are not used.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
+from bench_framework.execution.counting.callgrind import differing
 from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.processes import (
@@ -30,17 +32,21 @@ from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
+from bench_framework.text.numbers import shortest
 
 MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
 
 
-def observe_cells(plan: Plan, record: Record, session: Session) -> None:
+def observe_cells(
+    plan: Plan, record: Record, session: Session, limit_s: float | None = None
+) -> None:
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts. A process with a
-    benchmark is not counted, because its harness decides how often it does the work.
+    benchmark is not counted, because its harness decides how often it does the work. `limit_s` is the time limit
+    of all runs that count instructions.
 
     Raises:
         Interrupted: a stop was requested; the record can be continued.
@@ -54,7 +60,7 @@ def observe_cells(plan: Plan, record: Record, session: Session) -> None:
         if cell.role is not Role.CONTROL
         and (target := _target(plan, record, cell, session.env)) is not None
     ]
-    counting = CountingRuns(plan, record, session)
+    counting = CountingRuns(plan, record, session, limit_s)
     counting.count_kernel(targets)
     if plan.instructions is not None and targets:
         counting.count_instructions(targets, plan.instructions)
@@ -80,16 +86,24 @@ def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> T
 
 @dataclass(frozen=True, slots=True)
 class CountingRuns:
-    """Counting runs of one session."""
+    """Counting runs of one session.
+
+    `limit_s` is a limit of the time of all runs that count instructions. With a limit, a failure is no event.
+    """
 
     plan: Plan
     record: Record
     session: Session
+    limit_s: float | None = None
 
     @property
     def _runner(self) -> SingleRunner:
         limit = self.plan.measure.timeout_s
         return SingleRunner(self.session.launcher, self.plan.answer, limit, self.record.raw)
+
+    @property
+    def _limit_reached(self) -> str:
+        return f"counting would take longer than the limit of {shortest(self.limit_s or 0, 2)} s"
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
@@ -105,6 +119,9 @@ class CountingRuns:
     def count_instructions(self, targets: list[Target], policy: InstructionPolicy) -> None:
         """Count instructions in repeated runs of every cell; a failure ends those of its cell.
 
+        All cells are counted once before any is counted again, so that a limit of the time ends with counts of
+        both sides of each pair.
+
         If they cannot be counted and only the gate needs them, an event is added.
 
         Raises `MachineError` (BX250): they cannot be counted, and the scenario requests it.
@@ -112,38 +129,67 @@ class CountingRuns:
         try:
             used = instructions.counter(policy, self.session.launcher, self.session.env)
         except MachineError as error:
+            if self.limit_s is not None:
+                self._refuse(targets, error.message)
+                return
             if not policy.optional:
                 raise
             error.amend("BX250.optional")
             self._add(Event(error.code, error.message, effect=error.effect, help=error.fix))
             return
-        for number, target in enumerate(targets, start=1):
-            blocks = self.record.contents.blocks
-            timed = [b for b in blocks if b.cell_id == target.cell.id and b.receipts]
-            actual_modes = timed[-1].receipts[-1].effective if timed else {}
-            done = self._done(target, "instructions")
-            for run in range(len(done) + 1, policy.runs + 1):
-                if any(earlier.status != "ok" for earlier in done):
-                    break
+        deadline = None if self.limit_s is None else time.monotonic() + self.limit_s
+        for run in range(1, policy.runs + 1):
+            for number, target in enumerate(targets, start=1):
+                done = self._done(target, "instructions")
+                if len(done) >= run or any(earlier.status != "ok" for earlier in done):
+                    continue
+                left_s = policy.timeout_s
+                if deadline is not None:
+                    left_s = min(left_s, deadline - time.monotonic())
+                if left_s <= 0:
+                    self._refuse(targets, self._limit_reached)
+                    return
                 self.session.stop.check()
                 what = f"instructions with {used.tool}"
                 step = progress.Counting(what, number, len(targets), run, policy.runs)
                 self.session.observer.notify(step)
-                expected = expected_answer(self.record, target.cell.id)
-                observation = instructions.count(
-                    self._runner, target, expected, used, policy, run, actual_modes
-                )
-                self._append(observation)
-                done.append(observation)
-            if done and done[-1].status != "ok":
-                event = new_event(
-                    "BX251",
-                    "warning" if policy.optional else "error",
-                    target.cell.id,
-                    label=target.cell.label,
-                    reason=done[-1].message,
-                )
-                self._add(event)
+                self._count(target, used, replace(policy, timeout_s=left_s), run)
+
+    def _refuse(self, targets: list[Target], reason: str) -> None:
+        """Store why the cells that were never counted are not."""
+        for target in targets:
+            if not self._done(target, "instructions"):
+                refused = Observation(target.cell.id, "instructions", 1, utc_now(), "valgrind")
+                self._append(replace(refused, status="failed", message=reason))
+
+    def _count(
+        self, target: Target, used: instructions.Counter, policy: InstructionPolicy, run: int
+    ) -> None:
+        """Count one run of a cell, whose later runs are compared with the first one."""
+        contents = self.record.contents
+        timed = [b for b in contents.blocks if b.cell_id == target.cell.id and b.receipts]
+        actual_modes = timed[-1].receipts[-1].effective if timed else {}
+        expected = expected_answer(self.record, target.cell.id)
+        observation, costs = instructions.count(
+            self._runner, target, expected, used, policy, run, actual_modes
+        )
+        if observation.status == "timeout" and self.limit_s is not None:
+            observation = replace(observation, message=self._limit_reached)
+        if costs is not None:
+            counted = costs.counted(target.cell.id, run, Path(target.argv[0]).name)
+            first = contents.functions.get((target.cell.id, 1))
+            counted = counted if first is None or run == 1 else differing(counted, first)
+            self.record.append(lines.FunctionsCounted(counted))
+        self._append(observation)
+        if observation.status != "ok" and self.limit_s is None:
+            event = new_event(
+                "BX251",
+                "warning" if policy.optional else "error",
+                target.cell.id,
+                label=target.cell.label,
+                reason=observation.message,
+            )
+            self._add(event)
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations

@@ -3,12 +3,6 @@
 In ``perf script``, a sample is a paragraph: a header line (command, process, time, event), then one line per frame,
 innermost first. A frame is an address, a symbol, an optional offset, and the file in parentheses.
 Versions of perf differ in the header and in spacing.
-
-The format of callgrind is valgrind's "Callgrind Format Specification". Names are compressed to numbers
-within a file. The cost line after ``calls=`` belongs to the callee and is counted in the callee's entry.
-
-perf and callgrind demangle C++ and the older Rust mangling themselves; newer Rust symbols and hashes
-remain, and `plain_name` demangles them.
 """
 
 import os
@@ -20,10 +14,11 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from bench_framework import _native
+from bench_framework.execution.counting.callgrind import INSTRUCTIONS_EVENT, FunctionCosts
 from bench_framework.execution.machine import perf_events
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
+from bench_framework.execution.symbols import UNKNOWN, plain_name
 from bench_framework.foreign import text_of
 from bench_framework.model.profile import Frame, Unwinding
 from bench_framework.model.profile import Sampler as SamplerName
@@ -47,27 +42,12 @@ MOST_FRAMES: Final = 1 << 16
 """Most parsed frames that are kept. A text contains the offset in the function, so a program has many."""
 
 
-UNKNOWN: Final = "[unknown]"
 _FRAME: Final = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<rest>.*\S)\s*")
 _SAMPLED: Final = re.compile(r"(?P<event>\S+):\s*$")
 _OFFSET: Final = re.compile(r"\+0x[0-9a-f]+$")
 _LOST: Final = re.compile(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?lost (?P<count>\d+)")
 _NOT_KERNEL: Final = frozenset({"[unknown]", "[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]"})
 _INLINED: Final = "inlined"
-_CALLGRIND_EVENT: Final = "Ir"
-_NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
-_NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
-_COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
-_ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
-"""Name of a function without a symbol."""
-_RECURSION: Final = re.compile(r"'\d+$")
-"""Suffix of a recursion level; all levels are one function."""
-
-
-_HASH: Final = re.compile(r"::h[0-9a-f]{16}(?=$|\.|\[|<)")
-_SUFFIX: Final = re.compile(r"\.llvm\.[0-9A-F@]+$")
-_MANGLED: Final = re.compile(r"__?R|_{0,2}ZN.*17h[0-9a-f]{16}E")
-"""The older mangling is that of C++ too; only Rust ends a name with a hash."""
 
 
 @dataclass(slots=True)
@@ -139,11 +119,21 @@ class Callgrind:
 
     def read(self, folder: Path) -> Samples | str:
         """Return the counts of a run, or the reason for none."""
-        samples = Samples()
+        costs = FunctionCosts()
         for file in sorted(folder.glob("callgrind.out.*")):
             with file.open(encoding="utf-8", errors="replace") as lines:
-                read_costs(lines, samples)
+                costs.read(lines)
+        samples = samples_of(costs)
         return samples if samples.total else "callgrind counted nothing"
+
+
+def samples_of(costs: FunctionCosts) -> Samples:
+    """Return the instructions of each function as stacks of one frame."""
+    samples = Samples()
+    for (name, module), count in costs.instructions.items():
+        samples.stacks[Frame(name, module),] = count
+    samples.events[INSTRUCTIONS_EVENT] = samples.total
+    return samples
 
 
 Sampler = Perf | Callgrind
@@ -272,48 +262,3 @@ def _split_symbol(rest: str) -> tuple[str, str]:
     if cut < 0:
         return ("", rest[1:-1]) if rest.startswith("(") else (rest, "")
     return rest[:cut].strip(), rest[cut + 2 : -1]
-
-
-def plain_name(symbol: str) -> str:
-    """Return the demangled name of a symbol without hash; other text is returned as it is."""
-    name = _SUFFIX.sub("", symbol.strip())
-    demangled = _native.demangle(name) if _MANGLED.match(name) else None
-    return _HASH.sub("", demangled or name)
-
-
-def read_costs(lines: Iterable[str], samples: Samples) -> None:
-    """Add the exclusive cost of each function of one file, as a stack of one frame."""
-    names: dict[tuple[str, str], str] = {}
-    now = {"ob": "", "fn": ""}
-    column, of_callee = 0, False
-    for raw in lines:
-        line = raw.strip()
-        if line.startswith("events:"):
-            column = line.removeprefix("events:").split().index(_CALLGRIND_EVENT)
-        elif entry := _NAME_LINE.fullmatch(line):
-            key = entry["key"]
-            name = _resolve(names, key, entry["name"])
-            if key in now:
-                now[key] = name
-        elif line.startswith("calls="):
-            of_callee = True
-        elif cost := _COST.fullmatch(line):
-            costs = (cost["costs"] or "").split()
-            count = int(costs[column]) if column < len(costs) else 0
-            if count and now["fn"] and not of_callee:
-                name = plain_name(_RECURSION.sub("", now["fn"]))
-                name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
-                samples.stacks[Frame(name, PurePosixPath(now["ob"]).name),] += count
-                samples.events[_CALLGRIND_EVENT] += count
-            of_callee = False
-
-
-def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:
-    """Resolve a compressed name; files, objects and functions are numbered separately."""
-    kind = {"cob": "ob", "cfn": "fn"}.get(key, key if key in {"ob", "fn"} else "fl")
-    match = _NUMBERED.fullmatch(text)
-    if match is None:
-        return text
-    if match["name"] is not None:
-        names[kind, match["number"]] = match["name"]
-    return names.get((kind, match["number"]), UNKNOWN)

@@ -31,10 +31,10 @@ def bisect(
     only: Only = None,
     overrides: Overrides = None,
     metric: Annotated[
-        Literal["wall", "cpu", "instructions"] | None,
+        Literal["wall", "cpu", "instructions", "allocations", "system_calls"] | None,
         Option(
             metavar="NAME",
-            help="Metric: wall, cpu or instructions; default: the first judged metric of FILE.",
+            help="Metric: wall, cpu, or a count such as instructions; default: the first judged metric of FILE.",
         ),
     ] = None,
     find: Annotated[

@@ -21,7 +21,7 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
-from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy, is_exact
+from bench_framework.model.metrics import COUNTED, InstructionPolicy, is_exact
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.revisions import Commit, Revisions
@@ -314,7 +314,7 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
         cells=tuple(measured),
         measure=measure,
         judge=replace(plan.judge, metrics=(metric,), gate=GatePolicy()),
-        instructions=counts if metric == INSTRUCTIONS else None,
+        instructions=counts if metric in COUNTED else None,
         contrasts=(),
         published=None,
         headline=None,

@@ -34,7 +34,10 @@ def history(
     ] = None,
     only: Only = None,
     metric: Annotated[
-        str, Option(metavar="NAME", help="Metric: wall, cpu, peak_rss or instructions.")
+        str,
+        Option(
+            metavar="NAME", help="Metric: wall, cpu, peak_rss, or a count such as instructions."
+        ),
     ] = WALL,
     machine: Annotated[
         str | None,

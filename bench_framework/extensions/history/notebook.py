@@ -29,7 +29,7 @@ def history(
 
     Args:
         scenario: name or file of a scenario; default: that of the newest record.
-        metric: wall, cpu, peak_rss or instructions.
+        metric: wall, cpu, peak_rss, or a count such as instructions.
         only: filter of configurations, as ``-k``.
         machine: fingerprint of the machine; default: that of the newest record.
         results: see `load`.

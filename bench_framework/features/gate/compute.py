@@ -19,7 +19,6 @@ from typing import Final
 from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
 from bench_framework.features.gate.question import (
@@ -39,7 +38,7 @@ from bench_framework.model.gate import (
     PairText,
 )
 from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.metrics import METRICS, PEAK_RSS, is_exact
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
 from bench_framework.model.reasons import (
@@ -115,7 +114,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
             if one_program and state not in ("failed", "not-comparable"):
                 state, reason = "passed", BUILT_ALIKE
-            if metric == INSTRUCTIONS and state == "not-judged" and uncounted:
+            if metric in COUNTED and state == "not-judged" and uncounted:
                 reason = message(uncounted)
             reasons = (reason,) if reason else ()
             pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reasons))
@@ -143,7 +142,11 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     plans whose gate judges instructions anyway, give no pair.
     """
     policy = plan.judge.gate
-    runs = (o for o in contents.observations if o.kind == INSTRUCTIONS and o.status == "ok")
+    runs = (
+        o
+        for o in contents.observations
+        if o.kind == exact_metrics.COUNTING_RUN and o.status == "ok"
+    )
     counted = cell_ids & {run.cell_id for run in runs}
     if INSTRUCTIONS in policy.tolerated or not counted:
         return []
@@ -342,8 +345,8 @@ def _exact_values(
     observed: Sequence[Observation],
 ) -> list[float]:
     """Return the deterministic values of a cell in ascending order. There may be several counts."""
-    if metric == INSTRUCTIONS:
-        return sorted(exact_metrics.counts_of(observed, cell_id))
+    if metric in COUNTED:
+        return sorted(exact_metrics.counts_of(observed, cell_id, metric))
     build = cell_state.build_of_cell(plan, plan.cell(cell_id), builds)
     value = cell_state.exact_value(build, metric)
     return [value] if value is not None else []

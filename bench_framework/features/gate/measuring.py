@@ -1,12 +1,12 @@
 """The stopping rule of the gate, and the instructions that it counts where times cannot be judged."""
 
 import shutil
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare import interim_analysis, stopping
-from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stop_rules import Analysis
@@ -16,7 +16,7 @@ from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
-from bench_framework.model.metrics import InstructionPolicy
+from bench_framework.model.metrics import COUNTED, InstructionPolicy
 from bench_framework.model.plan import Plan
 from bench_framework.model.race import may_leave
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
@@ -26,6 +26,8 @@ from bench_framework.store.journal import Contents
 
 COUNTS: Final = InstructionPolicy(runs=2, optional=True)
 """How instructions are counted if times could not be judged."""
+MOST_TIMES: Final = 2.0
+"""Most time for counting what explains a regression, as a multiple of the measuring time of both passes."""
 ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
 JUDGED: Final = Reason(ReasonCode.GATE_JUDGES)
 ENDED_EARLY: Final = (
@@ -173,12 +175,21 @@ def cells_to_count(plan: Plan, contents: Contents) -> frozenset[str]:
     if not plan.confirms:
         pairs = compute.first_pass(plan, contents).pairs
         return frozenset(pair.cell_id for pair in pairs if compute.time_not_judged(pair))
-    again = answer(question_of(plan), contents)
-    states: dict[PairState, set[str]] = {"not-judged": set(), "worse": set()}
-    for c in (c for c in again.comparisons if c.family == "headline"):
-        state, _ = compute.confirmed(c, plan.judge.margin_of(c.metric))
-        states.setdefault(state, set()).add(c.cell_id)
+    states = _confirmed_states(plan, contents)
     return frozenset(states["not-judged"] - states["worse"])
+
+
+def worse_cells(plan: Plan, contents: Contents) -> frozenset[str]:
+    """Return the candidates that a second pass, whose plan this is, shows to be worse in a time."""
+    return frozenset(_confirmed_states(plan, contents)["worse"])
+
+
+def _confirmed_states(plan: Plan, contents: Contents) -> defaultdict[PairState, set[str]]:
+    states = defaultdict[PairState, set[str]](set)
+    for c in (c for c in answer(question_of(plan), contents).comparisons if c.family == "headline"):
+        state, _ = compute.confirmed(c, plan.judge.margin_of(c.metric))
+        states[state].add(c.cell_id)
+    return states
 
 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
@@ -186,7 +197,7 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
 
     The instructions of a benchmark depend on the time: its harness repeats the work for a while.
     """
-    planned = plan.instructions is not None or INSTRUCTIONS in plan.judge.gate.tolerated
+    planned = plan.instructions is not None or any(m in COUNTED for m in plan.judge.gate.tolerated)
     return (
         not planned
         and plan.benches is None

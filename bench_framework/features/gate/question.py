@@ -6,12 +6,11 @@ from functools import partial
 
 from bench_framework.compare import exact_metrics, medians
 from bench_framework.compare.comparisons import compare_inputs
-from bench_framework.compare.exact_metrics import INSTRUCTIONS
 from bench_framework.compare.stage import MetricPair, runs_of, stage_of
 from bench_framework.features.gate.outcome import narrowed, policy_of, timed_metrics
 from bench_framework.model.judgement import CellState, Comparison, Family, NoiseFloor
 from bench_framework.model.looks import Looks, looks_of
-from bench_framework.model.metrics import PEAK_RSS, is_exact
+from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.store.journal import Contents

@@ -39,6 +39,7 @@ from bench_framework.model.facts.comparisons import (
     SignChange,
 )
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.published import (
     PublishedCounts,
@@ -100,6 +101,7 @@ __all__ = [
     "ExactChange",
     "Fact",
     "Finding",
+    "FunctionChanges",
     "GapClosed",
     "GateNote",
     "Grouped",
@@ -156,6 +158,7 @@ Fact = (
     | BeforeAfter
     | HypothesisResult
     | TwoDifferences
+    | FunctionChanges
     | BestParts
     | GapClosed
     | Conditions

@@ -5,7 +5,7 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.decision import Change
-from bench_framework.model.gate import BudgetFinding, GatedPair, Gating, PairState
+from bench_framework.model.gate import BudgetFinding, Explanation, GatedPair, Gating, PairState
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.run import Block
@@ -22,7 +22,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
-from bench_framework.text import words
+from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_percent, interim_analyses
 from bench_framework.text.reasons import phrase
@@ -97,6 +97,8 @@ class GatePage:
     """Remarks in addition to the result."""
     arms: str = BOTH_SIDES
     """The two sides that ran interleaved."""
+    causes: tuple[str, ...] = ()
+    """Differences of counted runs of the configurations that are worse, one line each."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one per regression."""
     change: Change = Change.FAILED
@@ -156,12 +158,26 @@ def page_of(
         how,
         gating.remarks,
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
+        tuple(_causes(plan, gating)),
         tuple(
             json.dumps(acceptance(plan, pair) | to_fill_in, ensure_ascii=False)
             for pair in gating.in_state("worse")
         ),
         change,
     )
+
+
+def _causes(plan: Plan, gating: Gating) -> Iterator[str]:
+    """Yield a line for each explanation, with the configuration if there are several."""
+    several = len(gating.pairs) > 1 and len({pair.cell_id for pair in gating.pairs}) > 1
+    for item in gating.explanations:
+        where = f"{_place(plan, item.cell_id)}: " if several else ""
+        yield f"{where}{explanation(item)}"
+
+
+def explanation(item: Explanation) -> str:
+    """Return what differs in counted runs of a candidate, or why they were not counted."""
+    return write.render("explanation", item.changes, item.reason)
 
 
 def _result(plan: Plan, gating: Gating) -> str:
@@ -346,6 +362,8 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
         glyph = row.glyph if unicode else row.ascii
         head = f"{glyph} {row.cell}, {row.metric}: {row.word}"
         lines += ["", *_wrapped(head, width, ""), *_wrapped(row.sentence, width, "    ")]
+    for line in page.causes:
+        lines += ["", *_wrapped(f"Why: {line}", width, "")]
     if len(page.full) > most:
         lines += ["", f"gate.json contains {len(page.full) - most} more"]
     if page.passed:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.model.metrics import (
+    COUNTED,
     CPU,
     INSTRUCTIONS,
     METRICS,
@@ -38,7 +39,7 @@ OUTSIDE: Final = (
     "Page faults, context switches and storage I/O of programs that do not report them were "
     "counted outside timing, in one run of each variant. No verdict depends on them."
 )
-COUNTED: Final = (
+HOW_COUNTED: Final = (
     "Instructions: user code only, counted outside timing ({tool}). They do not include I/O, locks "
     "and waiting."
 )
@@ -132,15 +133,19 @@ def _table(
 def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]:
     columns = []
     alike = _alike(data, cells)
-    for metric in ("user", "sys", *_declared(data, cells), INSTRUCTIONS, *SYSTEM_COUNTERS):
+    for metric in ("user", "sys", *_declared(data, cells), *COUNTED, *SYSTEM_COUNTERS):
         sizes = [s.median for s in data.summaries(cells, metric)]
         if not sizes or metric in alike or (metric in SYSTEM_COUNTERS and not any(sizes)):
+            continue
+        judged = metric == INSTRUCTIONS or data.comparison(cells[-1].id, metric) is not None
+        if metric in COUNTED and not judged and len(set(sizes)) == 1:
             continue
         size = max(sizes)
         if (METRICS[metric].unit if metric in METRICS else data.own_unit(metric)) == "bytes":
             size = column_size(size, sizes, data.plan.unit_family)
         unit, scale = _unit(data, metric, size)
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
+        drop = 4 if metric in COUNTED and metric != INSTRUCTIONS else drop
         title = _title(metric, unit=unit)
         heading = title if title.endswith(" per second") else titled(title, unit)
         columns.append(_MetricColumn(metric, heading, scale, drop))
@@ -205,7 +210,7 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)
-    digits = 4 if column.metric == INSTRUCTIONS else 3
+    digits = 4 if column.metric in COUNTED else 3
     scaled = summary.median * column.scale
     if all(v == int(v) for v in (summary.median, summary.min, summary.max)) and column.scale == 1:
         text = str(int(summary.median))
@@ -226,6 +231,8 @@ def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
         else:
             zero.append(kind.noun)
     lines += [f"Zero in every variant: {', '.join(zero)}."] if zero else []
+    counted = (METRICS[m] for m in COUNTED if m != INSTRUCTIONS and data.summaries(cells, m))
+    lines += [f"{kind.heading}: {kind.about}." for kind in counted]
     equal = _alike(data, cells)
     alike = [_alike_words(data, metric, value) for metric, value in equal.items()]
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
@@ -263,7 +270,7 @@ def _note(data: ReportData, cells: Sequence[PlanCell]) -> str:
         agreement = agreement if spread else "the same count every time"
         runs = max(s.n_runs for s in counted)
         times = f"{runs} repetitions, {agreement}" if runs > 1 else "once"
-        notes.append(COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))
+        notes.append(HOW_COUNTED.format(tool=f"{data.plan.instructions.tool}, {times}"))
     return " ".join(notes)
 
 

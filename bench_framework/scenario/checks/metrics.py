@@ -7,6 +7,7 @@ from bench_framework.errors import Problem
 from bench_framework.model import json_path
 from bench_framework.model.metrics import (
     BUILD,
+    COUNTED,
     DERIVED,
     INSTRUCTIONS,
     ITERATION,
@@ -52,11 +53,12 @@ def declared_metrics(scenario: Scenario) -> tuple[DeclaredMetric, ...]:
 
 
 def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
-    """Return how to count instructions, or `None` if `judge`, `metrics` and `gate` omit them."""
+    """Return how to count, or `None` if `judge`, `metrics` and `gate` omit what is counted."""
     spec = scenario.spec
-    part, judged = spec.metrics.get(INSTRUCTIONS), INSTRUCTIONS in spec.judge
-    gated = INSTRUCTIONS in dict(spec.gate.margins) or any(
-        b.metric == INSTRUCTIONS for b in spec.gate.budgets
+    part, judged = spec.metrics.get(INSTRUCTIONS), any(name in COUNTED for name in spec.judge)
+    gated = any(
+        name in COUNTED
+        for name in (*dict(spec.gate.margins), *(budget.metric for budget in spec.gate.budgets))
     )
     if part is not None:
         return InstructionPolicy(part.runs, part.timeout, part.tool, optional=gated and not judged)

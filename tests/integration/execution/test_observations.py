@@ -3,6 +3,7 @@
 import os
 import shlex
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -225,6 +226,74 @@ def test_a_shell_and_its_children_are_counted_together(
         if o.kind != "observed"
     )
     assert both > 1.9 * once
+
+
+COUNTING_ALLOCATOR: Final = """
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+static COUNTS: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+struct Counting;
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNTS[0].fetch_add(1, Relaxed);
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn realloc(&self, start: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNTS[1].fetch_add(1, Relaxed);
+        unsafe { System.realloc(start, layout, size) }
+    }
+    unsafe fn dealloc(&self, start: *mut u8, layout: Layout) {
+        COUNTS[2].fetch_add(1, Relaxed);
+        unsafe { System.dealloc(start, layout) }
+    }
+}
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+fn main() {
+    let number: usize = std::env::args().nth(1).unwrap().parse().unwrap();
+    let mut kept = Vec::new();
+    for n in 0..number {
+        kept.push(format!("{n} of {number}"));
+        if n % 3 == 0 {
+            kept.pop();
+        }
+    }
+    drop(std::hint::black_box(kept));
+    // Standard error has no buffer, so that printing allocates nothing.
+    let [all, grown, freed] = COUNTS.each_ref().map(|count| count.load(Relaxed));
+    eprintln!("{all} {grown} {freed}");
+}
+"""
+
+
+@pytest.mark.slow
+@needs_valgrind
+def test_allocations_are_those_of_a_counting_allocator(fake: Any, tmp_path: Path) -> None:
+    (tmp_path / "counting.rs").write_text(COUNTING_ALLOCATOR)
+    program = tmp_path / "counting"
+    build = ["rustc", "-O", "-o", str(program), str(tmp_path / "counting.rs")]
+    subprocess.run(build, check=True)
+    used = counter(InstructionPolicy(), fake.launcher, fake.env)
+
+    def run(number: int) -> tuple[dict[str, float], list[int]]:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        words = [*used.under(folder), str(program), str(number)]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        costs = used.read_functions(folder)
+        assert costs is not None
+        return costs.counters(), [int(word) for word in done.stderr.split()]
+
+    few, of_few = run(500)
+    many, of_many = run(4000)
+    for counts, printed in ((few, of_few), (many, of_many)):
+        assert [counts["allocations"], counts["reallocations"]] == printed[:2]
+    # The runtime frees memory after the program has printed its counts.
+    assert many["deallocations"] - few["deallocations"] == of_many[2] - of_few[2]
+    assert of_many[0] > 4000
+    subprocess.run(["strip", "--strip-all", str(program)], check=True)
+    # Without symbols, the functions of libc that the program calls are still visible.
+    assert run(501)[0]["allocations"] == pytest.approx(few["allocations"], abs=2)
 
 
 def test_a_missing_tool_is_reported(fake: Any) -> None:

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.execution.counting.callgrind import FunctionCosts
 from bench_framework.execution.profiling.samplers import (
     MOST_FRAMES,
     Samples,
     _frame,
-    plain_name,
-    read_costs,
     read_samples,
+    samples_of,
 )
+from bench_framework.execution.symbols import plain_name
 from bench_framework.model.profile import Frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"
@@ -130,8 +131,9 @@ def test_frames_of_a_program_with_many_offsets_do_not_fill_the_memory() -> None:
 
 
 def test_callgrind_costs_are_exclusive_and_a_recursion_is_one_function() -> None:
-    samples = Samples()
-    read_costs(CALLGRIND.splitlines(keepends=True), samples)
+    costs = FunctionCosts()
+    costs.read(CALLGRIND.splitlines(keepends=True))
+    samples = samples_of(costs)
     assert samples.stacks == Counter(
         {
             (Frame("tally::main", "tally"),): 75,

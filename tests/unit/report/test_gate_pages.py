@@ -9,7 +9,10 @@ import pytest
 from report_sample import sample
 
 from bench_framework import assets
-from bench_framework.model.gate import Gating
+from bench_framework.model.facts.functions import FunctionChanges
+from bench_framework.model.gate import Explanation, Gating
+from bench_framework.model.plan import Role
+from bench_framework.model.reasons import message
 from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 
@@ -45,6 +48,22 @@ def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
     assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
+
+
+def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    changes = FunctionChanges(instructions=1000, reference=1000)
+    counted = Explanation(cell.id, changes)
+    missing = Explanation(cell.id, reason=message("valgrind is not installed"))
+    gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=(counted, missing))
+    gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+    assert gate.causes == (
+        "same instructions, same calls: layout or machine",
+        "not counted by function: valgrind is not installed",
+    )
+    assert "Why: same instructions, same calls" in comment(gate)
+    assert "Why: not counted by function" in gate_page.terminal(gate, 80, unicode=True)
 
 
 def test_passed_rows_are_folded_and_the_others_are_open() -> None:

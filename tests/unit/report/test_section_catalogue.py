@@ -13,12 +13,22 @@ import pytest
 from report_sample import bare, judged_again, sample, with_sign_change
 from test_metrics_section import with_counts
 
+from bench_framework.claims.factory import Names
 from bench_framework.compare.stopping import CONCLUSIVE
+from bench_framework.features.claim_writer import numbered
 from bench_framework.features.document import SECTIONS, build_document
+from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.features.record_comparison.section import document as bridged
+from bench_framework.model.facts.functions import (
+    CountChange,
+    FunctionChange,
+    FunctionChanges,
+    FunctionsOfPair,
+)
+from bench_framework.model.plan import Role
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.run import Look
@@ -223,8 +233,33 @@ def with_sessions() -> ReportData:
     return judged_again(data, comparisons=comparisons)
 
 
+def by_function() -> ReportData:
+    """Return the record as if a function of the first candidate cost more."""
+    data = sample()
+    arms = data.measured(data.plan.inputs[0].id)
+    base = next(c for c in arms if c.role is Role.BASELINE)
+    pair = next(c for c in arms if c is not base).id, base.id
+    grown = FunctionChange(
+        name="tool::parse",
+        instructions=900,
+        reference=600,
+        calls=20,
+        reference_calls=10,
+        share=1.2,
+    )
+    written = CountChange(metric="system_calls", value=300, reference=100, function="write")
+    changes = FunctionChanges(
+        instructions=1250, reference=1000, functions=(grown,), counts=(written,), rest=-50
+    )
+    pairs = (FunctionsOfPair(*pair, changes),)
+    names = Names(data.plan)
+    claims = (*data.judgement.claims, *numbered(function_claims(names, pairs)))
+    return replace(data, judgement=replace(data.judgement, functions=pairs, claims=claims))
+
+
 RECORDS = (
     sample,
+    by_function,
     bare,
     bare_structure,
     counted,

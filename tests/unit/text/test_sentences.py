@@ -24,6 +24,7 @@ from bench_framework.model.facts.evidence import (
     Quantity,
     SessionFigures,
 )
+from bench_framework.model.facts.functions import CountChange, FunctionChange
 from bench_framework.model.facts.parts import BetterValue
 from bench_framework.model.facts.published import Outcome, PublishedTest
 from bench_framework.model.facts.records import LargestShares
@@ -102,6 +103,29 @@ DIFFERING = (
     CounterDifference(metric="ctx_vol", value=17160, reference=28),
     CounterDifference(metric="handled_bytes", value=3 << 20, reference=1 << 20),
 )
+PARSE = FunctionChange(
+    name="tool::parse_line",
+    instructions=930_000,
+    reference=710_000,
+    calls=2000,
+    reference_calls=1000,
+    share=0.71,
+)
+COPY = FunctionChange(
+    name="memcpy",
+    module="libc.so.6",
+    instructions=90_000,
+    reference=0,
+    calls=1000,
+    reference_calls=0,
+    share=0.29,
+    caller="tool::store",
+)
+GONE = replace(COPY, name="tool::mix", instructions=0, reference=40_000, share=-0.13, caller="")
+ALLOCATED = CountChange(
+    metric="allocations", value=120_010, reference=10, caller="tool::parse_line"
+)
+WRITTEN = CountChange(metric="system_calls", value=1093, reference=93, function="write")
 LESS_MEMORY = Quantity(value=5 << 20, unit="bytes", family="iec")
 
 
@@ -880,6 +904,22 @@ TABLE: dict[type, list[tuple[Fields, Fields]]] = {
         ),
         ({}, {"worse": (VALUE, replace(VALUE, value=""))}),
         ({}, {"experiments": (VALUE,)}),
+    ],
+    facts.FunctionChanges: [
+        (
+            {"scope": one_of((), ON_INPUT), "metric": "instructions"},
+            {
+                "instructions": 1_310_000,
+                "reference": 1_000_000,
+                "functions": one_of((), (PARSE,), (PARSE, COPY, GONE)),
+                "counts": one_of((), (ALLOCATED, WRITTEN)),
+            },
+        ),
+        ({"metric": "instructions"}, {"instructions": 1000, "reference": 1000}),
+        (
+            {"metric": "instructions"},
+            {"instructions": 1000, "reference": 1000, "functions": (replace(COPY, share=None),)},
+        ),
     ],
     facts.TwoDifferences: [
         (

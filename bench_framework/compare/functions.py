@@ -1,0 +1,216 @@
+"""Functions whose counted costs differ between two configurations (docs/method.md#functions-that-differ)."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from bench_framework.compare import exact_metrics, medians
+from bench_framework.model.facts.functions import (
+    LEAST_CHANGE,
+    CountChange,
+    FunctionChange,
+    FunctionChanges,
+    FunctionsOfPair,
+)
+from bench_framework.model.functions import (
+    ALLOCATOR_METRICS,
+    FunctionCost,
+    FunctionCounts,
+    allocator_metric,
+)
+from bench_framework.model.judgement import Comparison
+from bench_framework.model.run import Observation
+
+LEAST_COUNT: Final = 10
+"""Smallest difference of a count that matters."""
+LEAST_COUNT_SHARE: Final = 0.01
+"""The same as a share of the count of the reference."""
+MOST_STEPS: Final = 12
+"""Most steps from a library's function to the function of the program that calls it."""
+_STANDARD: Final = re.compile(
+    r"(?:<?(?:&|\*|mut |const |dyn |\[|\()*)*(?:core|alloc|std|hashbrown|__rustc|compiler_builtins|memchr)::.*|"
+    r"<(?:&|\*|mut |const |dyn |\[|\()*(?:[ui](?:8|16|32|64|128|size)|f32|f64|bool|char|str|_)\b.* as "
+    r"(?:core|alloc|std)::.*|__rust_.*|_?start|\(below main\)|\[unknown\]"
+)
+"""Functions of Rust's libraries, which are compiled into the program."""
+Key = tuple[str, str]
+"""Name and module of a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The counted functions of a configuration, by name and module."""
+
+    first: FunctionCounts
+    costs: Mapping[Key, FunctionCost]
+    later: tuple[Mapping[Key, FunctionCost], ...]
+    observations: tuple[Observation, ...]
+
+    @property
+    def total(self) -> int:
+        return sum(cost.instructions for cost in self.first.functions) + self.first.left_out
+
+    def cost(self, key: Key) -> FunctionCost:
+        return self.costs.get(key, FunctionCost(*key, 0, 0))
+
+    def uncertainty(self, key: Key) -> int:
+        """Return how far the instructions of a function may be from those of another run."""
+        counts = [run.get(key, self.cost(key)).instructions for run in (self.costs, *self.later)]
+        return (max(counts) - min(counts)) * medians.ranges_of(len(counts))
+
+    def counts(self, metric: str) -> list[float]:
+        return [o.values[metric] for o in self.observations if metric in o.values]
+
+
+def pairs_of(
+    comparisons: Iterable[Comparison],
+    functions: Sequence[FunctionCounts],
+    observations: Sequence[Observation],
+) -> tuple[FunctionsOfPair, ...]:
+    """Return the counted differences of the compared pairs that were counted on both sides."""
+    counted = {counts.cell_id for counts in functions}
+    pairs = {
+        (c.cell_id, c.ref_cell_id): None
+        for c in comparisons
+        if c.family in ("headline", "exact", "contrast") and {c.cell_id, c.ref_cell_id} <= counted
+    }
+    found = ((pair, changes_between(*pair, functions, observations)) for pair in pairs)
+    return tuple(FunctionsOfPair(*pair, changes) for pair, changes in found if changes is not None)
+
+
+def changes_between(
+    cell_id: str,
+    ref_cell_id: str,
+    functions: Sequence[FunctionCounts],
+    observations: Sequence[Observation],
+) -> FunctionChanges | None:
+    """Return the counted differences between two configurations; `None` if one was not counted."""
+    sides = [_side(key, functions, observations) for key in (cell_id, ref_cell_id)]
+    new, old = sides
+    if new is None or old is None or not old.total:
+        return None
+    keys = (new.costs.keys() | old.costs.keys()) - _renamed(new, old)
+    total = new.total - old.total
+    changes = [
+        change
+        for key in keys
+        if abs((change := _change(key, new, old)).difference) >= LEAST_CHANGE * old.total
+        and abs(change.difference) > new.uncertainty(key) + old.uncertainty(key)
+    ]
+    shared = abs(total) >= LEAST_CHANGE * old.total
+    ranked = sorted(changes, key=lambda c: (-abs(c.difference), c.name))
+    return FunctionChanges(
+        instructions=new.total,
+        reference=old.total,
+        functions=tuple(replace(c, share=c.difference / total) if shared else c for c in ranked),
+        counts=tuple(_counts(new, old)),
+        rest=total - sum(c.difference for c in changes),
+        runs=min(1 + len(side.later) for side in (new, old)),
+    )
+
+
+def _side(
+    cell_id: str, functions: Sequence[FunctionCounts], observations: Sequence[Observation]
+) -> _Side | None:
+    runs = sorted((c for c in functions if c.cell_id == cell_id), key=lambda c: c.run)
+    if not runs or runs[0].run != 1:
+        return None
+    by_key = [{cost[:2]: cost for cost in run.functions} for run in runs]
+    mine = (o for o in observations if (o.cell_id, o.kind) == (cell_id, exact_metrics.COUNTING_RUN))
+    return _Side(runs[0], by_key[0], tuple(by_key[1:]), tuple(mine))
+
+
+def _change(key: Key, new: _Side, old: _Side) -> FunctionChange:
+    mine, other = new.cost(key), old.cost(key)
+    grown = mine.instructions > other.instructions and not _is_of_program(key)
+    return FunctionChange(
+        name=key[0],
+        module=key[1],
+        instructions=mine.instructions,
+        reference=other.instructions,
+        calls=mine.calls,
+        reference_calls=other.calls,
+        caller=_caller([key], new, old, by_calls=False) if grown else "",
+    )
+
+
+def _renamed(new: _Side, old: _Side) -> set[Key]:
+    """Return functions that only one side has, and that cost as much as one that only the other has."""
+    renamed: set[Key] = set()
+    gone: dict[tuple[int, int], list[Key]] = {}
+    for key in sorted(old.costs.keys() - new.costs.keys()):
+        cost = old.costs[key]
+        gone.setdefault((cost.instructions, cost.calls), []).append(key)
+    for key in sorted(new.costs.keys() - old.costs.keys()):
+        cost = new.costs[key]
+        if others := gone.get((cost.instructions, cost.calls)):
+            renamed |= {key, others.pop()}
+    return renamed
+
+
+def _counts(new: _Side, old: _Side) -> Iterable[CountChange]:
+    for metric in (*ALLOCATOR_METRICS, "system_calls"):
+        mine, others = new.counts(metric), old.counts(metric)
+        if not mine or not others:
+            continue
+        difference = mine[0] - others[0]
+        spread = sum((max(v) - min(v)) * medians.ranges_of(len(v)) for v in (mine, others))
+        if abs(difference) <= max(spread, LEAST_COUNT, LEAST_COUNT_SHARE * others[0]):
+            continue
+        keys = new.costs.keys() | old.costs.keys()
+        if metric == "system_calls":
+            called = {key: new.cost(key).system_calls - old.cost(key).system_calls for key in keys}
+        else:
+            called = {
+                key: new.cost(key).calls - old.cost(key).calls
+                for key in keys
+                if allocator_metric(key[0]) == metric
+            }
+        most = max(sorted(called), key=lambda key: called[key], default=("", ""))
+        more = difference > 0 and called.get(most, 0) > 0
+        starts = [most] if metric == "system_calls" else [*called]
+        yield CountChange(
+            metric=metric,
+            value=int(mine[0]),
+            reference=int(others[0]),
+            function=most[0] if metric == "system_calls" and more else "",
+            caller=_caller(starts, new, old, by_calls=True) if more else "",
+        )
+
+
+def _caller(callees: Collection[Key], new: _Side, old: _Side, *, by_calls: bool) -> str:
+    """Return the function of the program that causes most of the growth of functions of libraries.
+
+    Each step goes to the caller with the largest growth of its calls, or of the instructions of these calls.
+    """
+    growth = _edges(new, by_calls=by_calls)
+    growth.subtract(_edges(old, by_calls=by_calls))
+    seen, level = set(callees), set(callees)
+    for _ in range(MOST_STEPS):
+        callers: Counter[Key] = Counter()
+        for (caller, callee), number in growth.items():
+            if callee in level and caller not in seen:
+                callers[caller] += number
+        key = max(sorted(callers), key=lambda caller: callers[caller], default=None)
+        if key is None or callers[key] <= 0:
+            return ""
+        if _is_of_program(key):
+            return key[0]
+        seen, level = {*seen, key}, {key}
+    return ""
+
+
+def _edges(side: _Side, *, by_calls: bool) -> Counter[tuple[Key, Key]]:
+    names = [cost[:2] for cost in side.first.functions]
+    return Counter(
+        {
+            (names[c.caller], names[c.callee]): c.calls if by_calls else c.instructions
+            for c in side.first.calls
+        }
+    )
+
+
+def _is_of_program(key: Key) -> bool:
+    return not key[1] and not _STANDARD.fullmatch(key[0]) and not allocator_metric(key[0])

@@ -1,0 +1,204 @@
+"""Costs of functions, and calls between them, in the files of callgrind.
+
+The format is valgrind's "Callgrind Format Specification". Names are compressed to numbers within a file. The
+cost line after ``calls=`` belongs to the callee and is counted in the callee's entry.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import PurePosixPath
+from typing import Final
+
+from bench_framework.execution.symbols import MOST_NAMES, UNKNOWN, grouped_name, plain_name
+from bench_framework.model.functions import (
+    ALLOCATOR_METRICS,
+    CallCount,
+    FunctionCost,
+    FunctionCounts,
+    allocator_metric,
+    is_inside_allocator,
+)
+
+INSTRUCTIONS_EVENT: Final = "Ir"
+SYSTEM_CALLS_EVENT: Final = "sysCount"
+_NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
+_NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
+_COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
+_ADDRESS: Final = re.compile(r"0x[0-9a-f]+")
+"""Name of a function without a symbol."""
+_RECURSION: Final = re.compile(r"'\d+$")
+"""Suffix of a recursion level; all levels are one function."""
+
+Function = tuple[str, str]
+"""Name and module of a function."""
+LEAST_SHARE: Final = 1e-5
+"""Functions with a smaller share of the instructions are left out, unless they are called often."""
+LEAST_CALLS: Final = 100
+MUCH: Final = 1e-3
+"""Calls with a larger share of the instructions are kept, however few they are."""
+MOST_FUNCTIONS: Final = 1000
+MOST_CALLS: Final = 2000
+_SYSTEM_LIBRARY: Final = re.compile(
+    r"\?{3}|(?:libc|ld|ld-linux[\w-]*|ld-musl[\w-]*|libc\.musl[\w-]*)(?:-[\d.]+)?\.so.*"
+)
+"""Files of libc and of the loader, parts of which callgrind assigns to no file.
+
+A program with an allocator of its own causes some calls there, too.
+"""
+
+
+@dataclass(slots=True)
+class FunctionCosts:
+    """The costs of the functions of a run, summed over its processes."""
+
+    instructions: Counter[Function] = field(default_factory=Counter)
+    system_calls: Counter[Function] = field(default_factory=Counter)
+    calls: Counter[tuple[Function, Function]] = field(default_factory=Counter)
+    """Caller and callee → number of calls."""
+    inclusive: Counter[tuple[Function, Function]] = field(default_factory=Counter)
+    """Caller and callee → instructions during these calls."""
+    counts_system_calls: bool = False
+    """True if callgrind counted system calls."""
+
+    def read(self, lines: Iterable[str]) -> None:
+        """Add the exclusive costs of each function of one file, and the calls between functions."""
+        names: dict[tuple[str, str], str] = {}
+        now = {"ob": "", "fn": "", "cob": "", "cfn": ""}
+        columns: dict[str, int] = {}
+        edge: tuple[Function, Function] | None = None  # of the cost line that follows
+        for raw in lines:
+            line = raw.strip()
+            if line.startswith("events:"):
+                events = line.removeprefix("events:").split()
+                columns = {name: place for place, name in enumerate(events)}
+                self.counts_system_calls |= SYSTEM_CALLS_EVENT in columns
+            elif entry := _NAME_LINE.fullmatch(line):
+                key = entry["key"]
+                name = _resolve(names, key, entry["name"])
+                if key in now:
+                    now[key] = name
+            elif line.startswith("calls="):
+                number = int(line.removeprefix("calls=").split()[0])
+                callee = _function(now["cfn"], now["cob"] or now["ob"])
+                edge, now["cob"] = (_function(now["fn"], now["ob"]), callee), ""
+                self.calls[edge] += number
+            elif cost := _COST.fullmatch(line):
+                costs = [int(word) for word in (cost["costs"] or "").split()]
+                place = columns.get(INSTRUCTIONS_EVENT, len(costs))
+                if edge is not None:
+                    self.inclusive[edge] += costs[place] if place < len(costs) else 0
+                elif now["fn"]:
+                    self._add(_function(now["fn"], now["ob"]), costs, columns)
+                edge = None
+
+    def _add(self, function: Function, costs: list[int], columns: Mapping[str, int]) -> None:
+        for event, counts in (
+            (INSTRUCTIONS_EVENT, self.instructions),
+            (SYSTEM_CALLS_EVENT, self.system_calls),
+        ):
+            place = columns.get(event, len(costs))
+            if place < len(costs) and costs[place]:
+                counts[function] += costs[place]
+
+    def counters(self) -> dict[str, float]:
+        """Return the metrics that follow from the calls. Those that cannot be known are missing.
+
+        Calls within an allocator, and those of libc and of the loader, do not count. If only these are
+        visible, the program has another allocator, whose functions have no names or are inlined.
+        """
+        counts: Counter[str] = Counter()
+        for (caller, callee), number in self.calls.items():
+            metric = allocator_metric(callee[0])
+            outside = not is_inside_allocator(caller[0])
+            if metric and outside and not _SYSTEM_LIBRARY.fullmatch(caller[1]):
+                counts[metric] += number
+        known = {name: float(counts[name]) for name in ALLOCATOR_METRICS} if counts else {}
+        if self.counts_system_calls:
+            known["system_calls"] = float(self.system_calls.total())
+        return known
+
+    def counted(self, cell_id: str, run: int, program: str) -> FunctionCounts:
+        """Return the functions that matter, by their grouped names. Those of the file `program` have no module."""
+        instructions, system_calls = _grouped(self.instructions), _grouped(self.system_calls)
+        calls: Counter[tuple[Function, Function]] = Counter()
+        inclusive: Counter[tuple[Function, Function]] = Counter()
+        called: Counter[Function] = Counter()
+        for (caller, callee), number in self.calls.items():
+            pair = _group_of(caller), _group_of(callee)
+            calls[pair] += number
+            inclusive[pair] += self.inclusive[caller, callee]
+            called[pair[1]] += number
+        least = LEAST_SHARE * instructions.total()
+        kept = [
+            function
+            for function in sorted(instructions.keys() | called.keys())
+            if instructions[function] >= least
+            or called[function] >= LEAST_CALLS
+            or system_calls[function]
+        ]
+        kept = sorted(kept, key=lambda f: (-instructions[f], -called[f], f))[:MOST_FUNCTIONS]
+        places = {function: place for place, function in enumerate(kept)}
+        pairs = [
+            CallCount(places[caller], places[callee], number, inclusive[caller, callee])
+            for (caller, callee), number in calls.items()
+            if caller in places
+            and callee in places
+            and (number >= LEAST_CALLS or inclusive[caller, callee] >= MUCH * instructions.total())
+        ]
+        return FunctionCounts(
+            cell_id,
+            run,
+            tuple(
+                FunctionCost(
+                    f[0],
+                    "" if f[1] == program else f[1],
+                    instructions[f],
+                    called[f],
+                    system_calls[f],
+                )
+                for f in kept
+            ),
+            tuple(sorted(pairs, key=lambda pair: (-pair.calls, pair))[:MOST_CALLS]),
+            instructions.total() - sum(instructions[f] for f in kept),
+        )
+
+
+def differing(counts: FunctionCounts, first: FunctionCounts) -> FunctionCounts:
+    """Return the functions of a later run whose costs differ from those of the first run."""
+    known = {cost[:2]: cost for cost in first.functions}
+    mine = {cost[:2]: cost for cost in counts.functions}
+    rest = (FunctionCost(*name, 0, 0) for name in known if name not in mine)
+    changed = [cost for cost in (*counts.functions, *rest) if cost != known.get(cost[:2])]
+    return FunctionCounts(counts.cell_id, counts.run, tuple(changed), left_out=counts.left_out)
+
+
+def _group_of(function: Function) -> Function:
+    return grouped_name(function[0]), function[1]
+
+
+def _grouped(counts: Counter[Function]) -> Counter[Function]:
+    grouped: Counter[Function] = Counter()
+    for function, number in counts.items():
+        grouped[_group_of(function)] += number
+    return grouped
+
+
+@lru_cache(maxsize=MOST_NAMES)
+def _function(text: str, module: str) -> Function:
+    name = plain_name(_RECURSION.sub("", text))
+    name = UNKNOWN if not name or _ADDRESS.fullmatch(name) else name
+    return name, PurePosixPath(module).name
+
+
+def _resolve(names: dict[tuple[str, str], str], key: str, text: str) -> str:
+    """Resolve a compressed name; files, objects and functions are numbered separately."""
+    kind = {"cob": "ob", "cfn": "fn"}.get(key, key if key in {"ob", "fn"} else "fl")
+    match = _NUMBERED.fullmatch(text)
+    if match is None:
+        return text
+    if match["name"] is not None:
+        names[kind, match["number"]] = match["name"]
+    return names.get((kind, match["number"]), UNKNOWN)

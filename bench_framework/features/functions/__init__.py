@@ -1,0 +1,1 @@
+"""Functions that differ: the section and the claims of `compare.functions`."""

@@ -1,0 +1,51 @@
+"""Why a candidate is worse: functions and counts that differ in counted runs of both sides."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from bench_framework.compare import functions
+from bench_framework.compare.exact_metrics import COUNTING_RUN
+from bench_framework.model.gate import Explanation, Gating
+from bench_framework.model.metrics import COUNTED, PEAK_RSS, is_exact
+from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import message
+from bench_framework.store.journal import Contents
+
+
+def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating:
+    """Return the result with what differs in each candidate that is worse in a time or in a count.
+
+    `records` are those of the passes, the last one first. The first one that counted a candidate explains it.
+    """
+    if not plan.judge.gate.explain:
+        return gating
+    worse = dict.fromkeys(
+        pair.cell_id
+        for pair in gating.in_state("worse")
+        if pair.metric in COUNTED or not (is_exact(pair.metric) or pair.metric == PEAK_RSS)
+    )
+    return replace(gating, explanations=tuple(_explanations(plan, worse, records)))
+
+
+def _explanations(
+    plan: Plan, cell_ids: Iterable[str], records: Sequence[Contents]
+) -> Iterator[Explanation]:
+    for cell_id in cell_ids:
+        baseline = plan.baseline_cell(plan.cell(cell_id).input_id)
+        if baseline is None:
+            continue
+        pair = cell_id, baseline.id
+        counted = (
+            functions.changes_between(*pair, [*c.functions.values()], c.observations)
+            for c in records
+        )
+        changes = next((found for found in counted if found is not None), None)
+        failed = (
+            message(o.message or "")
+            for contents in records
+            for o in contents.observations
+            if o.kind == COUNTING_RUN and o.cell_id in pair and o.status != "ok"
+        )
+        reason = None if changes is not None else next(failed, None)
+        if changes is not None or reason is not None:
+            yield Explanation(cell_id, changes, reason)

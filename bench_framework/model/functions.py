@@ -1,0 +1,92 @@
+"""Counted costs of functions in untimed runs, as records store them, and the functions of allocators."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+_PREFIX: Final = r"(?:_rjem_|_rjem_je_|je_|mi_|sn_|sn_rust_|rp|tc_|__libc_)?"
+_RUST: Final = r"(?:__rustc::)?__(?:rust|rdl|rg)"
+_TRAIT: Final = "<.* as core::alloc::global::GlobalAlloc>::"
+_ALLOCATOR: Final[Mapping[str, re.Pattern[str]]] = {
+    "allocations": re.compile(
+        rf"{_PREFIX}(?:malloc|calloc|zalloc|memalign|posix_memalign|aligned_alloc|valloc|pvalloc|mallocx|alloc|"
+        r"alloc_zeroed|aligned_malloc|aligned_calloc|malloc_aligned|zalloc_aligned|calloc_aligned)|"
+        rf"{_RUST}_alloc(?:_zeroed)?|{_TRAIT}alloc(?:_zeroed)?|operator new(?:\[\])?(?:\(.*)?"
+    ),
+    "reallocations": re.compile(
+        rf"{_PREFIX}(?:realloc|reallocarray|recalloc|rallocx|realloc_aligned|aligned_realloc|reallocf)|"
+        rf"{_RUST}_realloc|{_TRAIT}realloc"
+    ),
+    "deallocations": re.compile(
+        rf"{_PREFIX}(?:free|cfree|dallocx|sdallocx|dealloc|free_sized|free_size|free_aligned|free_size_aligned)|"
+        rf"{_RUST}_dealloc|{_TRAIT}dealloc|operator delete(?:\[\])?(?:\(.*)?"
+    ),
+}
+"""Functions that programs call for memory: those of C, of C++, of Rust, and those that allocators export."""
+_NOT_ALONE: Final = frozenset({"alloc", "alloc_zeroed", "zalloc", "dealloc", "recalloc"})
+"""Names that are those of an allocator only with its prefix: any program may have a function `alloc`."""
+_INSIDE: Final = re.compile(r"(?:_rjem_|je_|_?mi_|snmalloc|sn_|rpmalloc|tc_|tcmalloc)")
+"""Beginning of the names of functions within an allocator, whose calls are not those of the program."""
+ALLOCATOR_METRICS: Final = tuple(_ALLOCATOR)
+"""Metrics that count calls of the allocator."""
+
+
+def allocator_metric(name: str) -> str:
+    """Return the metric that counts the calls of a function, or an empty text."""
+    if name in _NOT_ALONE:
+        return ""
+    return next((metric for metric, names in _ALLOCATOR.items() if names.fullmatch(name)), "")
+
+
+def is_inside_allocator(name: str) -> bool:
+    """Return whether a function belongs to an allocator."""
+    return bool(_INSIDE.match(name) or allocator_metric(name))
+
+
+class FunctionCost(NamedTuple):
+    """The costs of one function in one run, without those of the functions that it calls.
+
+    Attributes:
+        name: name without hash, generic parameters and suffixes of copies.
+        module: file name of the library; empty for the program itself.
+        instructions: instructions in user code.
+        calls: number of times that it was called.
+        system_calls: number of system calls that it made.
+    """
+
+    name: str
+    module: str
+    instructions: int
+    calls: int
+    system_calls: int = 0
+
+
+class CallCount(NamedTuple):
+    """The number of calls from one function to another, both as indexes into the functions of the run.
+
+    `instructions` are those of the callee during these calls, with those of the functions that it calls.
+    """
+
+    caller: int
+    callee: int
+    calls: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCounts:
+    """The counted functions of one run of a cell.
+
+    The first run has all functions that matter. A later one has only those whose costs differ from the
+    first run, with zeros for a function that did not run.
+    """
+
+    cell_id: str
+    run: int
+    """Number of the run, from 1, as in its observation."""
+    functions: tuple[FunctionCost, ...]
+    calls: tuple[CallCount, ...] = ()
+    """Calls between these functions, in the first run."""
+    left_out: int = 0
+    """Instructions of the functions that are left out, because they are few and seldom called."""

@@ -1,0 +1,101 @@
+"""Functions that differ between two counted configurations, and what is named as their cause."""
+
+from collections.abc import Sequence
+
+from bench_framework.compare.functions import changes_between
+from bench_framework.model.facts.functions import FunctionChanges
+from bench_framework.model.functions import CallCount, FunctionCost, FunctionCounts
+from bench_framework.model.run import Observation
+
+Rows = Sequence[tuple[str, str, int, int]]
+PLAIN: Rows = (
+    ("tool::main", "", 100_000, 1),
+    ("tool::parse", "", 700_000, 1000),
+    ("alloc::vec::Vec::push", "", 100_000, 1000),
+    ("malloc", "libc.so.6", 100_000, 1000),
+)
+
+
+def counts(
+    cell: str, rows: Rows, run: int = 1, calls: Sequence[tuple[str, str, int]] = ()
+) -> FunctionCounts:
+    names = [row[0] for row in rows]
+    edges = tuple(CallCount(names.index(a), names.index(b), n, 90 * n) for a, b, n in calls)
+    return FunctionCounts(cell, run, tuple(FunctionCost(*row) for row in rows), edges)
+
+
+def compared(
+    new: Rows,
+    old: Rows = PLAIN,
+    *,
+    later: Sequence[FunctionCounts] = (),
+    new_calls: Sequence[tuple[str, str, int]] = (),
+    old_calls: Sequence[tuple[str, str, int]] = (),
+    allocations: tuple[int, int] = (1000, 1000),
+) -> FunctionChanges:
+    functions = [counts("new", new, calls=new_calls), counts("old", old, calls=old_calls), *later]
+    observations = [
+        Observation(cell, "instructions", 1, "", "valgrind", values={"allocations": float(number)})
+        for cell, number in zip(("new", "old"), allocations, strict=True)
+    ]
+    changes = changes_between("new", "old", functions, observations)
+    assert changes is not None
+    return changes
+
+
+def changed(**costs: tuple[int, int]) -> Rows:
+    return [(n, m, *costs.get(n.split("::")[-1], (i, c))) for n, m, i, c in PLAIN]
+
+
+def test_a_function_that_costs_more_is_named_with_its_share_of_the_difference() -> None:
+    changes = compared(changed(parse=(900_000, 2000), main=(150_000, 1)))
+    assert changes.ratio == 1.25
+    assert [(c.name, c.difference, c.share) for c in changes.functions] == [
+        ("tool::parse", 200_000, 0.8),
+        ("tool::main", 50_000, 0.2),
+    ]
+    assert changes.rest == 0
+
+
+def test_equal_programs_name_nothing_although_a_function_has_another_name() -> None:
+    renamed = [("tool::read" if n == "tool::parse" else n, m, i, c) for n, m, i, c in PLAIN]
+    changes = compared([*renamed, ("tool::tiny", "", 900, 3)])
+    assert changes.same
+    assert changes.rest == 900
+
+
+def test_a_difference_within_what_repeated_counts_vary_is_not_named() -> None:
+    varying = counts("old", [("tool::parse", "", 790_000, 1000)], run=2)
+    new = changed(parse=(800_000, 1000), main=(130_000, 1))
+    changes = compared(new, later=[varying, counts("new", (), run=2)])
+    assert [c.name for c in changes.functions] == ["tool::main"]
+    assert changes.rest == 100_000
+
+
+def test_more_calls_of_a_library_come_from_the_function_of_the_program() -> None:
+    old_calls = [
+        ("tool::main", "alloc::vec::Vec::push", 1000),
+        ("alloc::vec::Vec::push", "malloc", 1000),
+    ]
+    new_calls = [
+        ("tool::main", "alloc::vec::Vec::push", 1000),
+        ("tool::parse", "alloc::vec::Vec::push", 5000),
+        ("alloc::vec::Vec::push", "malloc", 6000),
+    ]
+    new = changed(malloc=(600_000, 6000), push=(600_000, 6000))
+    changes = compared(new, new_calls=new_calls, old_calls=old_calls, allocations=(6000, 1000))
+    assert {(c.name, c.caller) for c in changes.functions} == {
+        ("malloc", "tool::parse"),
+        ("alloc::vec::Vec::push", "tool::parse"),
+    }
+    (count,) = changes.counts
+    assert (count.metric, count.value, count.reference) == ("allocations", 6000, 1000)
+    assert count.caller == "tool::parse"
+
+
+def test_a_few_allocations_more_do_not_matter() -> None:
+    assert compared(PLAIN, allocations=(1009, 1000)).same
+
+
+def test_a_side_that_was_not_counted_gives_no_result() -> None:
+    assert changes_between("new", "old", [counts("new", PLAIN)], []) is None
