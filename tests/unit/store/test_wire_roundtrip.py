@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from bench_framework.errors import RecordError
+from bench_framework.model.functions import CallCount, FunctionCost, FunctionCounts
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.model.verdict import Interval
@@ -85,6 +86,15 @@ def test_every_kind_of_line_survives(
         lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
         lines.Counted(
             Observation("c", "instructions", 1, "at", "valgrind", values={"instructions": 7.0})
+        ),
+        lines.FunctionsCounted(
+            FunctionCounts(
+                "c",
+                1,
+                (FunctionCost("tool::main", "", 7, 1, 2), FunctionCost("free", "libc.so.6", 5, 9)),
+                (CallCount(0, 1, 9, 5),),
+                left_out=3,
+            )
         ),
         lines.End("at", 1.5),
     ]
