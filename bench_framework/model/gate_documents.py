@@ -58,7 +58,7 @@ class BudgetDocument:
 
 @dataclass(frozen=True, slots=True)
 class ExplanationDocument:
-    """What differs in counted runs of a configuration that is worse, and of its baseline."""
+    """The differences of counted runs of a configuration that is worse and of its baseline."""
 
     __pydantic_config__: ClassVar = DESCRIBED
 
