@@ -76,8 +76,12 @@ def pairs_of(
         for c in comparisons
         if c.family in ("headline", "exact", "contrast") and {c.cell_id, c.ref_cell_id} <= counted
     }
-    found = ((pair, changes_between(*pair, functions, observations)) for pair in pairs)
-    return tuple(FunctionsOfPair(*pair, changes) for pair, changes in found if changes is not None)
+    pairs_with_changes = ((pair, changes_between(*pair, functions, observations)) for pair in pairs)
+    return tuple(
+        FunctionsOfPair(*pair, changes)
+        for pair, changes in pairs_with_changes
+        if changes is not None
+    )
 
 
 def changes_between(
@@ -187,18 +191,18 @@ def _caller(callees: Collection[Key], new: _Side, old: _Side, *, by_calls: bool)
     """
     growth = _edges(new, by_calls=by_calls)
     growth.subtract(_edges(old, by_calls=by_calls))
-    seen, level = set(callees), set(callees)
+    visited, level = set(callees), set(callees)
     for _ in range(MOST_STEPS):
         callers: Counter[Key] = Counter()
         for (caller, callee), number in growth.items():
-            if callee in level and caller not in seen:
+            if callee in level and caller not in visited:
                 callers[caller] += number
         key = max(sorted(callers), key=lambda caller: callers[caller], default=None)
         if key is None or callers[key] <= 0:
             return ""
         if _is_of_program(key):
             return key[0]
-        seen, level = {*seen, key}, {key}
+        visited, level = {*visited, key}, {key}
     return ""
 
 

@@ -49,7 +49,7 @@ def grouped_name(name: str) -> str:
 def _without_parameters(name: str) -> str:
     """Return a name without generic parameters; unchanged if its brackets do not match."""
     out = ""
-    kept: list[int] = []  # where each bracket that is kept begins
+    starts: list[int] = []  # where each bracket that is kept begins
     place = 0
     while place < len(name):
         char = name[place]
@@ -61,19 +61,19 @@ def _without_parameters(name: str) -> str:
                 return name
             out, place = out.removesuffix("::"), end
         elif char == "<":
-            kept.append(len(out))
+            starts.append(len(out))
             out += char
         elif char == ">" and not out.endswith(("-", "=")):
-            if not kept:
+            if not starts:
                 return name
-            start = kept.pop()
+            start = starts.pop()
             inner = out[start + 1 :]
             # A type needs its brackets only before the name of its trait.
             out = f"{out}>" if " as " in inner or inner.startswith("impl ") else out[:start] + inner
         else:
             out += char
         place += 1
-    return name if kept else out
+    return name if starts else out
 
 
 def _closing(name: str, start: int) -> int | None:

@@ -132,15 +132,17 @@ class FunctionCosts:
             inclusive[pair] += self.inclusive[caller, callee]
             called[pair[1]] += number
         least = LEAST_SHARE * instructions.total()
-        kept = [
+        functions = [
             function
             for function in sorted(instructions.keys() | called.keys())
             if instructions[function] >= least
             or called[function] >= LEAST_CALLS
             or system_calls[function]
         ]
-        kept = sorted(kept, key=lambda f: (-instructions[f], -called[f], f))[:MOST_FUNCTIONS]
-        places = {function: place for place, function in enumerate(kept)}
+        functions = sorted(functions, key=lambda f: (-instructions[f], -called[f], f))[
+            :MOST_FUNCTIONS
+        ]
+        places = {function: place for place, function in enumerate(functions)}
         pairs = [
             CallCount(places[caller], places[callee], number, inclusive[caller, callee])
             for (caller, callee), number in calls.items()
@@ -159,10 +161,10 @@ class FunctionCosts:
                     called[f],
                     system_calls[f],
                 )
-                for f in kept
+                for f in functions
             ),
             tuple(sorted(pairs, key=lambda pair: (-pair.calls, pair))[:MOST_CALLS]),
-            instructions.total() - sum(instructions[f] for f in kept),
+            instructions.total() - sum(instructions[f] for f in functions),
         )
 
 

@@ -41,9 +41,9 @@ def _title(data: ReportData, claim: Claim) -> str:
 
 
 def _table(claim: Claim, changes: FunctionChanges, number: int) -> Table:
-    shown, hidden = changes.functions[:MOST_ROWS], changes.functions[MOST_ROWS:]
+    visible, hidden = changes.functions[:MOST_ROWS], changes.functions[MOST_ROWS:]
     rest = changes.rest + sum(change.difference for change in hidden)
-    rows = [_function(change) for change in shown]
+    rows = [_function(change) for change in visible]
     total = changes.instructions - changes.reference
     rows.append(_sum("all other functions", rest, total if changes.ratio else 0))
     rows.append(_sum("all functions", total, total if changes.ratio else 0))
@@ -87,9 +87,9 @@ def _count(count: CountChange) -> Row:
     name = capital(noun(count.metric))
     where = Cell(count.caller, code=True) if count.caller else DASH
     often = times_as_often(count.value, count.reference)
-    shown = f"{name} ({count.function})" if count.function else name
+    visible = f"{name} ({count.function})" if count.function else name
     return Row.build(
-        shown, _signed(count.value - count.reference), DASH, DASH, often or DASH, DASH, where
+        visible, _signed(count.value - count.reference), DASH, DASH, often or DASH, DASH, where
     )
 
 

@@ -39,7 +39,7 @@ def _explanations(
             functions.changes_between(*pair, [*c.functions.values()], c.observations)
             for c in records
         )
-        changes = next((found for found in counted if found is not None), None)
+        changes = next((difference for difference in counted if difference is not None), None)
         failed = (
             message(o.message or "")
             for contents in records

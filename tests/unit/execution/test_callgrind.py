@@ -7,7 +7,7 @@ from bench_framework.execution.symbols import grouped_name
 from bench_framework.model.functions import CallCount, FunctionCost
 
 HEAD = "events: Ir sysCount sysTime\n"
-OWN = """
+PROGRAM = """
 ob=(1) /bin/tool
 fn=(1) tool::main
 1 500
@@ -70,7 +70,7 @@ def costs_of(text: str) -> FunctionCosts:
 
 
 def test_calls_by_the_program_count_and_those_within_the_allocator_and_libc_do_not() -> None:
-    assert costs_of(OWN + LIBC).counters() == {
+    assert costs_of(PROGRAM + LIBC).counters() == {
         "allocations": 300.0,
         "reallocations": 0.0,
         "deallocations": 290.0,
@@ -81,13 +81,13 @@ def test_calls_by_the_program_count_and_those_within_the_allocator_and_libc_do_n
 
 def test_an_allocator_that_is_not_visible_is_unknown_and_not_zero() -> None:
     # Only libc calls its allocator: that of the program has no symbols, or is inlined.
-    hidden = OWN.replace("__rustc::__rust_alloc", "0x00001000").replace("free", "0x00002000")
+    hidden = PROGRAM.replace("__rustc::__rust_alloc", "0x00001000").replace("free", "0x00002000")
     hidden = hidden.replace("cfn=(5) malloc", "cfn=(5) tool::inlined")
     assert costs_of(hidden + LIBC).counters() == {"system_calls": 7.0}
 
 
 def test_copies_of_a_generic_function_are_one_and_the_program_has_no_module() -> None:
-    counts = costs_of(OWN + LIBC).counted("a", 1, "tool")
+    counts = costs_of(PROGRAM + LIBC).counted("a", 1, "tool")
     by_name = {cost.name: cost for cost in counts.functions}
     assert by_name["tool::Map::get::{closure}"] == ("tool::Map::get::{closure}", "", 100, 0, 0)
     assert by_name["write"] == FunctionCost("write", "libc.so.6", 63, 7, 7)
@@ -95,7 +95,7 @@ def test_copies_of_a_generic_function_are_one_and_the_program_has_no_module() ->
     edge = CallCount(names.index("tool::main"), names.index("__rustc::__rust_alloc"), 300, 9000)
     assert edge in counts.calls
     assert sum(c.instructions for c in counts.functions) + counts.left_out == 9668
-    again = costs_of((OWN + LIBC).replace("\n1 500\n", "\n1 501\n")).counted("a", 2, "tool")
+    again = costs_of((PROGRAM + LIBC).replace("\n1 500\n", "\n1 501\n")).counted("a", 2, "tool")
     assert [cost.name for cost in differing(again, counts).functions] == ["tool::main"]
 
 

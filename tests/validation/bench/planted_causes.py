@@ -262,18 +262,20 @@ def main() -> None:
                 continue
             place = folder / ("late-" * options.late + case.name.replace(" ", "-")) / "repository"
             result = measure(place, case, late=options.late)
-            why = [item["text"] for item in result["gate"]["explanations"]]
-            texts = why or result["page"]
-            ok = bool(why) and all(any(word in texts[0] for word in group) for group in case.words)
+            explanations = [item["text"] for item in result["gate"]["explanations"]]
+            texts = explanations or result["page"]
+            ok = bool(explanations) and all(
+                any(word in texts[0] for word in group) for group in case.words
+            )
             if not case.words:
-                ok = not why and all(
+                ok = not explanations and all(
                     "same instructions, same calls" in text for text in result["page"]
                 )
             right, total = right + ok, total + 1
             print(
                 f"{'right' if ok else 'WRONG'} | {case.name} | exit {result['code']} | {result['seconds']:.0f} s"
             )
-            print("   comment:", *(why or ["nothing"]))
+            print("   comment:", *(explanations or ["nothing"]))
             print("   page:   ", *(result["page"] or ["nothing"]), flush=True)
         print(f"{right} of {total} are right")
 
