@@ -127,7 +127,7 @@ TWICE = """        {
             if calls %% 21 == 0 { drop(core::hint::black_box(%s)); }
         }
 """
-"""Of 21 calls, one is the second call of its caller."""
+"""The source of the added work: of 21 calls, one is the second call of its caller."""
 VERDICT = re.compile(
     r"Performance has (regressed|improved)|No change in performance|Change within noise"
 )
@@ -217,10 +217,10 @@ class Crate:
         self.cargo_bench(pattern, "--noplot", "--save-baseline", "base")
         self.run("git", "checkout", "-q", "-f", head)
         output = self.cargo_bench(pattern, "--noplot", "--baseline", "base")
-        found = list(VERDICT.finditer(output))
-        if len(found) != len(self.subject.ids):
-            raise RuntimeError(f"criterion compared {len(found)} ids:\n{output[-3000:]}")
-        return Counter(match[1] or "none" for match in found)
+        results = list(VERDICT.finditer(output))
+        if len(results) != len(self.subject.ids):
+            raise RuntimeError(f"criterion compared {len(results)} ids:\n{output[-3000:]}")
+        return Counter(match[1] or "none" for match in results)
 
     def gate(self, head: str, budget: str) -> tuple[int, list[dict[str, object]]]:
         """Gate a revision with benchctl. Return the exit code and the comparisons of `gate.json`."""
@@ -340,9 +340,9 @@ def summary(file: Path) -> None:
         if tool == "benchctl":
             ids = Counter(i for row in group for i in row["worse"].split("|") if i)
             others = sum(n for i, n in ids.items() if kind == SAME or i not in slowed[crate])
-            undecided = sum(row["exit"] == "4" for row in group)
+            inconclusive = sum(row["exit"] == "4" for row in group)
             ratios = [float(row["ratio"]) for row in group if row["ratio"]]
-            line += f", undecided {undecided}, other ids named worse {others}, {dict(ids)}"
+            line += f", inconclusive {inconclusive}, other ids named worse {others}, {dict(ids)}"
             line += f", median ratio of {slowed[crate][0]} {statistics.median(ratios):.3f}"
         print(line)
 
