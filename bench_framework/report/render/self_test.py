@@ -27,7 +27,7 @@ def answer(test: SelfTest) -> str:
             )
         case "false-alarm":
             alarms = counted(test.count(0.0, "worse"), "gate")
-            return f"the gate is unreliable here: {alarms} found a program to be slower than itself"
+            return f"the gate is unreliable here: {alarms} failed a program that was compared with itself"
         case "not-judged":
             return "the gate cannot judge here: use a longer budget or a quieter machine"
         case "failed":

@@ -193,7 +193,7 @@ def test_few_modules_use_the_extension() -> None:
     assert users == {
         "dgen.py",
         "execution/inputs/datasets.py",
-        "execution/profiling/samplers.py",
+        "execution/symbols.py",
         "stats/portable_math.py",
         "stats/run_labels.py",
         "stats/signed_rank.py",
