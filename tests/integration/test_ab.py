@@ -130,6 +130,7 @@ def test_a_decision_needs_outputs_that_are_compared(folder: Path) -> None:
     assert not find_records(folder / "results")[1:]
 
 
+@pytest.mark.slow
 def test_a_second_record_says_how_its_ratios_differ_from_those_of_the_first(folder: Path) -> None:
     def note() -> list[str]:
         words = ("ab", "--fresh", "--budget", "20s", "echo -old", "echo -new")

@@ -180,7 +180,11 @@ def tree(tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("removed", [*((name,) for name in BUNDLED), tuple(BUNDLED)], ids=" ".join)
+@pytest.mark.parametrize(
+    "removed",
+    [*(pytest.param((name,), marks=pytest.mark.slow) for name in BUNDLED), tuple(BUNDLED)],
+    ids=" ".join,
+)
 def test_a_removed_extension_takes_its_commands_with_it(
     removed: tuple[str, ...], tree: Path, tmp_path: Path
 ) -> None:

@@ -23,6 +23,7 @@ from tests.integration.fleet_machines import (
 )
 
 
+@pytest.mark.slow
 def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host")
     address = start_scheduler(client)

@@ -41,6 +41,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Run]:
     return partial(processes.benchctl, tmp_path, env=processes.real(SSH_AUTH_SOCK=""))
 
 
+@pytest.mark.slow
 def test_a_signature_shows_who_signed_the_measured_files(
     benchctl: Callable[..., Run], tmp_path: Path
 ) -> None:
