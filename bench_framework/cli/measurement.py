@@ -159,8 +159,8 @@ def measure_plan(console: Console, plan: Plan, text: str, *, fresh: bool) -> Non
 
 
 def exit_code_of(decision: Decision) -> int:
-    """Return the exit code of a decision that is not empty."""
-    return {"keep": EXIT_DONE, "discard": EXIT_WORSE}.get(decision, EXIT_NOT_JUDGED)
+    """Return the exit code of a decision."""
+    return {"keep": EXIT_DONE, "discard": EXIT_WORSE, "more-data": EXIT_NOT_JUDGED}[decision]
 
 
 def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
@@ -169,7 +169,7 @@ def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
     Returns:
         The exit code of the decision, or of the gate if none is requested or nothing could be compared.
     """
-    word = result.page.change.decision if decide else ""
+    word = result.page.change.decision if decide else None
     from bench_framework.report.render import gate as pages
     from bench_framework.workflow.gate import GATE_FILES
 

@@ -145,7 +145,7 @@ def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -
     from bench_framework.report.render import suite as pages
 
     page, folder = result.page, result.folder
-    word = page.change.decision if decide else ""
+    word = page.change.decision if decide else None
     if console.json:
         console.emit((folder / "suite.json").read_text(encoding="utf-8"))
     elif word:

@@ -16,6 +16,7 @@ from bench_framework.model.facts.functions import (
 )
 from bench_framework.model.functions import (
     ALLOCATOR_METRICS,
+    UNKNOWN,
     FunctionCost,
     FunctionCounts,
     allocator_metric,
@@ -32,7 +33,7 @@ MOST_STEPS: Final = 12
 _STANDARD: Final = re.compile(
     r"(?:<?(?:&|\*|mut |const |dyn |\[|\()*)*(?:core|alloc|std|hashbrown|__rustc|compiler_builtins|memchr)::.*|"
     r"<(?:&|\*|mut |const |dyn |\[|\()*(?:[ui](?:8|16|32|64|128|size)|f32|f64|bool|char|str|_)\b.* as "
-    r"(?:core|alloc|std)::.*|__rust_.*|_?start|\(below main\)|\[unknown\]"
+    r"(?:core|alloc|std)::.*|__rust_.*|_?start|\(below main\)|" + re.escape(UNKNOWN)
 )
 """Functions of Rust's libraries, which are compiled into the program."""
 Key = tuple[str, str]

@@ -10,8 +10,6 @@ from typing import Final
 
 from bench_framework import _native
 
-UNKNOWN: Final = "[unknown]"
-"""Name of a function without a symbol."""
 _HASH: Final = re.compile(r"::h[0-9a-f]{16}(?=$|\.|\[|<)")
 _SUFFIX: Final = re.compile(r"\.llvm\.[0-9A-F@]+$")
 _MANGLED: Final = re.compile(r"__?R|_{0,2}ZN.*17h[0-9a-f]{16}E")

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from bench_framework.model.verdict import Verdict
 
-Decision = Literal["", "keep", "discard", "more-data"]
+Decision = Literal["keep", "discard", "more-data"]
 
 
 class Change(IntEnum):
@@ -27,9 +27,9 @@ class Change(IntEnum):
     """It could not be compared."""
 
     @property
-    def decision(self) -> Decision:
-        """The word for it, empty if nothing could be compared."""
-        return _DECISIONS[self]
+    def decision(self) -> Decision | None:
+        """The word for it; `None` if nothing could be compared."""
+        return _DECISIONS.get(self)
 
 
 _DECISIONS: Final[Mapping[Change, Decision]] = MappingProxyType(
@@ -39,7 +39,6 @@ _DECISIONS: Final[Mapping[Change, Decision]] = MappingProxyType(
         Change.BETTER: "keep",
         Change.OPEN: "more-data",
         Change.WORSE: "discard",
-        Change.FAILED: "",
     }
 )
 

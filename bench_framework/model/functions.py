@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+UNKNOWN: Final = "[unknown]"
+"""Name of a function without a symbol, and of all functions of a file without symbols."""
 _PREFIX: Final = r"(?:_rjem_|_rjem_je_|je_|mi_|sn_|sn_rust_|rp|tc_|__libc_)?"
 _RUST: Final = r"(?:__rustc::)?__(?:rust|rdl|rg)"
 _TRAIT: Final = "<.* as core::alloc::global::GlobalAlloc>::"

@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from bench_framework.model.decision import Decision
 from bench_framework.model.documents import DESCRIBED
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import BudgetState, PairState
 from bench_framework.model.self_test import TestOutcome, Trial
 from bench_framework.model.verdict import Verdict
-
-Decided = Literal["keep", "discard", "more-data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +97,7 @@ class GateDocument:
     family: int
     looks: int
     rounds: int
-    decision: Decided | None
+    decision: Decision | None
     """The word of `--decide`; null if nothing could be compared."""
     base: str | None
     head: str | None
@@ -141,7 +140,7 @@ class SuiteDocument:
     command: str
     exit_code: int
     answer: str
-    decision: Decided | None
+    decision: Decision | None
     """The word of `--decide`; null without a gate, or if nothing could be compared."""
     level: float
     comparisons: int

@@ -3,12 +3,11 @@
 from typing import Final
 
 from bench_framework.model.facts.functions import CountChange, FunctionChange
+from bench_framework.model.functions import UNKNOWN
 from bench_framework.text.numbers import grouped, is_factor, signed_percent, significant
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE
 
-UNNAMED: Final = "[unknown]"
-"""Name of the functions of a file without symbols, as records store it."""
 MOST_CALLED: Final = 1.05
 """Smallest ratio of the calls that a sentence names."""
 
@@ -23,7 +22,7 @@ def change_of(change: FunctionChange) -> str:
 
 def name_of(change: FunctionChange) -> str:
     """Return the name of a function; for those that the file does not name, a phrase."""
-    if change.name != UNNAMED:
+    if change.name != UNKNOWN:
         return change.name
     return f"functions without symbols{f' of {change.module}' if change.module else ''}"
 
@@ -41,6 +40,9 @@ def times_as_often(count: int, reference: int) -> str:
 
 def growth_of(count: CountChange) -> str:
     """Return the growth of a count with its noun: ``allocations +120 000``."""
-    difference = count.value - count.reference
-    sign = MINUS if difference < 0 else "+"
-    return f"{noun(count.metric)} {sign}{grouped(abs(difference), THIN_SPACE)}"
+    return f"{noun(count.metric)} {signed_count(count.value - count.reference)}"
+
+
+def signed_count(difference: int) -> str:
+    """Return the difference of two counts: ``+120 000``."""
+    return f"{MINUS if difference < 0 else '+'}{grouped(abs(difference), THIN_SPACE)}"

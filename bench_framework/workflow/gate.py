@@ -234,7 +234,7 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         family=gating.family,
         looks=gating.looks,
         rounds=gating.rounds,
-        decision=change_of(gating, plan.judge.gate).decision or None,
+        decision=change_of(gating, plan.judge.gate).decision,
         base=plan.revisions.base if plan.revisions else None,
         head=plan.revisions.head if plan.revisions else None,
         pairs=tuple(_pair(plan, pair) for pair in gating.pairs),

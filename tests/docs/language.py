@@ -23,6 +23,7 @@ DOCSTRING_STARTS = ("What", "Whether", "Of", "That")
 class Rule:
     """A pattern of words, what to write instead, and where it applies."""
 
+    words: str
     pattern: re.Pattern[str]
     say: str
     reports_only: bool
@@ -48,6 +49,7 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
     data = tomllib.loads(LIST.read_text(encoding="utf-8"))
     read = tuple(
         Rule(
+            entry["words"],
             whole_words(entry["words"]),
             entry["say"],
             entry.get("where") == "reports",
@@ -63,8 +65,7 @@ def rules() -> tuple[tuple[Rule, ...], frozenset[str], tuple[tuple[str, str | No
 @lru_cache
 def any_rule() -> re.Pattern[str]:
     """Return a pattern that finds each line in which a rule may find something."""
-    data = tomllib.loads(LIST.read_text(encoding="utf-8"))
-    return whole_words("|".join(entry["words"] for entry in data["deny"]))
+    return whole_words("|".join(rule.words for rule in rules()[0]))
 
 
 def whole_words(words: str) -> re.Pattern[str]:

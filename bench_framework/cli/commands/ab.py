@@ -217,7 +217,7 @@ def ab(
             outcome, document=_short(outcome.document, lines, rerun=common.save is not None)
         )
     exit_code = outcome.exit_code
-    word = decision(outcome.judgement) if decide and outcome.judgement is not None else ""
+    word = decision(outcome.judgement) if decide and outcome.judgement is not None else None
     if word:
         exit_code = exit_code_of(word)
         outcome = replace(outcome, exit_code=exit_code)

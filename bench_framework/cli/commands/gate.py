@@ -171,6 +171,10 @@ def gate(
     if several and (scheduler or host):
         raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     hosts = hosts_of(scheduler, host, insecure=insecure)
+    settings = [
+        *(overrides or ()),
+        *([f"measure.budget={budget}"] if budget and not several else []),
+    ]
     if self_test:
         refused = {
             "--scheduler": hosts,
@@ -186,7 +190,7 @@ def gate(
         options = RunOptions(
             console.results,
             only,
-            [*(overrides or ()), *([f"measure.budget={budget}"] if budget else [])],
+            settings,
             base=base,
             head=head,
             gate=True,
@@ -196,10 +200,6 @@ def gate(
         raise typer.Exit(run_self_test(console, record, options, repetitions, slowdown))
     if (bench_id or package) and not bench:
         raise UsageError("BX100.option-of-benches")
-    settings = [
-        *(overrides or ()),
-        *([f"measure.budget={budget}"] if budget and not several else []),
-    ]
     if bench:
         if hosts is not None or only is not None or names != [LAST]:
             raise UsageError("BX100.not-with-benches")

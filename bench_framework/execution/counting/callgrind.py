@@ -12,9 +12,10 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
-from bench_framework.execution.symbols import MOST_NAMES, UNKNOWN, grouped_name, plain_name
+from bench_framework.execution.symbols import MOST_NAMES, grouped_name, plain_name
 from bench_framework.model.functions import (
     ALLOCATOR_METRICS,
+    UNKNOWN,
     CallCount,
     FunctionCost,
     FunctionCounts,

@@ -130,7 +130,7 @@ class CountingRuns:
             used = instructions.counter(policy, self.session.launcher, self.session.env)
         except MachineError as error:
             if self.limit_s is not None:
-                self._refuse(targets, error.message)
+                self._refuse(targets, policy.tool, error.message)
                 return
             if not policy.optional:
                 raise
@@ -147,7 +147,7 @@ class CountingRuns:
                 if deadline is not None:
                     left_s = min(left_s, deadline - time.monotonic())
                 if left_s <= 0:
-                    self._refuse(targets, self._limit_reached)
+                    self._refuse(targets, policy.tool, self._limit_reached)
                     return
                 self.session.stop.check()
                 what = f"instructions with {used.tool}"
@@ -155,11 +155,11 @@ class CountingRuns:
                 self.session.observer.notify(step)
                 self._count(target, used, replace(policy, timeout_s=left_s), run)
 
-    def _refuse(self, targets: list[Target], reason: str) -> None:
+    def _refuse(self, targets: list[Target], tool: str, reason: str) -> None:
         """Store why the cells that were never counted are not."""
         for target in targets:
             if not self._done(target, "instructions"):
-                refused = Observation(target.cell.id, "instructions", 1, utc_now(), "valgrind")
+                refused = Observation(target.cell.id, "instructions", 1, utc_now(), tool)
                 self._append(replace(refused, status="failed", message=reason))
 
     def _count(

@@ -18,8 +18,9 @@ from bench_framework.execution.counting.callgrind import INSTRUCTIONS_EVENT, Fun
 from bench_framework.execution.machine import perf_events
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
-from bench_framework.execution.symbols import UNKNOWN, plain_name
+from bench_framework.execution.symbols import plain_name
 from bench_framework.foreign import text_of
+from bench_framework.model.functions import UNKNOWN
 from bench_framework.model.profile import Frame, Unwinding
 from bench_framework.model.profile import Sampler as SamplerName
 from bench_framework.text.errors import error_text
@@ -46,7 +47,7 @@ _FRAME: Final = re.compile(r"\s*(?P<ip>[0-9a-f]+)\s+(?P<rest>.*\S)\s*")
 _SAMPLED: Final = re.compile(r"(?P<event>\S+):\s*$")
 _OFFSET: Final = re.compile(r"\+0x[0-9a-f]+$")
 _LOST: Final = re.compile(r"PERF_RECORD_LOST(?:_SAMPLES)?\b.*?lost (?P<count>\d+)")
-_NOT_KERNEL: Final = frozenset({"[unknown]", "[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]"})
+_NOT_KERNEL: Final = frozenset({UNKNOWN, "[vdso]", "[vsyscall]", "[heap]", "[stack]", "[anon]"})
 _INLINED: Final = "inlined"
 
 

@@ -3,16 +3,28 @@
 from typing import Final
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.functions import CountChange, FunctionChange, FunctionChanges
+from bench_framework.model.facts.functions import (
+    LEAST_CHANGE,
+    CountChange,
+    FunctionChange,
+    FunctionChanges,
+)
+from bench_framework.model.functions import UNKNOWN
 from bench_framework.report.blocks import Block, Cell, Column, Heading, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.text.functions import UNNAMED, calls_of, change_of, name_of, times_as_often
+from bench_framework.text.functions import (
+    calls_of,
+    change_of,
+    name_of,
+    signed_count,
+    times_as_often,
+)
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH, format_percent, grouped
+from bench_framework.text.numbers import DASH, format_percent
 from bench_framework.text.words import noun
-from bench_framework.units import MINUS, THIN_SPACE, counted
+from bench_framework.units import counted
 
 MOST_ROWS: Final = 12
 _LEGEND: Final = (
@@ -57,9 +69,10 @@ def _table(claim: Claim, changes: FunctionChanges, number: int) -> Table:
         Column("In", drop=2),
         Column("From", drop=1),
     )
+    least, runs = format_percent(LEAST_CHANGE), counted(changes.runs, "counted run")
     caption = (
         f"Functions of {claim.subject} whose own instructions differ from those of {claim.reference} by at least "
-        f"0.5 % of all instructions, in {counted(changes.runs, 'counted run')} of each side, and counts that differ."
+        f"{least} of all instructions, in {runs} of each side, and counts that differ."
     )
     return Table(
         f"functions-{number}-table", caption, columns, tuple(rows), _LEGEND, sortable=False
@@ -68,8 +81,8 @@ def _table(claim: Claim, changes: FunctionChanges, number: int) -> Table:
 
 def _function(change: FunctionChange) -> Row:
     return Row.build(
-        Cell(name_of(change), code=change.name != UNNAMED),
-        _signed(change.difference),
+        Cell(name_of(change), code=change.name != UNKNOWN),
+        signed_count(change.difference),
         change_of(change),
         _share(change.share),
         calls_of(change) or DASH,
@@ -80,7 +93,7 @@ def _function(change: FunctionChange) -> Row:
 
 def _sum(name: str, difference: int, total: int) -> Row:
     share = _share(difference / total if total else None)
-    return Row.build(name, _signed(difference), DASH, share, DASH, DASH, DASH)
+    return Row.build(name, signed_count(difference), DASH, share, DASH, DASH, DASH)
 
 
 def _count(count: CountChange) -> Row:
@@ -89,12 +102,8 @@ def _count(count: CountChange) -> Row:
     often = times_as_often(count.value, count.reference)
     visible = f"{name} ({count.function})" if count.function else name
     return Row.build(
-        visible, _signed(count.value - count.reference), DASH, DASH, often or DASH, DASH, where
+        visible, signed_count(count.value - count.reference), DASH, DASH, often or DASH, DASH, where
     )
-
-
-def _signed(number: int) -> str:
-    return f"{MINUS if number < 0 else '+'}{grouped(abs(number), THIN_SPACE)}"
 
 
 def _share(share: float | None) -> str:

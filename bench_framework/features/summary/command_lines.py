@@ -43,8 +43,8 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
     return tuple(lines)
 
 
-def decision(judgement: Judgement) -> Decision:
-    """Return whether to keep the second of two commands; nothing if it could not be compared.
+def decision(judgement: Judgement) -> Decision | None:
+    """Return whether to keep the second of two commands; `None` if it could not be compared.
 
     It is kept if it is significantly faster and prints the same output. It is discarded if it is slower or
     equivalent, or prints another output. Otherwise, more rounds are needed.

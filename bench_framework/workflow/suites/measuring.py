@@ -237,7 +237,7 @@ def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
         command=page.command,
         exit_code=page.exit_code,
         answer=page.answer,
-        decision=(page.change.decision or None) if page.gated else None,
+        decision=page.change.decision if page.gated else None,
         level=page.level,
         comparisons=page.decisions,
         scenarios=tuple(

@@ -442,7 +442,7 @@ class TestTheDecision:
     ) -> None:
         policy = gate_policy(margins=(("wall", 0.02),))
         gating = first(study(arms=("a", "b"), policy=policy), log_normal_timing({}))
-        for verdict, decision in ((Verdict.OTHER_OUTPUT, "discard"), (Verdict.FAILED, "")):
+        for verdict, decision in ((Verdict.OTHER_OUTPUT, "discard"), (Verdict.FAILED, None)):
             pairs = tuple(
                 replace(p, state="failed", comparison=replace(p.comparison, verdict=verdict))
                 for p in gating.pairs

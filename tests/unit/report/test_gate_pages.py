@@ -59,7 +59,7 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
     gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=(counted, missing))
     gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
     assert gate.causes == (
-        "same instructions, same calls: layout or machine",
+        "same instructions, same calls: waiting, caches, code layout or the machine",
         "not counted by function: valgrind is not installed",
     )
     assert "Why: same instructions, same calls" in comment(gate)
