@@ -20,6 +20,9 @@ _OF_PROCESSOR: Final = re.compile(r"__((?:mem|str|wcs|wmem)[a-z]+?)_(?:avx|sse|s
 """Variant of a function of glibc for one kind of processor."""
 _NUMBERED_PART: Final = re.compile(r"\{\{?(closure|vtable\.shim|shim|constant)(?:#\d+)?\}?\}")
 _WORD: Final = re.compile(r"[\w)\]}]$")
+_CRATE: Final = re.compile(r"(?:[<&*\[(]|(?:mut|const|dyn|unsafe|impl) )*(?P<crate>[A-Za-z_]\w*)::")
+_STANDARD: Final = frozenset({"core", "alloc", "std", "compiler_builtins", "__rustc"})
+"""Crates of Rust's standard library, whose code is one row."""
 MOST_NAMES: Final = 1 << 16
 """Most names that are remembered."""
 
@@ -29,6 +32,17 @@ def plain_name(symbol: str) -> str:
     name = _SUFFIX.sub("", symbol.strip())
     demangled = _native.demangle(name) if _MANGLED.match(name) else None
     return _HASH.sub("", demangled or name)
+
+
+def crate_of(name: str) -> str:
+    """Return the crate in which a function of a plain name is defined; empty if the name has none.
+
+    ``<A as B>::f`` belongs to the crate of ``A``. A generic function belongs to the crate that defines it, not to
+    the one that uses it.
+    """
+    match = _CRATE.match(name)
+    crate = match["crate"] if match else ""
+    return "std" if crate in _STANDARD else crate
 
 
 @lru_cache(maxsize=MOST_NAMES)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from bench_framework.features.ablation.section import CONTRIBUTIONS
+from bench_framework.features.builds.section import BUILDS
 from bench_framework.features.causes.section import CAUSES
 from bench_framework.features.effects.section import EFFECTS, TURNING
 from bench_framework.features.experiments.section import (
@@ -61,6 +62,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     CONTRIBUTIONS,
     CAUSES,
     FUNCTIONS,
+    BUILDS,
     HYPOTHESES,
     PUBLISHED_DETAILS,
     PROFILE,

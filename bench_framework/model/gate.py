@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
+from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
@@ -79,11 +80,13 @@ class Explanation:
     Attributes:
         changes: functions and counts that differ, `None` if they were not counted.
         reason: reason why they were not counted.
+        build: what differs between the two builds, `None` if settings and packages are equal.
     """
 
     cell_id: str
     changes: FunctionChanges | None = None
     reason: Reason | None = None
+    build: BuildChanges | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 from bench_framework.model.decision import Decision
 from bench_framework.model.documents import DESCRIBED
+from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import BudgetState, PairState
 from bench_framework.model.self_test import TestOutcome, Trial
@@ -66,6 +67,8 @@ class ExplanationDocument:
     text: str
     changes: FunctionChanges | None
     """Null if nothing was counted; `text` says why."""
+    build: BuildChanges | None
+    """Differences of the two builds. Null if their settings and packages are equal, or not known."""
 
 
 @dataclass(frozen=True, slots=True)

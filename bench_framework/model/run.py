@@ -284,6 +284,14 @@ class Build:
     direct_dependencies: tuple[tuple[str, str], ...] = ()
     """Name and version of the packages that the crate, or a crate in a folder that it uses, names
     as dependencies and links."""
+    packages: tuple[tuple[str, str], ...] = ()
+    """Name and versions of the packages from a registry or repository that cargo compiles for the binary."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Settings of the profile and of the compiler in manifest and configuration, by cargo's keys."""
+    sections: tuple[tuple[str, int], ...] = ()
+    """Bytes of the sections of the file that are loaded, by name."""
+    crates: tuple[tuple[str, int], ...] = ()
+    """Bytes of the functions of each crate, by name; empty if the file has no symbols."""
     message: str | None = None
     log: str | None = None
     preload: Preload | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import (
+    builds,
     causes,
     differences,
     figures,
@@ -31,24 +32,41 @@ if TYPE_CHECKING:
 
 FILE: Final = Path(__file__).with_name("sentences.j2")
 _BREAK: Final = re.compile(r"\n\s*")
+_MACRO: Final = re.compile(r"\{% macro (?P<name>\w+)\(.*?\{%-? endmacro %\}")
+
+
+class _Macros:
+    """The macros of ``sentences.j2``. Each is compiled when it is called first: a page needs a few of them."""
+
+    def __init__(self) -> None:
+        # Imported here, because most commands make no sentence.
+        import jinja2  # noqa: PLC0415, TID251
+
+        # The renderers escape.
+        self._environment = jinja2.Environment(  # noqa: S701
+            undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"]
+        )
+        self._environment.filters |= FILTERS
+        self._environment.tests |= TESTS
+        # A line break of the template is a space, unless a tag with "-" removes it.
+        source = _BREAK.sub(" ", FILE.read_text(encoding="utf-8"))
+        self.sources = {m["name"]: m[0] for m in _MACRO.finditer(source)}
+        self._compiled: dict[str, Any] = {}
+        self._environment.globals |= GLOBALS | {
+            name: partial(self.call, name) for name in self.sources
+        }
+
+    def call(self, name: str, /, *values: object, **more: object) -> str:
+        """Return what a macro makes of some values."""
+        if name not in self._compiled:
+            module = self._environment.from_string(self.sources[name]).module
+            self._compiled[name] = getattr(module, name)
+        return str(self._compiled[name](*values, **more))
 
 
 @cache
-def _macros() -> Any:
-    """Return the macros of ``sentences.j2``, compiled once."""
-    # Imported here, because most commands make no sentence.
-    import jinja2  # noqa: PLC0415, TID251
-
-    # The renderers escape.
-    environment = jinja2.Environment(  # noqa: S701
-        undefined=jinja2.StrictUndefined, extensions=["jinja2.ext.do"]
-    )
-    environment.filters |= FILTERS
-    environment.tests |= TESTS
-    environment.globals |= GLOBALS
-    # A line break of the template is a space, unless a tag with "-" removes it.
-    source = _BREAK.sub(" ", FILE.read_text(encoding="utf-8"))
-    return environment.from_string(source).module
+def _macros() -> _Macros:
+    return _Macros()
 
 
 FILTERS: Final = {
@@ -98,6 +116,8 @@ FILTERS: Final = {
     "counter": causes.counter_text,
     "function_name": functions.name_of,
     "function_change": functions.change_of,
+    "setting": builds.setting,
+    "packages": builds.packages,
     "function_calls": functions.calls_of,
     "count_growth": functions.growth_of,
     "signed_percent": numbers.signed_percent,
@@ -130,7 +150,7 @@ GLOBALS: Final = {
 
 def render(name: str, *values: object, **more: object) -> str:
     """Return what a macro makes of some values, as a part of a sentence."""
-    return str(getattr(_macros(), name)(*values, **more))
+    return _macros().call(name, *values, **more)
 
 
 def numbered(claim: Claim, claim_id: str) -> Claim:
@@ -164,7 +184,7 @@ def without_names(claim: Claim) -> str:
 def lead(claim: Claim) -> str:
     """Return the words in bold before a line of the summary, or nothing."""
     name = f"{macro_of(claim)}_lead"
-    return render(name, claim, claim.fact) if hasattr(_macros(), name) else ""
+    return render(name, claim, claim.fact) if name in _macros().sources else ""
 
 
 def brief(claim: Claim, *, alone: bool = False) -> str:
@@ -173,7 +193,7 @@ def brief(claim: Claim, *, alone: bool = False) -> str:
     It begins with a capital letter unless words in bold precede it; `alone`: they are not printed.
     """
     name = f"{macro_of(claim)}_brief"
-    if not hasattr(_macros(), name):
+    if name not in _macros().sources:
         return say(claim)
     text = names.closed(render(name, claim, claim.fact))
     return text if lead(claim) and not alone else names.capital(text)

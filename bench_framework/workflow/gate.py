@@ -258,7 +258,7 @@ def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
 
 def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
     text = pages.explanation(item)
-    return ExplanationDocument(*_labels(plan, item.cell_id), text, item.changes)
+    return ExplanationDocument(*_labels(plan, item.cell_id), text, item.changes, item.build)
 
 
 def _pair(plan: Plan, pair: GatedPair) -> PairDocument:

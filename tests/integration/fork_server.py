@@ -1,4 +1,4 @@
-"""Import benchctl once, and fork for each call of it: the imports take longer than most calls.
+"""Import benchctl and render a page once, and fork for each call of it: both take longer than most calls.
 
 The argument is the number of a socket. Each message on it is a call: JSON with `argv`, `env` and `cwd`, and the
 descriptors of stdin, stdout, stderr and a socket. The server writes the number of the process and, at its end, the exit
@@ -14,11 +14,15 @@ import runpy
 import select
 import socket
 import sys
+import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import bench_framework
+from bench_framework.workflow.records.embedded_runs import publish
 
 LARGEST_MESSAGE = 1 << 20
+EXAMPLE = Path(__file__).parents[2] / "results" / "examples" / "nvme"
 ALSO = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg")
 """Modules that benchctl, or a library that it uses, imports inside functions."""
 
@@ -31,8 +35,15 @@ def import_everything() -> None:
             importlib.import_module(name)
         except ImportError:
             continue
+    render_an_example()
     gc.collect()
     gc.freeze()  # so that no process copies the memory of these modules when it collects garbage
+
+
+def render_an_example() -> None:
+    """Judge a record and write its pages, so that templates and readers of documents are compiled once."""
+    with tempfile.TemporaryDirectory() as folder:
+        publish(EXAMPLE / "report.html", Path(folder), None)
 
 
 @dataclass

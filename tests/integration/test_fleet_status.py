@@ -36,15 +36,13 @@ def test_another_server_is_no_scheduler(
     def answer(listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                connection, _ = listener.accept()
-                accepted.append(connection)
+                connection = connections.enter_context(listener.accept()[0])
                 if greeting is None:
                     connection.close()
                 else:
                     connection.sendall(greeting)
 
-    accepted: list[socket.socket] = []
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener, contextlib.ExitStack() as connections:
         threading.Thread(target=answer, args=(listener,), daemon=True).start()
         address = f"tcp://127.0.0.1:{listener.getsockname()[1]}"
         words = ("fleet", "status", "--scheduler", address)

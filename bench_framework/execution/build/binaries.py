@@ -7,8 +7,10 @@ addresses; the control must include this difference.
 
 import json
 import os
+import re
 import shlex
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,6 +23,7 @@ from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.machine.host import cache_root, existing
 from bench_framework.execution.machine.programs import may_be_copied
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
+from bench_framework.execution.symbols import crate_of, plain_name
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
@@ -31,6 +34,14 @@ from bench_framework.text.errors import new_event
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
+OTHER_CODE: Final = "functions of no crate"
+MOST_SYMBOLS: Final = 64 << 20
+"""Most bytes of a list of symbols that are read."""
+_SECTION: Final = re.compile(r"^(?P<name>\.\S+)\s+(?P<bytes>[1-9]\d*)\s+[1-9]\d*$", re.MULTILINE)
+"""A section with an address: it is loaded."""
+_FUNCTION: Final = re.compile(
+    r"^(?P<address>\d+) (?P<bytes>\d+) [tTwW] (?P<symbol>.+)$", re.MULTILINE
+)
 LEFT_OUT: Final = ("-R", ".note.gnu.build-id", "-R", ".comment")
 
 
@@ -97,6 +108,41 @@ def without_symbols(
         copy.unlink(missing_ok=True)
     write_whole(note, json.dumps({"size_bytes": size, "sha256": digest}) + "\n")
     return size, digest
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramContents:
+    """Sizes of the parts of a program in bytes: loaded sections, and the functions of each crate."""
+
+    sections: tuple[tuple[str, int], ...] = ()
+    crates: tuple[tuple[str, int], ...] = ()
+
+
+def contents_of(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> ProgramContents:
+    """Return the sizes of the parts of a program; those that ``size`` or ``nm`` cannot read are empty.
+
+    Functions of no crate, such as those of C libraries, are in the row `OTHER_CODE`.
+    """
+    path = str(stored.path)
+    size = _output(launcher, ["size", "--format=sysv", "--radix=10", path], env)
+    sections = tuple((m["name"], int(m["bytes"])) for m in _SECTION.finditer(size))
+    argv = ["nm", "--defined-only", "--print-size", "--radix=d", path]
+    # Several names of one address are one function.
+    functions = {m["address"]: m for m in _FUNCTION.finditer(_output(launcher, argv, env))}
+    crates: Counter[str] = Counter()
+    for function in functions.values():
+        crate = crate_of(plain_name(function["symbol"]))
+        crates[crate or OTHER_CODE] += int(function["bytes"])
+    return ProgramContents(sections, tuple(sorted(crates.items())))
+
+
+def _output(launcher: Launcher, argv: Sequence[str], env: Mapping[str, str]) -> str:
+    """Return what a tool prints; nothing if it is missing or fails."""
+    try:
+        output = launcher.capture(argv, env, most=MOST_SYMBOLS)
+    except MachineError:
+        return ""
+    return output.stdout if output.ok else ""
 
 
 def describe(

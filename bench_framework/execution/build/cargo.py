@@ -34,6 +34,7 @@ from bench_framework.execution.build.configuration import (
     extended_flags,
     find_wrapper,
     lockfile_of,
+    settings_of,
 )
 from bench_framework.execution.build.messages import (
     MOST_MESSAGES,
@@ -41,6 +42,7 @@ from bench_framework.execution.build.messages import (
     Steps,
     direct_dependencies,
     failure_text,
+    packages_of,
     read_messages,
 )
 from bench_framework.execution.machine.host import cache_root, seconds, version_of
@@ -229,7 +231,8 @@ class Builder:
         unused += symbols.unused_features(
             spec, linked, stored.path, artifacts.files, launcher, env, note
         )
-        bench = None
+        bench, tree = None, self._tree(crate, env, spec, "depth")
+        contents = binaries.contents_of(stored, launcher, self.env)
         if spec.bench:
             bench = benches.describe(stored.path, Path(artifacts.folder), launcher, self.env)
         return Build(
@@ -248,7 +251,11 @@ class Builder:
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),
             linker=symbols.linker_of(stored.path, spec.rustflags, launcher, self.env),
             remarks=tuple(unused),
-            direct_dependencies=direct_dependencies(self._tree(crate, env, spec, "depth")),
+            direct_dependencies=direct_dependencies(tree),
+            packages=packages_of(tree),
+            settings=settings_of(crate, spec.profile),
+            sections=contents.sections,
+            crates=contents.crates,
             cached=artifacts.fresh,
             bench=bench,
         )

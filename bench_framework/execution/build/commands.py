@@ -335,12 +335,13 @@ def _build(
     used: tuple[tuple[str, str], ...],
     means: Means,
 ) -> Build:
-    stripped_bytes = code = None
+    stripped_bytes, code, contents = None, None, binaries.ProgramContents()
     files, cached = known.get("files_sha256"), bool(known.get("cached"))
     path, size = Path(known["path"]), int(known["size"])
     if files is None:
         stored = binaries.Stored(known["sha256"], path, Path(known["control"]), size)
         stripped_bytes, code = binaries.without_symbols(stored, means.launcher, means.env)
+        contents = binaries.contents_of(stored, means.launcher, means.env)
     return Build(
         spec.id,
         ok=True,
@@ -358,6 +359,8 @@ def _build(
         dirty=bool(copy.changed),
         tree=copy.tree,
         tools=used,
+        sections=contents.sections,
+        crates=contents.crates,
         patches_sha256=tuple(sha256_of(Path(patch)) for patch in spec.patches),
     )
 

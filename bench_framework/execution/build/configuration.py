@@ -14,10 +14,11 @@ a file changed.
 
 import os
 import socket
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.build.binaries import EXECUTABLE
@@ -57,6 +58,53 @@ def lockfile_of(crate: Path) -> Path | None:
         if (folder / ".git").exists():
             break
     return None
+
+
+def settings_of(crate: Path, profile: str) -> tuple[tuple[str, str], ...]:
+    """Return the settings of a profile and of the compiler that the files of a crate give, by cargo's keys.
+
+    They are those of the workspace's manifest and of cargo's configuration files in the folder of the crate and in
+    its parents, of which the nearest one wins: ``profile.release.lto``, ``build.rustflags``,
+    ``target.'cfg(unix)'.linker``. Files that are no TOML, which cargo refuses, are left out.
+    """
+    lock = lockfile_of(crate)
+    files = [*reversed([*configuration_files(crate)])]
+    manifests = [lock.parent / "Cargo.toml"] if lock is not None else []
+    settings: dict[str, str] = {}
+    for file in (*manifests, *files):
+        try:
+            tables = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        profiles = tables.get("profile", {})
+        parts = {"profile": {name: profiles[name] for name in _inherited(profiles, profile)}}
+        if file not in manifests:
+            parts |= {name: tables[name] for name in ("build", "target") if name in tables}
+        settings |= dict(_flat(parts))
+    return tuple(sorted(settings.items()))
+
+
+def _inherited(profiles: Mapping[str, Any], name: str) -> list[str]:
+    """Return a profile and those that it inherits from, as far as the file has them."""
+    names: list[str] = []
+    while name in profiles and name not in names:
+        names.append(name)
+        name = profiles[name].get("inherits", "")
+    return names
+
+
+def _flat(table: Mapping[str, Any], head: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted key and the value of each setting of a table."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{head}{key}.")
+        else:
+            values = value if isinstance(value, list) else [value]
+            yield f"{head}{key}", " ".join(map(_word, values))
+
+
+def _word(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def cargo_home(env: Mapping[str, str]) -> Path:

@@ -14,7 +14,8 @@ from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import parse_json
 
 _TREE_LINE: Final = re.compile(
-    r"(?P<depth>\d+)(?P<name>[A-Za-z_][\w-]*) v(?P<version>\S+)(?P<folder> \(/.*\))?"
+    r"(?P<depth>\d+)(?P<name>[A-Za-z_][\w-]*) v(?P<version>\S+)(?: \(proc-macro\))?"
+    r"(?P<folder> \(/.*\))?(?: \(\S+#(?P<commit>[0-9a-f]+)\))?"
 )
 MOST_MESSAGES: Final = 64 << 20
 """Bytes that are kept of each output of cargo: its messages are about 2 KB per crate."""
@@ -81,6 +82,19 @@ def direct_dependencies(tree: str) -> tuple[tuple[str, str], ...]:
         if not match["folder"]:
             packages.add((match["name"], match["version"]))
     return tuple(sorted(packages))
+
+
+def packages_of(tree: str) -> tuple[tuple[str, str], ...]:
+    """Return the name and the versions of each package in ``cargo tree``, without those in folders.
+
+    A package from a repository has its commit: ``1.0.0 (1a2b3c4d)``.
+    """
+    versions: dict[str, set[str]] = {}
+    for match in filter(None, map(_TREE_LINE.match, tree.splitlines())):
+        if not match["folder"]:
+            commit = f" ({match['commit']})" if match["commit"] else ""
+            versions.setdefault(match["name"], set()).add(f"{match['version']}{commit}")
+    return tuple((name, ", ".join(sorted(listed))) for name, listed in sorted(versions.items()))
 
 
 def failure_text(log: str) -> str:

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bench_framework.compare import functions
+from bench_framework.compare.build_changes import changes_between
 from bench_framework.compare.exact_metrics import COUNTING_RUN
+from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.gate import Explanation, Gating
 from bench_framework.model.metrics import COUNTED, PEAK_RSS, is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import message
+from bench_framework.model.run import Build
 from bench_framework.store.journal import Contents
 
 
@@ -47,5 +50,18 @@ def _explanations(
             if o.kind == COUNTING_RUN and o.cell_id in pair and o.status != "ok"
         )
         reason = None if changes is not None else next(failed, None)
-        if changes is not None or reason is not None:
-            yield Explanation(cell_id, changes, reason)
+        build = _build_changes(plan, pair, records[0].builds)
+        if changes is not None or reason is not None or build is not None:
+            yield Explanation(cell_id, changes, reason, build)
+
+
+def _build_changes(
+    plan: Plan, pair: tuple[str, str], builds: Iterable[Build]
+) -> BuildChanges | None:
+    """Return what differs between the builds of two cells, if a setting or a package does."""
+    built, specs = {b.id: b for b in builds}, {spec.id: spec for spec in plan.builds}
+    new, old = (plan.build_id(plan.cell(cell_id)) for cell_id in pair)
+    if not {new, old} <= built.keys():
+        return None
+    changes = changes_between(built[new], specs.get(new), built[old], specs.get(old))
+    return changes if changes is not None and (changes.settings or changes.packages) else None

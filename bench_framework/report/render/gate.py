@@ -176,8 +176,8 @@ def _causes(plan: Plan, gating: Gating) -> Iterator[str]:
 
 
 def explanation(item: Explanation) -> str:
-    """Return what differs in counted runs of a candidate, or why they were not counted."""
-    return write.render("explanation", item.changes, item.reason)
+    """Return what differs in counted runs of a candidate and in its build."""
+    return write.render("explanation", item.changes, item.reason, item.build)
 
 
 def _result(plan: Plan, gating: Gating) -> str:

@@ -9,6 +9,7 @@ import pytest
 from report_sample import sample
 
 from bench_framework import assets
+from bench_framework.model.facts.builds import BuildChanges, Difference
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import Explanation, Gating
 from bench_framework.model.plan import Role
@@ -56,11 +57,18 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
     changes = FunctionChanges(instructions=1000, reference=1000)
     counted = Explanation(cell.id, changes)
     missing = Explanation(cell.id, reason=message("valgrind is not installed"))
-    gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=(counted, missing))
+    built = BuildChanges(
+        settings=(Difference("rustc", "rustc 1.94.0", "rustc 1.95.0"),),
+        packages=(Difference("itoa", "1.0.1", "1.0.2"),),
+    )
+    explanations = (counted, missing, replace(counted, build=built))
+    gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=explanations)
     gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+    same = "same instructions, same calls: waiting, caches, code layout or the machine"
     assert gate.causes == (
-        "same instructions, same calls: waiting, caches, code layout or the machine",
+        same,
         "not counted by function: valgrind is not installed",
+        f"{same}; built differently: rustc 1.94.0 → 1.95.0; packages itoa 1.0.1 → 1.0.2",
     )
     assert "Why: same instructions, same calls" in comment(gate)
     assert "Why: not counted by function" in gate_page.terminal(gate, 80, unicode=True)

@@ -1,4 +1,4 @@
-"""Plant six regressions in a crate, and see what page and comment name; compare pairs of equal programs.
+"""Plant seven regressions in a crate, and see what page and comment name; compare pairs of equal programs.
 
 Usage: ``python tests/validation/bench/planted_causes.py [--only NAME] [--keep FOLDER]``. Each case is a revision of
 a small crate. `benchctl gate` measures it against the first revision, and counts both sides after a confirmed
@@ -169,6 +169,13 @@ PLANTED = (
         "const PAYLOAD: usize = 64;",
         "const PAYLOAD: usize = 4096;",
         (("memcpy", "memmove", "memset"), ("journal::store_entry", "journal::make_entry")),
+    ),
+    Case(
+        "lower optimisation",
+        "",
+        "",
+        (("built differently: profile.release.opt-level none → 1",),),
+        manifest=f"{MANIFEST}opt-level = 1\n",
     ),
 )
 EQUAL = (

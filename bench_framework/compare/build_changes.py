@@ -1,0 +1,79 @@
+"""Differences between the builds of two programs (docs/method.md#builds-that-differ)."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Final
+
+from bench_framework.model.facts.builds import BuildChanges, Difference, SizeChange
+from bench_framework.model.plan import BuildSpec
+from bench_framework.model.run import Build
+
+LEAST_BYTES: Final = 256
+"""Smallest difference of a section or crate that is named; alignment alone can change a size by less."""
+
+
+def changes_between(
+    build: Build, spec: BuildSpec | None, reference: Build, ref_spec: BuildSpec | None
+) -> BuildChanges | None:
+    """Return what differs between two programs; `None` if they are one program, or one was not built.
+
+    A side without a list of packages, sections or crates gives no difference in them.
+    """
+    program, ref_program = ((b.program_sha256, b.preload) for b in (build, reference))
+    if not (build.ok and reference.ok) or program == ref_program:
+        return None
+    sizes = reference.stripped_bytes, build.stripped_bytes
+    return BuildChanges(
+        settings=_differences(_settings(reference, ref_spec), _settings(build, spec)),
+        packages=_differences(dict(reference.packages), dict(build.packages), both=True),
+        sections=_sizes(reference.sections, build.sections),
+        crates=_sizes(reference.crates, build.crates),
+        size=None if None in sizes else SizeChange("file", sizes[0] or 0, sizes[1] or 0),
+    )
+
+
+def _settings(build: Build, spec: BuildSpec | None) -> dict[str, str]:
+    """Return the settings of a build that can change a program whose sources are the same."""
+    settings = {
+        **dict(build.tools),
+        **dict(build.settings),
+        "rustc": build.rustc,
+        "compiler wrapper": build.wrapper,
+        "linker": build.linker,
+        "preloaded library": str(build.preload) if build.preload else None,
+    }
+    if spec is not None:
+        commands = spec.by_commands
+        settings |= {
+            "features": ", ".join(
+                (*([] if spec.default_features else ["no default"]), *spec.features)
+            ),
+            "profile": " ".join((spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys))),
+            "flags": " ".join(spec.rustflags),
+            "patches": ", ".join(PurePath(path).name for path in spec.patches),
+            "profile-guided optimisation": "yes" if spec.pgo else None,
+            "build commands": "; ".join(commands.lines) if commands is not None else None,
+        }
+    return {name: value for name, value in settings.items() if value}
+
+
+def _differences(
+    reference: Mapping[str, str], changed: Mapping[str, str], *, both: bool = False
+) -> tuple[Difference, ...]:
+    """Return the names whose values differ, in the order of their names; none if `both` must have values."""
+    if both and not (reference and changed):
+        return ()
+    pairs = ((n, reference.get(n, ""), changed.get(n, "")) for n in {**reference, **changed})
+    return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
+
+
+def _sizes(
+    reference: Sequence[tuple[str, int]], changed: Sequence[tuple[str, int]]
+) -> tuple[SizeChange, ...]:
+    """Return the parts whose sizes differ, the largest difference first; none if one side has no parts."""
+    if not (reference and changed):
+        return ()
+    old, new = dict(reference), dict(changed)
+    changes = (SizeChange(name, old.get(name, 0), new.get(name, 0)) for name in old | new)
+    named = (change for change in changes if abs(change.difference) >= LEAST_BYTES)
+    return tuple(sorted(named, key=lambda change: (-abs(change.difference), change.name)))

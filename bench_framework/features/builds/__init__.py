@@ -1,0 +1,1 @@
+"""Builds that differ: the section of `compare.build_changes`."""
