@@ -1,5 +1,6 @@
 """Section "Builds that differ": settings, packages and sizes of each program against that of the baseline."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.compare.build_changes import LEAST_BYTES, changes_between
@@ -12,11 +13,11 @@ from bench_framework.text.names import first_items
 from bench_framework.text.numbers import DASH
 
 MOST_LABELS: Final = 3
-_LEGEND: Final = (
-    "Packages: those from a registry or a repository that cargo compiles for the program.",
-    f"Sections and code by crate: differences of at least {LEAST_BYTES} bytes.",
-    "A generic function counts for the crate that defines it.",
+_PACKAGES: Final = (
+    "Packages: those from a registry or a repository that cargo compiles for the program."
 )
+_SIZES: Final = f"Sections and code by crate: differences of at least {LEAST_BYTES} bytes."
+_GENERIC: Final = "A generic function counts for the crate that defines it."
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -27,11 +28,12 @@ def build(data: ReportData) -> tuple[Block, ...]:
     reference = builds.get(baseline.build_id)
     if reference is None:
         return ()
-    rows = []
+    rows, described = [], []
     for other in data.builds:
         sides = other, specs.get(other.id), reference, specs.get(reference.id)
         if (changes := changes_between(*sides)) is not None:
             labels = [v.label for v in data.plan.variants if v.build_id == other.id]
+            described.append(changes)
             rows.append(_row(first_items(labels, MOST_LABELS, ", "), changes))
     columns = (
         Column("Variants"),
@@ -42,8 +44,18 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Code by crate", prose=True),
     )
     caption = f"Programs against that of {baseline.label}. Size: of the file without symbols."
-    table = Table("builds-table", caption, columns, tuple(rows), _LEGEND, sortable=False)
+    table = Table("builds-table", caption, columns, tuple(rows), _legend(described), sortable=False)
     return (table,) if rows else ()
+
+
+def _legend(described: Sequence[BuildChanges]) -> tuple[str, ...]:
+    """Return the lines about the columns that the table has."""
+    crates = any(changes.crates for changes in described)
+    return (
+        *([_PACKAGES] if any(changes.packages for changes in described) else []),
+        *([_SIZES] if crates or any(changes.sections for changes in described) else []),
+        *([_GENERIC] if crates else []),
+    )
 
 
 def _row(labels: str, changes: BuildChanges) -> Row:
