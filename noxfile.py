@@ -31,6 +31,15 @@ IO_URING_SETUP = 425
 WHEEL_BYTES = 12 << 20
 """The largest size of a wheel and of the source archive."""
 
+LONG_FIRST = (
+    "tests/end_to_end",
+    "tests/integration",
+    "tests/unit",
+    "tests/properties",
+    "tests/docs",
+)
+"""The longest group comes first, so that it does not end last."""
+
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """The tests of a file, and all end-to-end tests, run in one process and in their order."""
 
@@ -197,18 +206,17 @@ def full(session: nox.Session) -> None:
         cargo(session, "test", "--locked", "--package", "worker", "--features", allocator)
     python(session, "tests/integration/install_hyperfine.py")
     env = without(session)
-    # The longest group comes first, so that it does not end last.
-    groups = (
-        "tests/end_to_end",
-        "tests/integration",
-        "tests/unit",
-        "tests/properties",
-        "tests/docs",
-    )
-    pytest(session, *PARALLEL, "-m", "slow", *groups, **env)
+    pytest(session, *PARALLEL, "-m", "slow and not release", *LONG_FIRST, **env)
     thorough = ("-m", "hypothesis and not slow", "--hypothesis-profile", "thorough")
     pytest(session, "-n", "auto", *thorough, "tests/unit", "tests/properties")
     python(session, "tests/validation/attack/attack.py", "--quick", **env)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Run the tests marked ``release``: further variants and rare faults, about half an hour."""
+    python(session, "tests/integration/install_hyperfine.py")
+    pytest(session, *PARALLEL, "-m", "release", *LONG_FIRST, **without(session))
 
 
 @nox.session

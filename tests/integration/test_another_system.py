@@ -71,6 +71,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.release
 @pytest.mark.parametrize("words", WORKING)
 def test_a_command_that_measures_nothing_works(folder: Path, words: str) -> None:
     benchctl(folder, *words.split(), env=environment(folder), code=0)

@@ -173,6 +173,7 @@ def test_the_commit_of_a_regression_is_found_and_the_answer_is_printed(history: 
     assert "on the side of" in (folder / "report.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.release
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("effect", "find"), [(1.05, "regression"), (1.30, "regression"), (0.80, "improvement")]
@@ -184,6 +185,7 @@ def test_each_change_is_found_in_its_range(effect: float, find: str, history: Hi
     assert len(document["steps"]) <= 8
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_ends_that_do_not_differ_are_no_answer(history: History) -> None:
     good, bad, _ = history.range_of(0.80)
@@ -192,6 +194,7 @@ def test_ends_that_do_not_differ_are_no_answer(history: History) -> None:
     assert "there is no regression from" in done.stdout
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_the_gate_fails_on_bad_pull_requests_and_passes_on_good_ones(history: History) -> None:
     bad = [at for at, effect in history.changes.items() if effect > 1]
@@ -231,6 +234,7 @@ def test_git_bisect_runs_a_step_for_each_commit(history: History, tmp_path: Path
     assert "which is checked out here, is not in the range" in outside.stderr
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_merge_is_one_commit_unless_its_branch_is_searched(tmp_path: Path) -> None:
     history = History(tmp_path, seed=3)
@@ -279,6 +283,7 @@ def test_bad_input_is_one_error(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_broken_commits_are_skipped_and_a_killed_search_continues(tmp_path: Path) -> None:
     history = History(tmp_path, seed=2)

@@ -124,6 +124,7 @@ def test_a_good_end_on_a_merged_branch_makes_no_other_commit_the_answer(project:
     assert answer["range"][0]["subject"] == "change a"
 
 
+@pytest.mark.release
 def test_two_processes_search_one_after_the_other(project: Project) -> None:
     project.commit("a", 1.0)
     project.commit("b", 1.3)
@@ -150,6 +151,7 @@ def test_two_processes_search_one_after_the_other(project: Project) -> None:
         assert "use --fresh to search again" in error
 
 
+@pytest.mark.release
 def test_the_steps_of_a_search_are_no_records_of_the_scenario(project: Project) -> None:
     """`@last`, `history`, `baseline save` and `report SCENARIO` use the record of the scenario."""
     project.commit("a", 1.0)
@@ -191,6 +193,7 @@ def test_the_steps_of_a_search_are_no_records_of_the_scenario(project: Project) 
     assert not (results / step).exists()
 
 
+@pytest.mark.release
 def test_a_commit_that_failed_for_a_while_is_measured_on_request(project: Project) -> None:
     for tag, factor in (("a", 1.0), ("b", 1.0), ("c", 1.3), ("d", 1.3)):
         project.commit(tag, factor)
@@ -218,6 +221,7 @@ def test_a_configuration_that_fails_at_an_end_is_not_without_regression(project:
     assert project.search("--good", "a", "--bad", "b", "-k", "n=1", code=4)["status"] == "unchanged"
 
 
+@pytest.mark.release
 def test_ends_that_differ_by_less_than_the_noise_are_measured_again_by_git(tmp_path: Path) -> None:
     project = Project(tmp_path, noise=0.6)
     project.commit("a", 1.0)

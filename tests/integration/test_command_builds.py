@@ -128,6 +128,7 @@ def test_the_gate_compares_two_commits_and_the_record_has_the_build(project: Pro
     assert not [*project.cache.glob("trees/*/work")]
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_the_commit_of_a_regression_is_found_and_the_history_shows_it(project: Project) -> None:
     commits = [

@@ -143,6 +143,7 @@ def test_a_library_of_the_build_is_part_of_the_program(tmp_path: Path) -> None:
     assert "regressions found" in done.stdout
 
 
+@pytest.mark.release
 def test_each_revision_of_a_python_package_has_an_environment(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "build.md").read_text(encoding="utf-8")
     example = next(text for text in page.split("```yaml\n") if "venv, .venv" in text)

@@ -18,6 +18,7 @@ BUNDLED = {
     module.__name__.rpartition(".")[2]: module
     for module in (audit, bisect, doctor, fleet, history, importers)
 }
+LONG = (pytest.mark.slow, pytest.mark.release)
 SCENARIO = """
 version: 1
 name: demo
@@ -182,7 +183,7 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     "removed",
-    [*(pytest.param((name,), marks=pytest.mark.slow) for name in BUNDLED), tuple(BUNDLED)],
+    [*(pytest.param((name,), marks=LONG) for name in BUNDLED), tuple(BUNDLED)],
     ids=" ".join,
 )
 def test_a_removed_extension_takes_its_commands_with_it(

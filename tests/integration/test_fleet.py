@@ -49,6 +49,7 @@ def test_a_record_of_a_worker_equals_a_local_one(make: Callable[..., Machine]) -
     assert len(list(host.path.glob("cache/fleet/*/results/fleet/*/journal.jsonl"))) <= 1
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_killed_worker_loses_its_record_and_resumes(make: Callable[..., Machine]) -> None:
     client, host, other = make("client"), make("host", 0.03), make("other")
@@ -100,6 +101,7 @@ def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine])
     assert "Traceback" not in text
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
     make: Callable[..., Machine],
@@ -130,6 +132,7 @@ def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
     assert not manifests()
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_fresh_replaces_a_record_that_was_finished_without_its_client(
     make: Callable[..., Machine],
@@ -159,6 +162,7 @@ def test_fresh_replaces_a_record_that_was_finished_without_its_client(
     assert not unstored.exists()
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host", 0.03)
@@ -181,6 +185,7 @@ def test_ctrl_c_stops_the_host_and_the_same_command_resumes(make: Callable[..., 
     assert len(client.records) == 1
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host")

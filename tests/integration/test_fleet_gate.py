@@ -103,6 +103,7 @@ def test_a_regression_on_two_hosts_fails_the_gate(client: Machine, make: Make) -
     assert history["machine"]["digest"] != kind
 
 
+@pytest.mark.release
 def test_equal_programs_pass_on_one_host(client: Machine, make: Make) -> None:
     hosts = {f"rack-{n}": make(str(n), 0.0, SAME) for n in (1, 2)}
     address = start_scheduler(client)
@@ -115,6 +116,7 @@ def test_equal_programs_pass_on_one_host(client: Machine, make: Make) -> None:
     assert not hosts["rack-2"].journal()
 
 
+@pytest.mark.release
 def test_a_regression_of_one_host_only_passes(client: Machine, make: Make) -> None:
     hosts = {"rack-1": make("1", 0.0, SLOWER), "rack-2": make("2", 0.0, SAME)}
     address = start_scheduler(client)
@@ -131,6 +133,7 @@ def test_a_regression_of_one_host_only_passes(client: Machine, make: Make) -> No
     assert hosts_of(client) == ["rack-1", "rack-2", "rack-2"]
 
 
+@pytest.mark.release
 def test_without_another_host_of_the_kind_nothing_is_confirmed(client: Machine, make: Make) -> None:
     one, other = make("1", 0.0, SLOWER), make("2", 0.0, SLOWER)
     other.env["BENCHCTL_TEST_CPU"] = "another one"
@@ -148,6 +151,7 @@ def test_without_another_host_of_the_kind_nothing_is_confirmed(client: Machine, 
     assert states == {"suspicious"}
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("spares", [0, 1])
 def test_a_host_that_dies_while_it_confirms(client: Machine, make: Make, spares: int) -> None:
     one, slow = make("1", 0.0, SLOWER), make("2", SLOW_S, SLOWER)
@@ -173,6 +177,7 @@ def test_a_host_that_dies_while_it_confirms(client: Machine, make: Make, spares:
         assert hosts_of(client) == ["rack-1"]
 
 
+@pytest.mark.release
 def test_a_host_that_dies_in_the_first_pass(client: Machine, make: Make) -> None:
     slow, *others = make("1", SLOW_S, SLOWER), make("2", 0.0, SLOWER), make("3", 0.0, SLOWER)
     address = start_scheduler(client)
@@ -187,6 +192,7 @@ def test_a_host_that_dies_in_the_first_pass(client: Machine, make: Make) -> None
     assert hosts_of(client) == ["rack-2", "rack-3"]
 
 
+@pytest.mark.release
 def test_ctrl_c_in_the_second_pass_keeps_the_first_record(client: Machine, make: Make) -> None:
     one, slow = make("1", 0.0, SLOWER), make("2", SLOW_S, SLOWER)
     address = start_scheduler(client)

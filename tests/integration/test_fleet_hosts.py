@@ -71,6 +71,7 @@ def test_each_host_makes_a_record_and_they_are_compared(make: Callable[..., Mach
     assert client.call("verify", str(records[1]))[0] == 0
 
 
+@pytest.mark.release
 def test_a_scenario_chooses_its_hosts(make: Callable[..., Machine]) -> None:
     client, *hosts = (make(name) for name in ("client", "one", "two", "three"))
     address = start_scheduler(client)
@@ -104,6 +105,7 @@ def test_a_scenario_chooses_its_hosts(make: Callable[..., Machine]) -> None:
     assert len(client.records) == 5
 
 
+@pytest.mark.release
 def test_inputs_are_split_between_hosts(make: Callable[..., Machine]) -> None:
     client, *hosts = (make(name) for name in ("client", "one", "two", "three"))
     scenario = client.path / "fleet.yaml"
@@ -156,6 +158,7 @@ def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> N
     assert slow.journal() == before  # the process that measures ended with its worker
 
 
+@pytest.mark.release
 def test_a_full_disk_of_a_host_does_not_lose_the_others(make: Callable[..., Machine]) -> None:
     client, small, large = make("client"), make("one", 0.2), make("two")
     cache = small.path / "cache"
@@ -189,6 +192,7 @@ def test_a_full_disk_of_a_host_does_not_lose_the_others(make: Callable[..., Mach
     assert "resuming" in text
 
 
+@pytest.mark.release
 def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., Machine]) -> None:
     client, slow, fast = make("client"), make("one", SLOW_S), make("two")
     address = start_scheduler(client)
@@ -209,6 +213,7 @@ def test_ctrl_c_stops_all_hosts_and_keeps_what_is_finished(make: Callable[..., M
     assert (record / "report.html").is_file()
 
 
+@pytest.mark.release
 def test_a_free_host_of_the_same_kind_measures_in_place_of_a_lost_one(
     make: Callable[..., Machine],
 ) -> None:
@@ -246,6 +251,7 @@ def test_a_free_host_of_the_same_kind_measures_in_place_of_a_lost_one(
     assert sorted(map(host_of, client.records)) == ["rack-1", "rack-2", "rack-3"]
 
 
+@pytest.mark.release
 def test_a_record_is_repeated_only_once(make: Callable[..., Machine]) -> None:
     client, hosts = make("client"), [make(str(number), SLOW_S) for number in range(3)]
     address = start_scheduler(client)
@@ -263,6 +269,7 @@ def test_a_record_is_repeated_only_once(make: Callable[..., Machine]) -> None:
     assert not hosts[2].journal()
 
 
+@pytest.mark.release
 def test_the_second_ctrl_c_kills_the_runs_of_all_hosts(make: Callable[..., Machine]) -> None:
     client, hosts = make("client"), [make(str(number), 60.0) for number in range(2)]
     address = start_scheduler(client)

@@ -29,7 +29,7 @@ from tests.integration.fleet_machines import (
     wait_until_ready,
 )
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.release]
 HEAD = "10.0.0.254"
 """Address of the machine with the client and the scheduler."""
 CUT_S = 20.0

@@ -134,6 +134,7 @@ def test_the_client_builds_for_hosts_without_cargo(project: Project) -> None:
     assert code == 0, text
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("there", "source", "config", "reason"),
     [
@@ -168,6 +169,7 @@ def test_a_host_builds_if_programs_of_the_client_do_not_fit(
     assert bool(reason) == bool(programs_in(project.client))
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_programs_for_this_cpu_are_sent_to_hosts_with_the_same_one(project: Project) -> None:
     (project.crate / ".cargo").mkdir()
@@ -181,6 +183,7 @@ def test_programs_for_this_cpu_are_sent_to_hosts_with_the_same_one(project: Proj
     assert BUILT_THERE in (project.client.records[-1] / "events.csv").read_text()
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_hosts_build_if_the_client_has_no_cargo(project: Project) -> None:
     (project.client.path / "bin" / "cargo").unlink()
