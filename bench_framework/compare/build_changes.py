@@ -75,5 +75,5 @@ def _sizes(
         return ()
     old, new = dict(reference), dict(changed)
     changes = (SizeChange(name, old.get(name, 0), new.get(name, 0)) for name in old | new)
-    named = (change for change in changes if abs(change.difference) >= LEAST_BYTES)
-    return tuple(sorted(named, key=lambda change: (-abs(change.difference), change.name)))
+    large = (change for change in changes if abs(change.difference) >= LEAST_BYTES)
+    return tuple(sorted(large, key=lambda change: (-abs(change.difference), change.name)))

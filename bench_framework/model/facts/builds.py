@@ -36,7 +36,7 @@ class SizeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildChanges:
-    """What differs between two programs.
+    """Differences between two programs.
 
     Attributes:
         settings: settings of the build.

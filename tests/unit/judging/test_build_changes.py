@@ -1,4 +1,4 @@
-"""What differs between the builds of two programs, and how it is named."""
+"""Differences between the builds of two programs, and how they are named."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -103,8 +103,8 @@ def test_settings_are_those_of_the_profile_and_the_nearest_file_wins(tmp_path: P
     (crate / ".cargo/config.toml").write_text(
         f"{flags.format('native')}[net]\noffline = false\n[profile.release.package.serde]\nopt-level = 3\n"
     )
-    found = dict(settings_of(crate, "release"))
-    assert found == {
+    settings = dict(settings_of(crate, "release"))
+    assert settings == {
         "build.rustflags": "-C target-cpu=native",
         "profile.release.lto": "true",
         "profile.release.package.serde.opt-level": "3",

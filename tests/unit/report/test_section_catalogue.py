@@ -257,9 +257,25 @@ def by_function() -> ReportData:
     return replace(data, judgement=replace(data.judgement, functions=pairs, claims=claims))
 
 
+def with_packages() -> ReportData:
+    """Return the record as if the last program had another version of a package, and more code."""
+    data = sample()
+    *others, last = data.builds
+    first, *rest = [replace(b, packages=(("itoa", "1.0.1"),)) for b in others]
+    first = replace(first, crates=(("itoa", 1_024), ("tool", 9_000)), sections=((".text", 10_024),))
+    last = replace(
+        last,
+        packages=(("itoa", "1.0.2"),),
+        crates=(("itoa", 3_072), ("tool", 9_100)),
+        sections=((".text", 12_172),),
+    )
+    return replace(data, builds=(first, *rest, last))
+
+
 RECORDS = (
     sample,
     by_function,
+    with_packages,
     bare,
     bare_structure,
     counted,
