@@ -43,6 +43,9 @@ LONG_FIRST = (
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """The tests of a file, and all end-to-end tests, run in one process and in their order."""
 
+# Tests start hundreds of processes, each of which would compile all modules again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 nox.options.default_venv_backend = "none"
 nox.options.sessions = [
     "lint",

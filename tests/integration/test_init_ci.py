@@ -95,14 +95,13 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     gate = require_schema("github-workflows", folder / "benchmarks.yml")
     comment = require_schema("github-workflows", folder / "benchmarks-comment.yml")
     assert gate["permissions"] == {"contents": "read"}
-    assert gate["jobs"]["gate"]["steps"][0]["with"] == {
-        "fetch-depth": 0,
-        "persist-credentials": False,
-    }
+    checkout = gate["jobs"]["gate"]["steps"][0]["with"]
+    assert (checkout["fetch-depth"], checkout["persist-credentials"]) == (0, False)
     use = gate["jobs"]["gate"]["steps"][1]
     label = "benchmarks-accepted"
     given = {"scenario": "bench/toy.yaml", "accept-label": label}
-    assert use == {"uses": "acme/bench@v1.2", "with": given}
+    assert use["uses"] == "acme/bench@v1.2"
+    assert given.items() <= use["with"].items()
     # The label that the action accepts is the only one whose change measures again.
     assert f"github.event.label.name == '{label}'" in gate["jobs"]["gate"]["if"]
     assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
@@ -343,3 +342,66 @@ def test_one_comment_of_the_pull_request_is_updated(
         )
         assert "@all" not in body
         assert len(body) < 65536
+
+
+@pytest.mark.parametrize(
+    ("body", "pull", "started"),
+    [
+        ("/bench", {}, ""),
+        ("/bench --budget 20m -k size=1MiB", {}, "--budget\n20m\n-k\nsize=1MiB"),
+        ("/bench --budget 20m\n$(touch injected)", {}, "--budget\n20m"),
+        ("/bench", {"head": {"ref": HOSTILE, "sha": "abc", "repo": {"full_name": "a/b"}}}, ""),
+        ("/bench", {"head": {"ref": "x", "sha": "abc", "repo": {"full_name": "fork/b"}}}, None),
+        ("/bench", {"head": {"ref": "x", "sha": "abc", "repo": None}}, None),
+        ("/bench", {"state": "closed"}, None),
+        ("/benchmark", {}, None),
+        ("/bench --budget", {}, None),
+        ("/bench --budget 100h", {}, None),
+        ("/bench --set measure.cwd=/", {}, None),
+        ("/bench -k $(touch${IFS}injected)", {}, None),
+        (f"/bench {HOSTILE}", {}, None),
+    ],
+)
+def test_a_comment_starts_the_benchmarks_of_a_branch(
+    repository: Path, tmp_path: Path, body: str, pull: dict[str, Any], started: str | None
+) -> None:
+    init(repository, "--ci", "github", "--from", FROM)
+    folder = repository / ".github" / "workflows"
+    workflow = require_schema("github-workflows", folder / "benchmarks-request.yml")
+    condition = workflow["jobs"]["request"]["if"]
+    assert "author_association" in condition
+    assert "CONTRIBUTOR" not in condition
+    script = step(workflow, "Start the benchmarks", "jobs", "request")
+    known = {"number": 7, "state": "open", "title": HOSTILE, "base": {"ref": "main"}}
+    head = {"ref": "topic", "sha": "abc", "repo": {"full_name": "a/b"}}
+    (tmp_path / "pull.json").write_text(json.dumps({**known, "head": head, **pull}))
+    (tmp_path / "event.json").write_text(json.dumps({"comment": {"body": body}}))
+    tool = tmp_path / "bin" / "gh"
+    tool.parent.mkdir()
+    processes.executable(
+        tool,
+        f"#!{sys.executable} -IS\nimport json, sys\n"
+        f"with open({str(tmp_path / 'calls')!r}, 'a') as file: print(json.dumps(sys.argv[1:]), file=file)\n"
+        f"if '/pulls/' in sys.argv[2]: print(open({str(tmp_path / 'pull.json')!r}).read())\n",
+    )
+    given = {"REPOSITORY": "a/b", "NUMBER": "7", "COMMENT": "9"}
+    assert {*script["env"]} == {*given, "GH_TOKEN"}
+    given |= {
+        "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
+        "PATH": f"{tool.parent}:{os.environ['PATH']}",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script["run"]],
+        env={**os.environ, **given},
+        cwd=tmp_path,
+        check=False,
+    )
+    assert done.returncode == 0
+    *_, reaction = calls = list(map(json.loads, (tmp_path / "calls").read_text().splitlines()))
+    assert reaction[-1] == f"content={'confused' if started is None else 'rocket'}"
+    runs = [call for call in calls if call[:2] == ["workflow", "run"]]
+    ref = pull.get("head", head)["ref"]
+    inputs = ["-f", "pull=7", "-f", "target=main", "-f", f"arguments={started}"]
+    expected = ["workflow", "run", "benchmarks.yml", "--repo", "a/b", "--ref", ref, *inputs]
+    assert runs == ([] if started is None else [expected])
+    assert not [*tmp_path.rglob("injected")]

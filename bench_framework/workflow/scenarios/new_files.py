@@ -26,6 +26,7 @@ _FILES: Final[Mapping[Service, Mapping[str, str]]] = {
     "github": {
         "benchmarks.yml": ".github/workflows/benchmarks.yml",
         "benchmarks-comment.yml": ".github/workflows/benchmarks-comment.yml",
+        "benchmarks-request.yml": ".github/workflows/benchmarks-request.yml",
     },
     "gitlab": {"gitlab.yml": ".gitlab/benchmarks.yml"},
 }
@@ -87,7 +88,7 @@ def write_ci(
         files[top / target] = _Workflow(text).substitute(values)
     left = f"commit them and {name}"
     if service == "github":
-        left += "; the comment appears once benchmarks-comment.yml is on the default branch"
+        left += "; comments appear, and are read, once the other two workflows are on the default branch"
     else:
         main, line = top / _GITLAB[0], _GITLAB[1]
         if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in main.read_text(encoding="utf-8"):
