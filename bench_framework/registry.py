@@ -68,6 +68,13 @@ class Registry:
         """
         self._add("command", name, place, panel=panel)
 
+    def document(self, name: str, place: str) -> None:
+        """Add what ``benchctl NAME --json`` prints: a dataclass, or a union of them.
+
+        ``benchctl schema NAME`` prints its JSON Schema, and `Console.emit_json` prints an object of it.
+        """
+        self._add("document", name, place)
+
     def section(self, name: str, place: str, *, after: str = "") -> None:
         """Add a section of the report, a `bench_framework.report.sections.kind.SectionKind`.
 

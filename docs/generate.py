@@ -17,6 +17,7 @@ from typer._completion_shared import get_completion_script  # noqa: TID251
 
 from bench_framework import assets
 from bench_framework.cli.app import app
+from bench_framework.cli.commands.schema import document_schema, document_types, documents
 from bench_framework.features.document import SECTIONS
 from bench_framework.model.metrics import METRICS, PEAK_RSS, UNITS
 from bench_framework.scenario.load import load
@@ -24,7 +25,6 @@ from bench_framework.scenario.schema import schema_text
 from bench_framework.text.errors import explanations
 from bench_framework.text.words import MEANINGS, WORDS, word
 from bench_framework.version import __version__
-from bench_framework.workflow import documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -94,12 +94,25 @@ def _verdict_table() -> str:
     return _table("glyph, ASCII, time, memory, meaning", rows)
 
 
+def _document_table() -> str:
+    rows = (
+        (
+            f"[`{name}`]({name}.schema.json)",
+            "<br>".join((kind.__doc__ or "").partition("\n")[0] for kind in document_types(name)),
+        )
+        for name in documents()
+        if name != "events"
+    )
+    return _table("name, contains", rows)
+
+
 def _unit_table() -> str:
     return f"Units: {', '.join(f'`{unit}`' for unit in UNITS)}.\n"
 
 
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "code": _code_table,
+    "document": _document_table,
     "metric": _metric_table,
     "unit": _unit_table,
     "scenario": _scenario_table,
@@ -271,7 +284,7 @@ def _completion(path: str) -> str:
 
 def _document_schema(path: str) -> str:
     """Return the schema of a document, whose name is in the path."""
-    return documents.schema_text(Path(path).name.partition(".")[0])
+    return document_schema(Path(path).name.partition(".")[0])
 
 
 _SHARE: Final = "docs/wheel/data/share/"
@@ -279,10 +292,11 @@ _SHARE: Final = "docs/wheel/data/share/"
 PAGES: Final[dict[str, Callable[[str], str]]] = {
     "docs/reference/cli.md": _commands,
     "docs/reference/codes.md": _with_tables,
+    "docs/reference/documents.md": _with_tables,
     "docs/reference/metrics.md": _with_tables,
     "docs/reference/report.md": _with_tables,
     "docs/reference/scenario.schema.json": lambda _: schema_text(),
-    **{f"docs/reference/{name}.schema.json": _document_schema for name in documents.DOCUMENTS},
+    **{f"docs/reference/{name}.schema.json": _document_schema for name in documents()},
     "scenarios/README.md": _with_tables,
     f"{_SHARE}man/man1/benchctl.1": _manual,
     f"{_SHARE}bash-completion/completions/benchctl": _completion,

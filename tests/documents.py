@@ -6,12 +6,12 @@ from typing import Any
 
 import jsonschema
 
-from bench_framework.workflow.documents import schema_text
+from bench_framework.cli.commands.schema import document_schema
 
 
 @cache
 def _validator(name: str) -> jsonschema.Draft202012Validator:
-    schema = json.loads(schema_text(name))
+    schema = json.loads(document_schema(name))
     jsonschema.Draft202012Validator.check_schema(schema)
     # A document has no field that its schema does not have, so that a new one needs a description.
     for part in (schema, *schema.get("$defs", {}).values()):

@@ -6,7 +6,6 @@ the screen, rename the window or change the direction of a line. Only benchctl's
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
@@ -14,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.foreign import ACTIVE, escaped
@@ -73,9 +72,11 @@ class Console:
         text = one_line(text)
         self.emit("\n".join(wrap(text, self.width, rest="  ")) if sys.stdout.isatty() else text)
 
-    def emit_json(self, document: Any, *, indent: int | None = 2) -> None:
-        """Print one JSON document, the only thing on stdout with ``--json``."""
-        self.emit(escape_active_json(json.dumps(document, ensure_ascii=False, indent=indent)))
+    def emit_json(self, document: object, *, indent: int | None = 2) -> None:
+        """Print a dataclass as one JSON document, the only thing on stdout with ``--json``."""
+        from bench_framework.model.documents import document_text
+
+        self.emit(escape_active_json(document_text(document, indent)))
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""
@@ -88,8 +89,9 @@ class Console:
     def emit_pages(self, pages: Pages) -> None:
         """Print the report in `pages`, or with ``--json`` the names of its files."""
         if self.json:
-            files = [str(path) for path in pages.files]
-            self.emit_json({"record": str(pages.record), "files": files})
+            from bench_framework.workflow.documents import ReportDocument
+
+            self.emit_json(ReportDocument(pages.record, pages.files))
         elif pages.document is not None:
             self.emit_document(pages.document)
 

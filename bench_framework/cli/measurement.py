@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
@@ -216,7 +215,7 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
     if console.json:
         from bench_framework.workflow.documents import run_document
 
-        console.emit_json(asdict(run_document(outcome)))
+        console.emit_json(run_document(outcome))
         print_failures(console, outcome)
         return
     if outcome.document is not None:

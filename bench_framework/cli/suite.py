@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ def plan_several(
 
     suite = plan_suite(names, options, budget, skip=True)
     if console.json:
-        console.emit_json(asdict(suite_document(suite)))
+        console.emit_json(suite_document(suite))
         return
     if console.verbosity > 0:
         for member in suite.members:

@@ -1,22 +1,39 @@
-"""The documents that `plan` and `validate` print with ``--json``. `benchctl schema NAME` prints their schemas.
+"""The version of all documents of ``--json``, and those of `plan` and `validate`.
 
-A new field does not change `schema_version`. A field that is removed, or has another meaning, does.
+A document is a dataclass, printed by `Console.emit_json`. `benchctl schema NAME` prints its schema. A new
+field does not change `schema_version`. A field that is removed, or has another meaning, does.
 """
 
+import json
+import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import dataclass, fields
+from typing import Any, Final
 
-DESCRIBED: Final = {"use_attribute_docstrings": True}
-"""Setting of pydantic: a field of the schema has the docstring below it as its description."""
 SCHEMA_VERSION: Final = 1
+
+
+def fields_of(item: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass without copying them: a history can have 100 000 points."""
+    return {field.name: getattr(item, field.name) for field in fields(item)}
+
+
+def plain(value: Any) -> Any:
+    """Return a dataclass, a mapping or a path as a value that `json.dumps` can write."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    return dict(value) if isinstance(value, Mapping) else fields_of(value)
+
+
+def document_text(document: object, indent: int | None = 2) -> str:
+    """Return a document as JSON that begins with its `schema_version`."""
+    values = {"schema_version": SCHEMA_VERSION, **plain(document)}
+    return json.dumps(values, ensure_ascii=False, indent=indent, default=plain)
 
 
 @dataclass(frozen=True, slots=True)
 class ValidatedScenario:
     """A scenario that `validate` checked."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     file: str
     ok: bool
@@ -33,9 +50,6 @@ class ValidatedScenario:
 class ValidateDocument:
     """The result of `validate`."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
-    schema_version: Literal[1]
     scenarios: tuple[ValidatedScenario, ...]
 
 
@@ -78,8 +92,6 @@ class SessionCount:
 class ScenarioPlan:
     """The plan of one scenario. Times are in seconds."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     scenario: str
     scenario_sha256: str
     """Digest for `--expect-scenario`."""
@@ -111,16 +123,10 @@ class ScenarioPlan:
 class PlanDocument(ScenarioPlan):
     """The result of `plan` for one scenario."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
-    schema_version: Literal[1] = 1
-
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedMember(ScenarioPlan):
     """A scenario of a suite."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     file: str
     budget_s: float
@@ -136,11 +142,11 @@ class PlannedMember(ScenarioPlan):
 class SuitePlanDocument:
     """The result of `plan` for several scenarios."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
-    schema_version: Literal[1] = 1
     budget_s: float | None
     run_s: float
     level: float
     comparisons: int
     scenarios: tuple[PlannedMember, ...]
+
+
+AnyPlan = PlanDocument | SuitePlanDocument

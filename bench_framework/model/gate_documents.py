@@ -1,10 +1,9 @@
 """The documents that `gate` prints with ``--json``, and writes into files."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from bench_framework.model.decision import Decision
-from bench_framework.model.documents import DESCRIBED
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import BudgetState, PairState
@@ -15,8 +14,6 @@ from bench_framework.model.verdict import Verdict
 @dataclass(frozen=True, slots=True)
 class PairDocument:
     """A gated comparison."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     variant: str
     input: str
@@ -42,8 +39,6 @@ class PairDocument:
 class BudgetDocument:
     """A configuration with an absolute limit."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     variant: str
     input: str
     metric: str
@@ -59,8 +54,6 @@ class BudgetDocument:
 @dataclass(frozen=True, slots=True)
 class ExplanationDocument:
     """The differences of counted runs of a configuration that is worse and of its baseline."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     variant: str
     input: str
@@ -83,8 +76,6 @@ class AcceptedEntry:
 @dataclass(frozen=True, slots=True)
 class GateDocument:
     """The result of a gate, also in `gate.json`."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     schema_version: Literal[1]
     record_id: str
@@ -114,8 +105,6 @@ class GateDocument:
 class SuiteMemberDocument:
     """A scenario of a suite."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     scenario: str
     file: str
     record: str
@@ -134,8 +123,6 @@ class SuiteMemberDocument:
 @dataclass(frozen=True, slots=True)
 class SuiteDocument:
     """The result of a suite, also in `suite.json`."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     schema_version: Literal[1]
     suite_id: str
@@ -172,8 +159,6 @@ class Detections:
 class SelfTestDocument:
     """The result of `gate --self-test`, also in `self-test.json`."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     schema_version: Literal[1]
     scenario: str
     exit_code: int
@@ -190,3 +175,6 @@ class SelfTestDocument:
     largest_missed: float | None
     seconds: float
     trials: tuple[Trial, ...]
+
+
+AnyGate = GateDocument | SuiteDocument | SelfTestDocument

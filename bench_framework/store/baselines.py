@@ -61,17 +61,17 @@ class Baseline:
         """Return ``SCENARIO@NAME``, which names the record in every command."""
         return f"{self.scenario}@{self.name}"
 
-    def file(self, root: Path) -> Path:
+    def file_in(self, root: Path) -> Path:
         """Return the path of its file in the folder of records."""
         return root / self.scenario / FOLDER / f"{self.name}.json"
 
-    def folder(self, root: Path) -> Path:
+    def folder_in(self, root: Path) -> Path:
         """Return the path of its record in the folder of records."""
         return root / self.scenario / self.record
 
-    def fault(self, root: Path) -> str:
+    def fault_in(self, root: Path) -> str:
         """Return what is wrong with its record, without hashing files; empty if nothing is."""
-        folder = self.folder(root)
+        folder = self.folder_in(root)
         if not folder.is_dir():
             return "is missing"
         try:
@@ -141,7 +141,7 @@ def _read(root: Path, path: Path) -> Baseline:
         raise RecordError(
             "BX411.baseline-file-not-readable", path=path, strerror=error.strerror or error
         ) from error
-    if baseline.file(root) != path:
+    if baseline.file_in(root) != path:
         raise RecordError("BX411.baseline-of-other-file", path=path, label=baseline.label)
     return baseline
 
@@ -181,20 +181,20 @@ def record_of(root: Path, text: str) -> Path:
     Raises the errors of `find`, and `RecordError` (BX416): the record is missing or changed.
     """
     baseline = find(root, text)
-    if fault := baseline.fault(root):
+    if fault := baseline.fault_in(root):
         raise RecordError(
             "BX416",
-            root=baseline.folder(root),
+            root=baseline.folder_in(root),
             label=baseline.label,
             fault=fault,
             name=baseline.name,
         )
-    return baseline.folder(root)
+    return baseline.folder_in(root)
 
 
 def write(root: Path, baseline: Baseline) -> Path:
     """Write a baseline's file, and return its path. Raises `MachineError` (BX235): failed."""
-    path = baseline.file(root)
+    path = baseline.file_in(root)
     layout.write_whole(path, dump(baseline))
     return path
 
@@ -215,7 +215,7 @@ def write_archive(path: Path, baseline: Baseline, root: Path) -> None:
         RecordError: BX415, files of the record were changed; BX411, it has no manifest.
         MachineError: BX235, writing failed.
     """
-    folder = baseline.folder(root)
+    folder = baseline.folder_in(root)
     if mismatches := manifest.check_manifest(folder):
         raise RecordError(
             "BX415.not-as-written",
@@ -278,8 +278,8 @@ def extract(
         RecordError: BX411 or BX412, the record cannot be read.
         MachineError: BX235, writing failed.
     """
-    target = baseline.folder(root)
-    if target.exists() and baseline.fault(root):
+    target = baseline.folder_in(root)
+    if target.exists() and baseline.fault_in(root):
         raise UsageError("BX118.other-record-in-place", path=path, target=target)
     with contextlib.ExitStack() as opened:
         folder = target

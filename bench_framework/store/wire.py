@@ -5,12 +5,14 @@ version with the same format and more fields can be read.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
+from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
@@ -33,6 +35,33 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     if kind not in _adapters:
         _adapters[kind] = TypeAdapter(kind)
     return _adapters[kind]
+
+
+class _Written(GenerateJsonSchema):
+    """Schemas of written objects, which have every field. Inherited fields keep their descriptions."""
+
+    def field_is_required(self, *_: Any, **_more: Any) -> bool:
+        return True
+
+    def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+        written = super().dataclass_schema(schema)
+        bases: list[Any] = [*filter(is_dataclass, schema["cls"].__mro__[1:])]
+        for base in bases:
+            inherited = json_schema([base])["$defs"][base.__name__]["properties"]
+            for name, field in inherited.items():
+                if "description" in field:
+                    written["properties"][name].setdefault("description", field["description"])
+        return written
+
+
+def json_schema(kinds: Sequence[type]) -> dict[str, Any]:
+    """Return a schema with a reference to each dataclass in ``prefixItems``.
+
+    A field has the docstring below it as its description.
+    """
+    together: Any = tuple[*kinds]  # type: ignore[valid-type]
+    described = TypeAdapter[Any](together, config={"use_attribute_docstrings": True})
+    return described.json_schema(mode="serialization", schema_generator=_Written)
 
 
 def dump_line(line: Line) -> bytes:

@@ -38,9 +38,16 @@ class Item:
 
     kind: str
     path: Path
-    size_bytes: int
+    bytes: int
     age_s: float
     """Seconds since the last change."""
+
+
+@dataclass(frozen=True, slots=True)
+class CleanDocument:
+    """The result of `clean`: the items that are listed, or with `--yes` removed."""
+
+    items: tuple[Item, ...]
 
 
 def list_items(
@@ -114,7 +121,7 @@ def _items_of_kind(
             warn(error)
 
         readable = baselines.find_all(results, damaged=damaged)
-        exclusions.update(baseline.folder(results) for baseline in readable)
+        exclusions.update(baseline.folder_in(results) for baseline in readable)
         every = (*finding.find_records(results, without_rounds=True), *finding.find_steps(results))
         paths = [path for path in every if path not in exclusions]
     elif kind == "scratch":

@@ -5,7 +5,7 @@ Two records are compared through the cells that did not change (``docs/method.md
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +16,7 @@ from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
 from bench_framework.features.record_comparison.section import document
 from bench_framework.model.declarations import Axis
+from bench_framework.model.documents import fields_of
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import comparisons_planned, looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
@@ -26,6 +27,7 @@ from bench_framework.scenario.selection import parse_selection, select_cells, wo
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record
 from bench_framework.units import counted
+from bench_framework.workflow.documents import ClaimDocument, claim_documents
 from bench_framework.workflow.pages import judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
@@ -37,12 +39,37 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
+@dataclass(frozen=True, slots=True)
+class ComparisonsDocument:
+    """The result of `compare` for one record."""
+
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordsDocument(Bridge):
+    """The result of `compare` for two records, and of `baseline compare`."""
+
+    claims: tuple[ClaimDocument, ...]
+
+
+CompareDocument = ComparisonsDocument | RecordsDocument
+
+
 class ComparisonPage(NamedTuple):
     """Comparisons of one record, or the comparison of two, and the document that shows them."""
 
     document: Document
     comparisons: tuple[Comparison, ...] = ()
     bridge: Bridge | None = None
+
+    @property
+    def json(self) -> CompareDocument:
+        """The JSON document."""
+        if self.bridge is None:
+            return ComparisonsDocument(self.comparisons)
+        claims = claim_documents(self.document.claims)
+        return RecordsDocument(**fields_of(self.bridge), claims=claims)
 
 
 def compare_record(

@@ -1,20 +1,16 @@
-"""The documents that commands print with ``--json``. `benchctl schema NAME` prints their JSON Schemas."""
+"""The documents that `run` and `report` print with ``--json``. `benchctl schema NAME` prints their JSON Schemas."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from bench_framework.model import documents, events, gate_documents
-from bench_framework.model.documents import DESCRIBED
 from bench_framework.model.judgement import Comparison, Family, RecordStatus
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
 from bench_framework.report.sections.summary import SUMMARY
-from bench_framework.store import wire
 from bench_framework.store.manifest import digest_of, read_manifest
 from bench_framework.store.records import open_record
 from bench_framework.text.reasons import phrase
@@ -28,8 +24,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ComparisonDocument:
     """A comparison of two variants on one input and metric."""
-
-    __pydantic_config__: ClassVar = DESCRIBED
 
     variant: str
     """Label of the candidate."""
@@ -63,8 +57,6 @@ class ComparisonDocument:
 class ClaimDocument:
     """A sentence of the report."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     id: str
     kind: str
     verdict: Verdict | None
@@ -75,8 +67,6 @@ class ClaimDocument:
 class FailureDocument:
     """Something that could not be built or measured."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
     code: str
     message: str
     fix: str | None
@@ -86,9 +76,6 @@ class FailureDocument:
 class RunDocument:
     """The result of `run`, `ab`, `sweep` and `ablate`."""
 
-    __pydantic_config__: ClassVar = DESCRIBED
-
-    schema_version: Literal[1]
     record: str | None
     """Folder of the record."""
     exit_code: int
@@ -106,32 +93,37 @@ class RunDocument:
     """Command that continues an interrupted measurement."""
 
 
-DOCUMENTS: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "run": RunDocument,
-        "gate": gate_documents.GateDocument
-        | gate_documents.SuiteDocument
-        | gate_documents.SelfTestDocument,
-        "plan": documents.PlanDocument | documents.SuitePlanDocument,
-        "validate": documents.ValidateDocument,
-        "events": events.AnyEvent,
-    }
-)
-"""Names of the documents → their types."""
+@dataclass(frozen=True, slots=True)
+class ReportDocument:
+    """The result of `report`."""
+
+    record: Path
+    """Folder of the record, or of the published report."""
+    files: tuple[Path, ...]
+    """The files that were written."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDocument:
+    """The result of `export --out` and `baseline export`: a file that was written."""
+
+    file: Path
+    format: str
+    bytes: int
+    """Size of the file."""
 
 
 def run_document(outcome: Outcome) -> RunDocument:
     """Return the document of a run. Raises `RecordError`: its record cannot be read."""
     path, judgement = outcome.record, outcome.judgement
     comparisons: tuple[ComparisonDocument, ...] = ()
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[ClaimDocument, ...] = ()
     if judgement is not None and path is not None:
         with open_record(path) as record:
             plan = record.plan
         comparisons = tuple(_comparison(plan, c) for c in judgement.comparisons)
-        claims = judgement.claims
+        claims = claim_documents(judgement.claims)
     return RunDocument(
-        schema_version=1,
         record=str(path) if path else None,
         exit_code=outcome.exit_code,
         digest=digest_of(read_manifest(path)) if judgement and path else None,
@@ -139,10 +131,15 @@ def run_document(outcome: Outcome) -> RunDocument:
         answer=_sentences(outcome, Paragraph),
         decision=_sentences(outcome, Box, "decision"),
         comparisons=comparisons,
-        claims=tuple(ClaimDocument(c.id, c.kind, c.verdict, c.text) for c in claims),
+        claims=claims,
         failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),
         resume=outcome.resume,
     )
+
+
+def claim_documents(claims: Iterable[Claim]) -> tuple[ClaimDocument, ...]:
+    """Return claims without their figures, which are in ``claims.json``."""
+    return tuple(ClaimDocument(c.id, c.kind, c.verdict, c.text) for c in claims)
 
 
 def _sentences(
@@ -177,10 +174,3 @@ def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
         mde=c.mde,
         rounds=c.rounds,
     )
-
-
-def schema_text(name: str) -> str:
-    """Return the JSON Schema of a document. Raises `KeyError`: no document has this name."""
-    schema: dict[str, Any] = wire.adapter(DOCUMENTS[name]).json_schema(mode="serialization")
-    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-    return json.dumps(head | schema, indent=2, ensure_ascii=False) + "\n"

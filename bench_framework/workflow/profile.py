@@ -1,9 +1,8 @@
 """Profiling after a run, or of an existing record. Measurements never depend on profiles."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from bench_framework import errors
 from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
@@ -47,6 +46,26 @@ class ProfileOptions:
     sampler: SamplerWanted | None = None
     stacks: UnwindingWanted | None = None
     buckets: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileEvent:
+    """A configuration without a profile, or a limit of one."""
+
+    code: str
+    message: str
+    effect: str | None
+    fix: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileDocument:
+    """The result of `profile`."""
+
+    record: Path
+    exit_code: int
+    profiles: tuple[ProfileShares, ...]
+    events: tuple[ProfileEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +219,7 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
             raise RecordError("BX420.other-input", label=record.plan.input(item.input_id).label)
 
 
-def profile_document(result: ProfileResult) -> dict[str, Any]:
-    """Return the result of `benchctl profile --json`."""
-    return {
-        "record": str(result.record),
-        "exit_code": result.exit_code,
-        "profiles": [asdict(shares) for shares in result.profiles],
-        "events": [
-            {"code": e.code, "message": e.message, "effect": e.effect, "fix": e.help}
-            for e in result.events
-        ],
-    }
+def profile_document(result: ProfileResult) -> ProfileDocument:
+    """Return the document of `benchctl profile --json`."""
+    events = tuple(ProfileEvent(e.code, e.message, e.effect, e.help) for e in result.events)
+    return ProfileDocument(result.record, result.exit_code, result.profiles, events)

@@ -84,7 +84,7 @@ def write_site_page(path: Path) -> Path:
                 HistoryPoint(*where, value, *interval, f"p{n}", "t", value, value, n == 5)
             )
         change = Shift(at - 2, at, at, ratio, ratio * 0.99, ratio * 1.01, 0.9999, confirmed=True)
-        return HistorySeries(label, label, (), tuple(points), (change,) if ratio != 1 else ())
+        return HistorySeries(label, label, {}, tuple(points), (change,) if ratio != 1 else ())
 
     configurations = (
         series("plain, 10 MiB", 1, 60),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.machine import lock
+from tests.documents import valid
 from tests.integration.processes import Process, wait_for
 from tests.integration.test_gate import SCENARIO, Folder
 
@@ -95,7 +96,7 @@ def test_a_saved_baseline_is_compared_exported_and_imported(tmp_path: Path) -> N
     compared = folder("baseline", "compare", "main", "--json")
     assert compared.returncode == 0, compared.stderr
     first, second = folder.records
-    bridge = json.loads(compared.stdout)
+    bridge = valid("baseline", compared.stdout)
     assert (bridge["before_id"], bridge["after_id"]) == (first.name, second.name)
     assert {cell["role"] for cell in bridge["cells"]} == {"anchor"}
     assert folder("baseline", "export", "main").returncode == 0

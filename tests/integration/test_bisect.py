@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.documents import valid
 from tests.integration.processes import FAKES, Process, isolated, start, wait_for
 
 pytestmark = pytest.mark.real
@@ -132,7 +133,7 @@ class History:
     def bisect(self, *words: str, code: int = 0) -> dict[str, Any]:
         done = self("bisect", "scenario.yaml", *words, "--json")
         assert done.returncode == code, done.stderr
-        return dict(json.loads(done.stdout))
+        return valid("bisect", done.stdout)
 
 
 @pytest.fixture(scope="module")

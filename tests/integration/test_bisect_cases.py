@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import valid
 from tests.integration.processes import FAKES, Process, isolated, start
 
 pytestmark = pytest.mark.slow
@@ -102,7 +103,7 @@ class Project:
         return stdout, " ".join(stderr.split())
 
     def search(self, *words: str, code: int = 0) -> dict[str, Any]:
-        return dict(json.loads(self.bisect(*words, "--json", code=code)[0]))
+        return valid("bisect", self.bisect(*words, "--json", code=code)[0])
 
 
 @pytest.fixture
@@ -133,7 +134,7 @@ def test_two_processes_search_one_after_the_other(project: Project) -> None:
     both = [project.start(*words) for _ in range(2)]
     outputs = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
-    first, second = (json.loads(stdout) for stdout, _ in outputs)
+    first, second = (valid("bisect", stdout) for stdout, _ in outputs)
     assert first == second
     assert first["commits"][1] == first["commit"]["id"] == project.git("rev-parse", "b")
     assert sum("waiting for another process" in stderr for _, stderr in outputs) <= 1
@@ -174,7 +175,7 @@ def test_the_steps_of_a_search_are_no_records_of_the_scenario(project: Project) 
     for name in ("@last", "counting"):
         assert str(record) in project.command("report", name, "--json")[0]
     history, _ = project.command("history", "--json")
-    document = json.loads(history)
+    document = valid("history", history)
     assert (document["scenario"], document["records"]) == ("counting", 1)
     project.command("baseline", "save", "first")
     (saved,) = results.glob("counting/baselines/*.json")
@@ -186,7 +187,7 @@ def test_the_steps_of_a_search_are_no_records_of_the_scenario(project: Project) 
     assert str(results / step) in project.command("report", step, "--json")[0]
     project.command("verify", step)
     listed, _ = project.command("clean", "records", "--json")
-    paths = {item["path"] for item in json.loads(listed)}
+    paths = {item["path"] for item in valid("clean", listed)["items"]}
     assert paths == {str(path.parent) for path in results.glob("bisect/*/*/journal.jsonl")}
     project.command("clean", "records", "--yes")
     assert record.is_dir()

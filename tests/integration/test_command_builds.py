@@ -13,6 +13,7 @@ from types import MappingProxyType
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import FAKES, Done, benchctl, isolated, start, wait_for
 
 pytestmark = pytest.mark.real
@@ -136,7 +137,7 @@ def test_the_commit_of_a_regression_is_found_and_the_history_shows_it(project: P
         for number in range(17)
     ]
     ends = ("--good", commits[0], "--bad", commits[-1])
-    answer = json.loads(project("bisect", "scenario.yaml", *ends, "--json").stdout)
+    answer = valid("bisect", project("bisect", "scenario.yaml", *ends, "--json").stdout)
     assert answer["commit"]["id"] == commits[11]
     texts = [step["text"] for step in answer["steps"]]
     assert "the same code" in texts

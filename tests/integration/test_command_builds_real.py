@@ -12,6 +12,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import ROOT, benchctl, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -99,7 +100,7 @@ class Project:
 
     def bisect(self) -> str:
         words = ("--good", self.commits[0], "--bad", self.commits[-1], "--json")
-        answer = json.loads(self("bisect", "scenario.yaml", *words).stdout)
+        answer = valid("bisect", self("bisect", "scenario.yaml", *words).stdout)
         return str(answer["commit"]["id"])
 
 

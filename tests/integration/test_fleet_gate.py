@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench_framework.store.records import Record
+from tests.documents import valid
 from tests.integration.fleet_machines import (
     PATIENCE_S,
     Machine,
@@ -53,7 +54,7 @@ def result(client: Machine) -> dict[str, Any]:
 def json_of(client: Machine, *words: str) -> Any:
     code, text = client.call("--json", *words)
     assert code == 0, text
-    return json.loads(text)
+    return valid(words[0], text)
 
 
 def hosts_of(client: Machine) -> list[str]:
@@ -93,7 +94,9 @@ def test_a_regression_on_two_hosts_fails_the_gate(client: Machine, make: Make) -
     code, text = client.call("gate", str(first), "--no-confirm")
     assert code == 0, text
     # The history of the kind of these hosts has the first pass, and no record of another kind.
-    (kind,) = {host["kind"] for host in json_of(client, "fleet", "status", "--scheduler", address)}
+    (kind,) = {
+        host["kind"] for host in json_of(client, "fleet", "status", "--scheduler", address)["hosts"]
+    }
     assert client.call("run", "fleet.yaml", "--fresh", BENCHCTL_TEST_CPU="mine")[0] == 0
     history = json_of(client, "history", "fleet", "--machine", kind)
     assert history["machine"]["digest"] == kind

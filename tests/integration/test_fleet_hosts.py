@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bench_framework.store.records import Record
+from tests.documents import valid
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
     PATIENCE_S,
@@ -38,6 +39,12 @@ EQUAL_OUTPUTS = ("--only", "arm!=other")
 def host_of(record: Path) -> str:
     with Record.open(record) as opened:
         return opened.plan.invocation.host
+
+
+def document_in(text: str) -> dict[str, Any]:
+    """Return the document among the lines of a log."""
+    document = json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+    return valid("fleet", json.dumps(document))
 
 
 def test_each_host_makes_a_record_and_they_are_compared(make: Callable[..., Machine]) -> None:
@@ -148,7 +155,7 @@ def test_a_lost_host_does_not_lose_the_others(make: Callable[..., Machine]) -> N
     (record,) = client.records
     assert host_of(record) == "rack-2"
     assert (record / "report.html").is_file()
-    result: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+    result = document_in(text)
     assert (result["exit_code"], result["comparison"]) == (3, None)
     lost, stored = result["hosts"]
     assert (lost["host"], lost["error"]["code"]) == ("rack-1", "BX263")
@@ -234,7 +241,7 @@ def test_a_free_host_of_the_same_kind_measures_in_place_of_a_lost_one(
     assert "Traceback" not in text
     assert not other.journal()  # it is of another kind
     assert sorted(map(host_of, client.records)) == ["rack-2", "rack-3"]
-    result: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{\n") :])[0]
+    result = document_in(text)
     ended = [(host["host"], host["replaced_by"], "record" in host) for host in result["hosts"]]
     assert ended == [("rack-1", "rack-3", False), ("rack-2", None, True), ("rack-3", None, True)]
     assert result["comparison"]["agreement"] == "agrees"

@@ -1,7 +1,6 @@
 """Tests of `benchctl fleet status` with a real Dask scheduler."""
 
 import contextlib
-import json
 import platform
 import signal
 import socket
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.documents import valid
 from tests.integration.fleet_machines import (
     PATIENCE_S,
     ROUNDS,
@@ -95,7 +95,7 @@ def test_state_of_hosts(make: Callable[..., Machine]) -> None:
 
         A host reports its rounds after it has written them, so that the scheduler knows them later.
         """
-        hosts[:] = json.loads(client.call("--json", *status, address)[1])
+        hosts[:] = valid("fleet", client.call("--json", *status, address)[1])["hosts"]
         states = [host["state"] for host in hosts]
         first = hosts[0]
         return (

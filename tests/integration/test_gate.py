@@ -130,7 +130,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert "slower than base" in failure.get("message", "")
 
     # Without a name, the record of the scenario is used, not its confirmation.
-    assert str(first) in slower("report", "@last", "--json").stdout
+    assert valid("report", slower("report", "@last", "--json").stdout)["record"] == str(first)
     assert slower("baseline", "save", "main").returncode == 0
     (saved,) = first.parent.glob("baselines/main.json")
     assert json.loads(saved.read_text())["record"] == first.name

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import FAKES, benchctl, isolated
 
 pytestmark = pytest.mark.real
@@ -92,7 +93,7 @@ def test_a_backfill_measures_missing_commits_and_the_history_names_the_slow_one(
     assert "measured 5 commits, 3 had a record, 1 failed" in done.stderr
     assert f"{project.commits[BROKEN][:12]} failed" in done.stderr
     assert len(find_records(project.folder / "results")) == COMMITS - 1
-    document = json.loads(done.stdout)
+    document = valid("history", done.stdout)
     (series,) = document["series"]
     revisions = [point["revision"] for point in series["points"]]
     assert revisions == [c for c in project.commits if c != project.commits[BROKEN]]
@@ -113,7 +114,7 @@ def test_a_backfill_measures_only_what_is_selected_and_missing(tmp_path: Path) -
         done = project(*words, "-k", f"mode={only}", "--json")
         assert done.returncode == 0, done.stderr
         assert "measured 3 commits, 0 had a record, 0 failed" in done.stderr
-        (series,) = json.loads(done.stdout)["series"]
+        (series,) = valid("history", done.stdout)["series"]
         assert (series["label"], len(series["points"])) == (only, 3)
     for more in ((), ("-k", "mode=plain")):
         done = project(*words, *more, "--json")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import valid
 from tests.integration import processes
 
 MANIFEST = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -95,7 +96,7 @@ def test_exclusive_features_of_a_member_are_never_enabled_together(workspace: Pa
     manifest = workspace / "cli" / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace("mimalloc = []\n", ""))
     done = benchctl(workspace / "cli", "init", "--input", "../data.txt", "--json")
-    written = json.loads(done.stdout)
+    written = valid("init", done.stdout)
     assert written["files"] == ["bench/cli.yaml", "bench/scenario.schema.json"]
     assert written["next"] == ["benchctl try bench/cli.yaml", "benchctl run bench/cli.yaml"]
     assert ["input", "../data.txt"] in written["guesses"]

@@ -1,7 +1,6 @@
 """Tests of the inputs of real programs, from the scenario to the record, with the real hyperfine."""
 
 import hashlib
-import json
 import os
 import re
 import subprocess
@@ -16,6 +15,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
+from tests.documents import valid
 from tests.integration import processes
 
 SCENARIO = """
@@ -94,7 +94,7 @@ def tried(
     benchctl: Benchctl, text: str, program: str = "program", **more: Path
 ) -> tuple[list[str], str]:
     """Return the arguments of a trial run, and the first bytes of its output."""
-    trial = json.loads(benchctl("try", "--json", text=text, **more).stdout)["trials"][0]
+    trial = valid("try", benchctl("try", "--json", text=text, **more).stdout)["trials"][0]
     assert trial["command"][0].endswith(program)
     return trial["command"][1:], trial["answer"]
 
@@ -152,7 +152,7 @@ def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) 
     assert tried(benchctl, written)[1] == tried(benchctl, text)[1]
     axis = ("--json", "-S", "axes.seed=[3, 4]")
     by_axis = 'input: {command: [./gen, --seed, "{seed}", a.txt]}'
-    trials = json.loads(benchctl("try", *axis, text=by_axis).stdout)["trials"]
+    trials = valid("try", benchctl("try", *axis, text=by_axis).stdout)["trials"]
     assert [trial["input"] for trial in trials] == ["seed=3", "seed=3", "seed=4", "seed=4"]
     assert calls.read_text() == "run\n" * 6
     (tmp_path / "a.txt").write_text("other")  # a file among the words

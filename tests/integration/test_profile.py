@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import (
     Process,
     fake_hyperfine,
@@ -186,7 +187,7 @@ def test_a_record_can_be_profiled_later_without_changing_its_verdicts(folder: Fo
         assert folder("profile", "@last", "--bucket", f"x={pattern}")[0] == 2
     code, out, _ = folder("--json", "profile", "@last", "-k", "arm=a", "--runs", "1")
     assert code == 0
-    assert json.loads(out)["profiles"][0]["functions"][0]["frame"]["name"] == "prog::work"
+    assert valid("profile", out)["profiles"][0]["functions"][0]["frame"]["name"] == "prog::work"
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
+from tests.documents import valid
 from tests.integration import processes
 
 SCENARIO = """
@@ -114,7 +115,7 @@ def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_pa
     assert "loud: {features: [loud]}" in text
     assert "crate:" not in text
     tried = processes.benchctl(tmp_path, "try", "bench/greet.yaml", "--json", env=env, code=0)
-    assert [trial["output_bytes"] for trial in json.loads(tried.stdout)["trials"]] == [
+    assert [trial["output_bytes"] for trial in valid("try", tried.stdout)["trials"]] == [
         len("hello\n"),
         len("hello\n"),
     ]
@@ -144,7 +145,7 @@ def test_init_refuses_what_is_no_released_program(
 def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: Path) -> None:
     benchctl("validate")
     assert "2 builds for 2 variants, 2 to do" in benchctl("plan").stdout
-    tried = json.loads(benchctl("try", "--json").stdout)["trials"]
+    tried = valid("try", benchctl("try", "--json").stdout)["trials"]
     assert [trial["output_bytes"] for trial in tried] == [len("hello\n")] * 2
     run = benchctl("run", "--quick")
     assert "fetching the sources of greet 1.1.0" in run.stderr
@@ -170,7 +171,7 @@ def test_settings_of_builds_apply_to_a_released_crate(benchctl: Benchctl) -> Non
     worker = (
         "{registry: greet, features: [loud], profile: {opt-level: 1}, rustflags: [-Cdebuginfo=1]}"
     )
-    document = json.loads(benchctl("try", "--json", worker=worker).stdout)
+    document = valid("try", benchctl("try", "--json", worker=worker).stdout)
     assert [trial["status"] for trial in document["trials"]] == ["ok", "ok"]
     done = benchctl("try", worker="{registry: greet, features: [quiet]}", code=3)
     assert "does not contain this feature: quiet" in done.stderr
@@ -257,7 +258,7 @@ def test_virtual_environments_are_selected_by_the_path(benchctl: Benchctl, tmp_p
         more = {"worker": worker, "text": ENVIRONMENTS}
         benchctl("validate", **more)
         benchctl("plan", **more)
-        trials = json.loads(benchctl("try", "--json", **more).stdout)["trials"]
+        trials = valid("try", benchctl("try", "--json", **more).stdout)["trials"]
         assert [trial["output_bytes"] for trial in trials] == [len("tool\n")] * 2
         assert trials[1]["command"][0] == str(tmp_path / "new" / "bin" / "python")
         benchctl("run", "--quick", "--fresh", **more)

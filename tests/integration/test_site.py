@@ -1,6 +1,5 @@
 """Tests of `benchctl site` as a process, with the remote of a git repository."""
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.workflow.pages import judge_record, write_pages
+from tests.documents import valid
 from tests.integration import processes
 from tests.unit.workflow.measured_record import measured
 
@@ -38,10 +38,11 @@ def test_the_command_writes_updates_and_links_to_the_remote(repository: Path) ->
     assert f"https://git.example/a/b/commit/{'9' * 40}" in page
     assert "secret" not in page
     assert "nothing changed" in benchctl(repository, "site", "public").stderr
-    other = json.loads(
+    other = valid(
+        "site",
         benchctl(
             repository, "site", "public", "--repository", "https://other.example/x", "--json"
-        ).stdout
+        ).stdout,
     )
     assert sorted(other["written"]) == ["demo/index.html", "index.html"]
     assert other["records"] == 2

@@ -3,7 +3,6 @@
 cargo is a script that writes another script, and hyperfine is the fake.
 """
 
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration import processes
 
 CARGO = """#!{python} -IS
@@ -231,7 +231,7 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert "; the first interim analysis is after 12 rounds and 2 warm-up rounds (" in page
     assert done.stderr.count("warning[BX210]") == 1  # not for the variant with its own build
     assert "trial run" in benchctl("plan", "modes.yaml", mode="other").stdout
-    document = json.loads(benchctl("try", "modes.yaml", "--json", mode="other", code=3).stdout)
+    document = valid("try", benchctl("try", "modes.yaml", "--json", mode="other", code=3).stdout)
     assert [trial["status"] for trial in document["trials"]] == ["ok"] * 4
     assert [trial["same_build"] for trial in document["trials"]].count(True) == 2
     assert document["trials"][0]["output_bytes"] == 8

@@ -42,7 +42,7 @@ def clean(
     processes.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.workflow.cache import list_items, remove_items
+    from bench_framework.workflow.cache import CleanDocument, list_items, remove_items
 
     console: Console = context.obj
     try:
@@ -55,18 +55,13 @@ def clean(
         with display_for(console) as display:
             remove_items(items, display)
     if console.json:
-        console.emit_json(
-            [
-                {"kind": i.kind, "path": str(i.path), "bytes": i.size_bytes, "age_s": i.age_s}
-                for i in items
-            ]
-        )
+        console.emit_json(CleanDocument(tuple(items)))
         return
     for item in items:
-        size, days = format_size(item.size_bytes), item.age_s / 86400
+        size, days = format_size(item.bytes), item.age_s / 86400
         console.emit(f"{item.kind:<9} {size:>10}  {fixed(days, 1):>5} d  {item.path}")
     for kind in dict.fromkeys(item.kind for item in items):
-        sizes = [item.size_bytes for item in items if item.kind == kind]
+        sizes = [item.bytes for item in items if item.kind == kind]
         console.emit(f"{kind:<9} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")
-    total = f"{counted(len(items), 'item')}, {format_size(sum(item.size_bytes for item in items))}"
+    total = f"{counted(len(items), 'item')}, {format_size(sum(item.bytes for item in items))}"
     console.emit(f"removed: {total}" if yes else f"total: {total}; --yes removes them")

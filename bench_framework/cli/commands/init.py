@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,6 +27,18 @@ benchctl init --notebook bench/parse.yaml
 """
 SUBJECT = 10
 COMMAND = WordsCommand
+
+
+@dataclass(frozen=True, slots=True)
+class InitDocument:
+    """The result of `init`."""
+
+    files: tuple[Path, ...]
+    """The files that were written."""
+    next: tuple[str, ...]
+    """Commands or a sentence: the next steps."""
+    guesses: tuple[tuple[str, str], ...] = ()
+    """Subject and text of each guess about the crate."""
 
 
 @with_options
@@ -128,8 +140,7 @@ def init(
     if ignoring := command_to_ignore(console.results):
         following.insert(0, ignoring)
     if console.json:
-        names = [str(path) for path in files]
-        console.emit_json({"files": names, "guesses": draft.guesses, "next": following})
+        console.emit_json(InitDocument(tuple(files), tuple(following), tuple(draft.guesses)))
     else:
         console.say("next: check the scenario, then measure:")
         console.emit("\n".join(following))
@@ -139,7 +150,7 @@ def _print_files(console: Console, files: Sequence[Path], left: str) -> None:
     for path in files:
         console.say(f"wrote {os.path.relpath(path)}")
     if console.json:
-        console.emit_json({"files": [str(path) for path in files], "next": [left]})
+        console.emit_json(InitDocument(tuple(files), (left,)))
     else:
         console.say(left)
 

@@ -1,7 +1,5 @@
 """``benchctl plan``: preview the builds and runs of a scenario."""
 
-from dataclasses import asdict
-
 import typer
 
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFiles, TimeLimit
@@ -46,6 +44,6 @@ def plan(
         file, results=console.results, only=only, overrides=overrides, base=base, head=head
     )
     if console.json:
-        console.emit_json(asdict(forecast_document(forecast)))
+        console.emit_json(forecast_document(forecast))
         return
     console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))

@@ -37,11 +37,7 @@ def validate(
     """Check scenarios and report all errors; nothing is built or run."""
     from dataclasses import asdict
 
-    from bench_framework.model.documents import (
-        SCHEMA_VERSION,
-        ValidateDocument,
-        ValidatedScenario,
-    )
+    from bench_framework.model.documents import ValidateDocument, ValidatedScenario
     from bench_framework.workflow.run_options import plan_scenario, require_outside
     from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
 
@@ -74,7 +70,7 @@ def validate(
             console.warn(note)
     require_names(plans)
     if console.json:
-        console.emit_json(asdict(ValidateDocument(SCHEMA_VERSION, tuple(checked))))
+        console.emit_json(ValidateDocument(tuple(checked)))
     raise typer.Exit(0 if all(scenario.ok for scenario in checked) else EXIT_USAGE)
 
 

@@ -69,7 +69,7 @@ def _fixed(value: str, meaning: str, obstacle: str) -> MachineSetting:
 
 @dataclass(frozen=True, slots=True)
 class QuietMachine:
-    """The CPUs to use and the settings to change for times that vary less."""
+    """The result of `doctor --tune`: CPUs to use, and settings to change for times that vary less."""
 
     cpus: PinnedCpus
     settings: tuple[MachineSetting, ...]

@@ -4,5 +4,6 @@ from bench_framework.registry import Registry
 
 
 def register(registry: Registry) -> None:
-    """Add the command."""
+    """Add the command and its document."""
     registry.command("Inspect", "audit", f"{__name__}.command:audit")
+    registry.document("audit", f"{__name__}.report:AuditDocument")

@@ -1,10 +1,10 @@
 """The audit of a page with its data, and its form as Markdown, as text for a terminal, and as JSON."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE, MachineError, UsageError
 from bench_framework.extensions.audit.compute import LEVEL, Result, content_words, statement
@@ -144,15 +144,23 @@ def audit(source: str, page: str, sessions: Sequence[HarnessSession] = ()) -> Au
     return Audit(page, tuple(s.label for s in sessions), tuple(statements))
 
 
-def as_json(result: Audit) -> dict[str, Any]:
-    """Return the audit as plain values."""
-    return {
-        "page": result.page,
-        "data": list(result.data),
-        "counts": {name.replace(" ", "_"): n for name, n in result.counts.items()},
-        "statements": [asdict(s) for s in result.statements],
-        "exit_code": result.exit_code,
-    }
+@dataclass(frozen=True, slots=True)
+class AuditDocument:
+    """The result of `audit`."""
+
+    page: str
+    data: tuple[str, ...]
+    """Names of the data files."""
+    counts: Mapping[str, int]
+    """Number of statements by result: `not_supported`, `no_data`, `inconclusive`, `supported`."""
+    statements: tuple[Result, ...]
+    exit_code: int
+
+
+def document(result: Audit) -> AuditDocument:
+    """Return the document of `audit --json`."""
+    counts = {name.replace(" ", "_"): n for name, n in result.counts.items()}
+    return AuditDocument(result.page, result.data, counts, result.statements, result.exit_code)
 
 
 def as_markdown(result: Audit) -> str:

@@ -1,6 +1,5 @@
 """``benchctl bisect``: find the commit that made a configuration slower."""
 
-from dataclasses import asdict
 from typing import Annotated, Literal
 
 import typer
@@ -81,7 +80,9 @@ def bisect(
     """
     from bench_framework.cli.display import display_for
     from bench_framework.extensions.bisect import compute
+    from bench_framework.extensions.bisect.model import BisectDocument, StepDocument
     from bench_framework.extensions.bisect.workflow import Search, document
+    from bench_framework.model.documents import fields_of
     from bench_framework.workflow.run_options import RunOptions
 
     if step and into_merges:
@@ -114,9 +115,12 @@ def bisect(
                 branch.retry_skipped()
             branch.run()
     if console.json:
-        whole = asdict(result) if step else document(search)
-        more = {} if step else {"branch": branch and document(branch)}
-        console.emit_json({"exit_code": code, **whole, **more})
+        if step:
+            console.emit_json(StepDocument(**fields_of(result), exit_code=code))
+        else:
+            of_branch = document(branch) if branch is not None else None
+            whole = fields_of(document(search))
+            console.emit_json(BisectDocument(**whole, exit_code=code, branch=of_branch))
     for part in () if step or console.json else filter(None, (search, branch)):
         console.emit("\n".join([*wrap(compute.answer(part.state), console.width), ""]) + "\n")
         for name, text in compute.facts(part.state, console.results):

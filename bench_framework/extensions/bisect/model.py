@@ -83,3 +83,47 @@ class Conclusion:
     lo: int
     hi: int
     evidence: SearchStep | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDocument:
+    """A search with its answer, as `bisect` prints it."""
+
+    scenario: str
+    find: Find
+    metric: Metric
+    level: float
+    """Probability of one or more false claims in the whole search, at most."""
+    cell_id: str
+    configuration: str
+    commits: tuple[str, ...]
+    """Ids from the good commit to the bad one."""
+    status: Status
+    commit: Commit | None
+    """The commit that made the change, if it was found."""
+    range: tuple[Commit, ...]
+    """The last good commit, and those one of which made the change."""
+    text: str | None
+    """The direct comparison of the ends of `range`."""
+    record: str | None
+    """Its record, as ``SCENARIO/ID``."""
+    steps: tuple[SearchStep, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BisectDocument(SearchDocument):
+    """The result of `bisect`."""
+
+    exit_code: int
+    branch: SearchDocument | None
+    """The search of a merged branch with `--into-merges`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepDocument(SearchStep):
+    """The result of `bisect --step`."""
+
+    exit_code: int
+
+
+AnyBisect = BisectDocument | StepDocument

@@ -1,12 +1,11 @@
 """The search for the commit that changed a configuration: builds, records and the stored steps."""
 
-import json
 import weakref
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework import errors
 from bench_framework.compare.same_programs import equal_code
@@ -16,7 +15,13 @@ from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import locked
 from bench_framework.extensions.bisect import compute
-from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
+from bench_framework.extensions.bisect.model import (
+    Bisection,
+    Find,
+    Outcome,
+    SearchDocument,
+    SearchStep,
+)
 from bench_framework.foreign import read_regular
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
@@ -344,17 +349,21 @@ def _commits(
     return commits, here, fingerprint(facts).digest
 
 
-def document(search: Search) -> dict[str, Any]:
+def document(search: Search) -> SearchDocument:
     """Return the JSON document of a search."""
-    state, end = json.loads(wire.dump(Bisection, search.state)), compute.conclude(search.state)
-    commits, steps = state.pop("commits"), state.pop("steps")
-    return {
-        **state,
-        "commits": [commit["id"] for commit in commits],
-        "status": end.status,
-        "commit": commits[end.hi] if end.status == "found" else None,
-        "range": commits[end.lo : end.hi + 1],
-        "text": end.evidence and end.evidence.text,
-        "record": end.evidence and end.evidence.record,
-        "steps": steps,
-    }
+    state, end = search.state, compute.conclude(search.state)
+    return SearchDocument(
+        scenario=state.scenario,
+        find=state.find,
+        metric=state.metric,
+        level=state.level,
+        cell_id=state.cell_id,
+        configuration=state.configuration,
+        commits=tuple(commit.id for commit in state.commits),
+        status=end.status,
+        commit=state.commits[end.hi] if end.status == "found" else None,
+        range=state.commits[end.lo : end.hi + 1],
+        text=end.evidence.text if end.evidence else None,
+        record=end.evidence.record if end.evidence else None,
+        steps=state.steps,
+    )

@@ -4,5 +4,6 @@ from bench_framework.registry import Registry
 
 
 def register(registry: Registry) -> None:
-    """Add the command."""
+    """Add the command and its document."""
     registry.command("Machine", "doctor", f"{__name__}.command:doctor")
+    registry.document("doctor", f"{__name__}.documents:DoctorDocument")

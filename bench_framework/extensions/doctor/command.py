@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -139,7 +138,7 @@ def _indented(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
 
 EXAMPLES = """
 benchctl doctor
-benchctl doctor --json | jq '.[] | select(.state != "ok")'
+benchctl doctor --json | jq '.checks[] | select(.state != "ok")'
 benchctl doctor --aa --for 15m
 benchctl doctor --tune
 benchctl doctor --aa --for 2m --cpus 1
@@ -206,7 +205,9 @@ def _examine(console: Console) -> None:
 
     checks = examine_machine(console.results)
     if console.json:
-        console.emit_json([asdict(check) for check in checks])
+        from bench_framework.extensions.doctor.documents import ChecksDocument
+
+        console.emit_json(ChecksDocument(checks))
         return
     glyphs = GLYPHS if console.unicode else ASCII
     for check in checks:
@@ -230,7 +231,7 @@ def _show_settings(console: Console, cpus: str | None) -> None:
 
     machine = examine_settings(console.results, cpus)
     if console.json:
-        console.emit_json(asdict(machine))
+        console.emit_json(machine)
         return
     console.emit(settings_page(machine, GLYPHS if console.unicode else ASCII, console.width))
 
@@ -299,11 +300,8 @@ def _cpu_list(text: str | None) -> str | None:
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
     from bench_framework.cli.display import LineDisplay
-    from bench_framework.extensions.doctor.noise import (
-        NOISE_DEFAULT_S,
-        examine_noise,
-        noise_document,
-    )
+    from bench_framework.extensions.doctor.documents import noise_document
+    from bench_framework.extensions.doctor.noise import NOISE_DEFAULT_S, examine_noise
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
 

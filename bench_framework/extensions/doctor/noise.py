@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -24,7 +24,6 @@ from bench_framework.execution.stop import Session
 from bench_framework.extensions.doctor import reference_programs
 from bench_framework.extensions.doctor.noise_rates import (
     NoiseSummary,
-    Rate,
     Window,
     WindowVerdicts,
     judge_window,
@@ -258,41 +257,3 @@ def _read(plan: Plan, blocks: list[Any], reference: ReferenceProgram) -> Window:
 
     slower = {effect: series(by_label[_arm(effect)]) for effect in reference.slower}
     return Window(reference.name, series(baseline.id), series(control.id), slower)
-
-
-def noise_document(findings: NoiseFindings) -> dict[str, Any]:
-    """Return the JSON document of `doctor --aa --json`. Rates are fractions, times seconds."""
-    summary = findings.summary
-
-    def rate(value: Rate) -> dict[str, float]:
-        return {**asdict(value), "at_most": value.upper, "at_least": value.lower}
-
-    return {
-        "windows": findings.windows,
-        "rounds_per_window": findings.rounds,
-        "cpus": findings.cpus,
-        "elapsed_s": findings.elapsed_s,
-        "interrupted": findings.interrupted,
-        "failure": str(findings.failure) if findings.failure else None,
-        "exit_code": findings.exit_code,
-        "level": summary.level,
-        "confidence": CONFIDENCE_OF_BOUNDS,
-        "refuted": summary.refuted,
-        "false_verdicts_relabelled": rate(summary.relabelled),
-        "false_verdicts_as_measured": rate(summary.as_measured),
-        "programs": {
-            name: {"about": about, "control_is_a_copy": findings.copied[name]}
-            for name, about in findings.programs.items()
-        },
-        "noise_floors": [asdict(floor) for floor in summary.floors],
-        "injected": [
-            {
-                "program": slowdown.program,
-                "effect": slowdown.effect,
-                "found": rate(slowdown.either),
-                "found_on": {metric: rate(share) for metric, share in slowdown.on.items()},
-                "estimate": dict(slowdown.estimate),
-            }
-            for slowdown in summary.detection_rates
-        ],
-    }

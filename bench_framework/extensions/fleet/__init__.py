@@ -4,7 +4,8 @@ from bench_framework.registry import Registry
 
 
 def register(registry: Registry) -> None:
-    """Add the command, and the machines of ``--scheduler``."""
+    """Add the command with its documents, and the machines of ``--scheduler``."""
     registry.command("Machine", "fleet", f"{__name__}.command")
+    registry.document("fleet", f"{__name__}.documents:AnyFleet")
     registry.hosts("fleet", f"{__name__}.measurement:DaskHosts")
     registry.cache_folder("fleet")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -79,7 +78,9 @@ def status(
     console: Console = context.obj
     hosts = hosts_of(scheduler, insecure=insecure)
     if console.json:
-        console.emit_json([asdict(host) for host in hosts])
+        from bench_framework.extensions.fleet.documents import StatusDocument
+
+        console.emit_json(StatusDocument(tuple(hosts)))
         return
     if not hosts:
         console.say(f"no host is registered: start `benchctl fleet worker {scheduler}` on one")
@@ -172,7 +173,7 @@ def compare(
     page = host_results.compare_records_of_hosts(console.results, records)
     files = page.write(out) if out is not None else ()
     if console.json:
-        console.emit_json(page.json)
+        console.emit_json(page.comparison)
     else:
         console.emit_document(page.document)
     for path in files:

@@ -104,7 +104,7 @@ class HostsCompared:
 
 @dataclass(frozen=True, slots=True)
 class HostComparison:
-    """The results of one scenario on several hosts."""
+    """The result of `fleet compare`, also in `hosts.json`: results of one scenario on several hosts."""
 
     scenario: str
     question: str
@@ -112,18 +112,13 @@ class HostComparison:
     """Margin of the headline metric."""
     hosts: tuple[MeasuredHost, ...]
     comparisons: tuple[HostsCompared, ...]
+    agreement: Agreement
+    """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
 
     @property
     def split(self) -> bool:
         """True if each comparison is of one host, because the hosts measured different inputs."""
         return all(len(compared.results) == 1 for compared in self.comparisons)
-
-    @property
-    def agreement(self) -> Agreement:
-        """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
-        states = {compared.agreement for compared in self.comparisons}
-        order: tuple[Agreement, ...] = ("depends", "inconclusive")
-        return next((state for state in order if state in states), "agrees")
 
 
 def outcome(verdict: Verdict | None) -> Verdict | None:
@@ -192,7 +187,10 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
         ]
         compared.append(_compared(plan, given.label if several else "", rows))
     margin = first.judge.margin_of(metric)
-    return HostComparison(first.name, first.question, margin, hosts, tuple(compared))
+    states = {one.agreement for one in compared}
+    order: tuple[Agreement, ...] = ("depends", "inconclusive")
+    agreement: Agreement = next((state for state in order if state in states), "agrees")
+    return HostComparison(first.name, first.question, margin, hosts, tuple(compared), agreement)
 
 
 def _bounded(c: Comparison) -> Interval | None:

@@ -2,11 +2,10 @@
 
 import contextlib
 import itertools
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
@@ -16,6 +15,7 @@ from bench_framework.extensions.fleet.host_comparison import (
     compare_hosts,
 )
 from bench_framework.extensions.fleet.page import document
+from bench_framework.model.documents import document_text
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
 from bench_framework.store import finding, layout
@@ -35,11 +35,6 @@ class HostPage:
     comparison: HostComparison
     document: Document
 
-    @property
-    def json(self) -> dict[str, Any]:
-        """The comparison as JSON values."""
-        return asdict(self.comparison) | {"agreement": self.comparison.agreement}
-
     def write(self, folder: Path) -> tuple[Path, ...]:
         """Write ``hosts.html``, ``hosts.md`` and ``hosts.json``. Return their paths.
 
@@ -51,7 +46,7 @@ class HostPage:
         texts = {
             "hosts.html": html.render_page(self.document, templates, {}, origin),
             "hosts.md": markdown.render(self.document, templates),
-            "hosts.json": json.dumps(self.json, ensure_ascii=False, indent=1) + "\n",
+            "hosts.json": document_text(self.comparison, indent=1) + "\n",
         }
         layout.write_all(folder, texts)
         return tuple(folder / name for name in texts)

@@ -1,7 +1,7 @@
 """A run on a host of a Dask cluster: follow it, store its record here, and report it."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,7 +17,6 @@ from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
-from bench_framework.workflow.documents import run_document
 from bench_framework.workflow.run import Outcome, finish_record
 from bench_framework.workflow.run_options import RunOptions
 
@@ -46,15 +45,6 @@ class HostOutcome:
             return errors.EXIT_DONE
         interrupted = isinstance(self.error, errors.Interrupted)
         return errors.EXIT_INTERRUPTED if interrupted else errors.EXIT_NOT_MEASURED
-
-    @property
-    def document(self) -> dict[str, Any]:
-        """The JSON document of the run, with the name of the host."""
-        error = None
-        if self.error is not None:
-            error = {"code": self.error.code, "message": self.error.message, "fix": self.error.fix}
-        run = asdict(run_document(self.outcome)) if self.outcome is not None else {}
-        return {"host": self.host, "error": error, "replaced_by": self.replaced_by or None, **run}
 
     def checked(self) -> Outcome:
         """Return the outcome of the run. Raises `BenchError`: the error that ended it."""
@@ -206,7 +196,7 @@ def _store(
             entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
                 raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
-            if entry.folder(results).exists():
+            if entry.folder_in(results).exists():
                 raise damaged(
                     f"{entry.record} is stored here already", f"the record of host {host}"
                 )
@@ -214,4 +204,4 @@ def _store(
         except (errors.UsageError, errors.RecordError) as error:
             cause = error.message.replace(str(path), "the archive")
             raise damaged(cause, f"the record of host {host}") from error
-    return entry.folder(results)
+    return entry.folder_in(results)

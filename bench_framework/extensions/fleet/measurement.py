@@ -10,6 +10,7 @@ from bench_framework.cli.measurement import require_key, sign
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_NOT_MEASURED, BuildError, UsageError
 from bench_framework.extensions.fleet import host_results
 from bench_framework.extensions.fleet.client import Fleet
+from bench_framework.extensions.fleet.documents import HostsDocument, document
 from bench_framework.units import counted
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunOptions
@@ -47,9 +48,8 @@ class DaskHosts(Fleet):
                 codes.append(EXIT_NOT_MEASURED)
         code = EXIT_INTERRUPTED if EXIT_INTERRUPTED in codes else max(codes)
         if console.json:
-            hosts = [result.document for result in results]
-            comparison = page.json if page is not None else None
-            console.emit_json({"exit_code": code, "hosts": hosts, "comparison": comparison})
+            hosts = tuple(map(document, results))
+            console.emit_json(HostsDocument(code, hosts, page.comparison if page else None))
         elif page is not None:
             console.emit_document(page.document)
         if page is not None:

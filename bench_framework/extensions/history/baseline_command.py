@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,6 @@ from bench_framework.cli.console import Console, table_lines
 if TYPE_CHECKING:
     from bench_framework.errors import RecordError
     from bench_framework.extensions.history.baselines import Saved
-    from bench_framework.store.baselines import Baseline
 
 EXAMPLES = """
 benchctl baseline save main
@@ -49,21 +47,16 @@ def save(
 
 
 def _show_saved(console: Console, saved: Saved, done: str) -> None:
+    from bench_framework.extensions.history import baselines
+
     baseline, before = saved
     if console.json:
-        old = before.record if before is not None else None
-        console.emit_json({**_document(console, baseline), "replaced": old})
+        console.emit_json(baselines.document(console.results, baseline, before))
         return
     text = f"{done} {baseline.label}: record {baseline.record}, machine {baseline.machine.digest}"
     if before is not None and before.record != baseline.record:
         text += f"; it was record {before.record}"
     console.emit_sentence(text)
-
-
-def _document(console: Console, baseline: Baseline) -> dict[str, object]:
-    paths = {"file": str(baseline.file(console.results))}
-    paths["folder"] = str(baseline.folder(console.results))
-    return asdict(baseline) | paths | {"fault": baseline.fault(console.results) or None}
 
 
 def list_(
@@ -73,6 +66,7 @@ def list_(
     ] = None,
 ) -> None:
     """List the baselines in the folder of records."""
+    from bench_framework.extensions.history.baselines import BaselinesDocument, document
     from bench_framework.store import baselines
 
     console: Console = context.obj
@@ -84,14 +78,15 @@ def list_(
     every = baselines.find_all(console.results, damaged=warn)
     listed = [b for b in every if scenario in (None, b.scenario)]
     if console.json:
-        console.emit_json([_document(console, baseline) for baseline in listed])
+        documents = (document(console.results, baseline) for baseline in listed)
+        console.emit_json(BaselinesDocument(tuple(documents)))
         return
     if not listed:
         console.say(f"there are no baselines to list in {console.results}")
         return
     rows = [("baseline", "record", "machine", "saved", "")]
     for b in listed:
-        fault = b.fault(console.results)
+        fault = b.fault_in(console.results)
         text = fault and f"the record {fault}"
         rows.append((b.label, b.record, b.machine.digest, b.saved_at[:10], text))
     console.emit("\n".join(table_lines(rows)))
@@ -99,22 +94,23 @@ def list_(
 
 def show(context: typer.Context, name: Name) -> None:
     """Show a baseline: its record, its machine, and its file."""
+    from bench_framework.extensions.history.baselines import document
     from bench_framework.store import baselines
 
     console: Console = context.obj
     baseline = baselines.find(console.results, name)
     if console.json:
-        console.emit_json(_document(console, baseline))
+        console.emit_json(document(console.results, baseline))
         return
-    fault = baseline.fault(console.results)
+    fault = baseline.fault_in(console.results)
     rows = (
         ("baseline", baseline.label),
-        ("record", f"{baseline.folder(console.results)}{f', which {fault}' if fault else ''}"),
+        ("record", f"{baseline.folder_in(console.results)}{f', which {fault}' if fault else ''}"),
         ("digest", baseline.digest),
         ("saved", f"{baseline.saved_at[:16].replace('T', ' ')} UTC"),
         ("machine", baseline.machine.digest),
         *((f"  {name}", value) for name, value in baseline.machine.facts.items()),
-        ("file", str(baseline.file(console.results))),
+        ("file", str(baseline.file_in(console.results))),
     )
     for label, text in rows:
         console.emit(f"{label:<10}  {text}")
@@ -145,8 +141,7 @@ def compare(
     console.warn_of_changes(name if "@" in name else f"@{name}", record)
     compared = baselines.compare(console.results, name, record, force=force)
     if console.json:
-        assert compared.bridge is not None
-        console.emit_json(asdict(compared.bridge))
+        console.emit_json(compared.json)
     else:
         console.emit_document(compared.document, full=True)
 
@@ -188,7 +183,7 @@ def accept(
         file=file,
     )
     if console.json:
-        console.emit_json(asdict(done) | {"file": str(done.file)})
+        console.emit_json(done)
         return
     console.emit(done.diff)
     console.say(f"wrote {done.file}; review and commit it, then repeat the gate")
@@ -206,11 +201,12 @@ def export(
 ) -> None:
     """Write a baseline and its record as one archive."""
     from bench_framework.extensions.history import baselines
+    from bench_framework.workflow.documents import FileDocument
 
     console: Console = context.obj
     path = baselines.export(console.results, name, out)
     if console.json:
-        console.emit_json({"file": str(path), "bytes": path.stat().st_size})
+        console.emit_json(FileDocument(path, "tar.gz", path.stat().st_size))
     else:
         console.emit(f"wrote {path}")
 

@@ -1,15 +1,19 @@
 """Baselines: save, look up, compare, and move to another machine."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.model.documents import fields_of
 from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
-from bench_framework.workflow.comparison import ComparisonPage, compare_records
+from bench_framework.workflow.comparison import ComparisonPage, RecordsDocument, compare_records
+from bench_framework.workflow.documents import FileDocument
+from bench_framework.workflow.gate import Acceptance
 from bench_framework.workflow.pages import record_host
 
 
@@ -18,6 +22,40 @@ class Saved(NamedTuple):
 
     baseline: Baseline
     before: Baseline | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineDocument(Baseline):
+    """The result of `baseline save`, `show` and `import`."""
+
+    file: Path
+    folder: Path
+    """Folder of the record."""
+    fault: str | None
+    """A fault of the record, such as a changed file."""
+    replaced: str | None
+    """Id of the record that had the name before; null without one, and for `list` and `show`."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselinesDocument:
+    """The result of `baseline list`."""
+
+    baselines: tuple[BaselineDocument, ...]
+
+
+AnyBaseline = BaselineDocument | BaselinesDocument | RecordsDocument | Acceptance | FileDocument
+
+
+def document(results: Path, baseline: Baseline, before: Baseline | None = None) -> BaselineDocument:
+    """Return the document of a baseline, and of the one that it replaced."""
+    return BaselineDocument(
+        **fields_of(baseline),
+        file=baseline.file_in(results),
+        folder=baseline.folder_in(results),
+        fault=baseline.fault_in(results) or None,
+        replaced=before.record if before is not None else None,
+    )
 
 
 def save(results: Path, name: str, record: str = "@last", *, force: bool = False) -> Saved:

@@ -112,7 +112,7 @@ def history(
         drawing = figures.drawings(page)[page.figures()[0].anchor]
         write_output(plot, figures.standalone(drawing, page.figures()[0]))
     if console.json:
-        console.emit_json(result.document(), indent=None)
+        console.emit_json(result, indent=None)
     else:
         console.emit_document(page)
     changed = fail_on_change and result.changed(fail_on_change)

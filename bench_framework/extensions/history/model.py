@@ -1,11 +1,10 @@
 """The history of a scenario: one series per configuration, and its changes. Immutable, no I/O."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
 from bench_framework.model.machine import Fingerprint
-
-SCHEMA_VERSION: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,10 @@ class Shift:
     """1 − the probability of such a change anywhere in a history without changes."""
     confirmed: bool
     """False if there is only one record before or after the change."""
+    before_record: str = ""
+    before_revision: str | None = None
+    after_record: str = ""
+    after_revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ class HistorySeries:
     id: str
     """Twelve hex digits of its axis values, equal in all records."""
     label: str
-    values: tuple[tuple[str, str], ...]
+    values: Mapping[str, str]
     points: tuple[HistoryPoint, ...]
     changes: tuple[Shift, ...] = ()
     breaks: tuple[int, ...] = ()
@@ -99,22 +102,3 @@ class History:
             for change in one.changes
             if change.confirmed and change.at >= len(one.points) - last
         )
-
-    def document(self) -> dict[str, Any]:
-        """Return the JSON document of ``benchctl history --json``."""
-        document = _fields(self) | {"machine": asdict(self.machine), "series": []}
-        for one in self.series:
-            changes = [_fields(change) for change in one.changes]
-            for change in changes:
-                for side in ("before", "after"):
-                    point = one.points[change[side]]
-                    change |= {f"{side}_record": point.record, f"{side}_revision": point.revision}
-            points = [_fields(point) for point in one.points]
-            fields = {"values": dict(one.values), "points": points, "changes": changes}
-            document["series"].append(_fields(one) | fields)
-        return {"schema_version": SCHEMA_VERSION, **document}
-
-
-def _fields(item: Any) -> dict[str, Any]:
-    """Return the fields without copying them, as `asdict` does; a history can have 100 000 points."""
-    return {name: getattr(item, name) for name in item.__slots__}

@@ -1,11 +1,13 @@
 """The history of a scenario in a notebook, ``bench_framework.history``."""
 
+import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.extensions.history.model import HistoryPoint
 from bench_framework.extensions.history.series import scenario_history
+from bench_framework.model.documents import document_text
 from bench_framework.model.metrics import WALL
 from bench_framework.notebook import records_folder
 from bench_framework.store.frames import frame_of
@@ -42,7 +44,7 @@ def history(
     )
     rows = []
     for one in series.series:
-        axes = {f"axis_{name}": value for name, value in one.values}
+        axes = {f"axis_{name}": value for name, value in one.values.items()}
         labels = {"configuration": one.label, **axes}
         ratios = {change.at: change.ratio for change in one.changes}
         rows += [
@@ -50,5 +52,5 @@ def history(
             for n, point in enumerate(one.points)
         ]
     frame = frame_of(rows, instants=("started",), types={"dirty": "boolean", "change": "float64"})
-    frame.attrs["history"] = series.document()
+    frame.attrs["history"] = json.loads(document_text(series))
     return frame

@@ -261,8 +261,18 @@ def _with_changes(
             for n, (r, mean) in enumerate(zip(one, result.fitted.tolist(), strict=True))
         )
         cell = cells_of[one[0].series]
-        results = (points, result.changes, result.breaks, *result.precision)
-        yield HistorySeries(cell.series, cell.label, cell.values, *results)
+        changes = tuple(
+            replace(
+                change,
+                before_record=points[change.before].record,
+                before_revision=points[change.before].revision,
+                after_record=points[change.after].record,
+                after_revision=points[change.after].revision,
+            )
+            for change in result.changes
+        )
+        results = (points, changes, result.breaks, *result.precision)
+        yield HistorySeries(cell.series, cell.label, dict(cell.values), *results)
 
 
 def _numbers(series: Sequence[Sequence[_Reading]], least: float) -> Readings:

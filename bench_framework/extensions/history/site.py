@@ -64,7 +64,7 @@ _TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "repor
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The result of `write_site`. Paths are relative to the folder."""
+    """The result of `site`. Paths are relative to the folder."""
 
     folder: str
     records: int

@@ -1,6 +1,5 @@
 """``benchctl site``: write pages of all records for a host of static files."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +60,7 @@ def site(
     if len(written.left_out) > MOST_NAMED:
         console.say(f"left out {len(written.left_out) - MOST_NAMED} more records")
     if console.json:
-        console.emit_json(asdict(written))
+        console.emit_json(written)
         return
     counts = f"wrote {len(written.written)} and removed {len(written.removed)} files"
     console.say(counts if written.written or written.removed else "nothing changed")

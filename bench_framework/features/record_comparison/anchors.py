@@ -8,7 +8,6 @@ from typing import Literal
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
-from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.machine import format_variables
 from bench_framework.model.plan import Cell, Plan, Role
@@ -90,7 +89,6 @@ class Bridge:
     level: float
     """Family-wise α."""
     margin: float
-    claims: tuple[Claim, ...] = ()
     forced: bool = False
     """True if the times are compared in spite of `conditions`."""
 

@@ -88,7 +88,7 @@ def bridge(
     rows += records.changed_rows(times, rows)
     rows += [row for metric in metrics if is_exact(metric) for row in records.exact_rows(metric)]
     policy = after.plan.judge
-    draft = Bridge(
+    return Bridge(
         before.record_id,
         after.record_id,
         records.conditions,
@@ -100,7 +100,6 @@ def bridge(
         margin=policy.margin_of(times[0] if times else WALL),
         forced=bool(forced),
     )
-    return replace(draft, claims=sentences.claims(draft))
 
 
 class _Records:

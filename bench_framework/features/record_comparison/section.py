@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from bench_framework.features.record_comparison import sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
+from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import blocks
@@ -61,7 +63,8 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
     nothing = all(row.comparison.verdict in refused for row in judged)
     status = "not comparable" if judged and nothing else "exploratory"
     sessions = "two machines (--force)" if bridge.forced else "two sessions"
-    content = tuple(_blocks(bridge, unit_family))
+    claims = sentences.claims(bridge)
+    content = tuple(_blocks(bridge, claims, unit_family))
     return Document(
         title=name,
         question=question,
@@ -74,18 +77,18 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
             f"{name}  {bridge.before_id} → {bridge.after_id}  {status}: {sessions}, so never a gate"
         ),
         sections=(Section("S10", "bridge", "Comparison of two records", content),),
-        claims=bridge.claims,
+        claims=claims,
         glossary=verdict_glossary(bridge.margin),
     )
 
 
-def _blocks(bridge: Bridge, unit_family: str) -> Iterator[blocks.Block]:
+def _blocks(bridge: Bridge, claims: Sequence[Claim], unit_family: str) -> Iterator[blocks.Block]:
     if not bridge.cells:
         yield blocks.Fallback(
             "The records have no configuration in common: there is nothing to compare."
         )
-    elif claims := [claim for claim in bridge.claims if claim.text]:
-        yield blocks.Bullets(tuple(map(sentence, claims)))
+    elif written := [claim for claim in claims if claim.text]:
+        yield blocks.Bullets(tuple(map(sentence, written)))
     for metric in dict.fromkeys(row.comparison.metric for row in bridge.cells):
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
         yield _table(bridge, metric, rows, unit_family)

@@ -40,7 +40,7 @@ class Verification:
         record: its folder, or the file of a page.
         differences: one line each.
         source: where the runs were read: ``runs.csv``, unless that cannot be read.
-        digest: digest of the measured files of a record, as `benchctl run -v` prints it.
+        digest: digest of the measured files of a record, as `benchctl run -v` prints it; `None` for a page.
         notes: causes of differences other than changed files, or what was not checked.
     """
 
@@ -49,7 +49,7 @@ class Verification:
     claims: int
     differences: tuple[str, ...]
     source: str = JOURNAL
-    digest: str = ""
+    digest: str | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -79,15 +79,16 @@ def verify(
     if is_page:
         return verify_page(path)
     result = verify_record(results, name)
+    measured = result.digest or ""
     notes, differences = [*result.notes], [*result.differences]
     if signer is not None:
-        signed, line = integrity.check_signature(result.record, result.digest, signer)
+        signed, line = integrity.check_signature(result.record, measured, signer)
         if signed:
             notes.append(line)
         else:
             differences.insert(0, line)
-    if digest is not None and not result.digest.startswith(digest.lower()):
-        differences.insert(0, f"digest: expected {digest}, found {result.digest}")
+    if digest is not None and not measured.startswith(digest.lower()):
+        differences.insert(0, f"digest: expected {digest}, found {measured}")
     return replace(result, notes=tuple(notes), differences=tuple(differences))
 
 

@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.budget import Budget
 from bench_framework.features.gate.question import rounds_needed
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
 from bench_framework.model.documents import (
-    PlanDocument,
     PlannedMember,
-    ScenarioPlan,
     SuitePlanDocument,
+    fields_of,
 )
 from bench_framework.model.looks import RoundLimit, decidable
 from bench_framework.model.plan import Plan
@@ -192,7 +190,7 @@ def suite_document(suite: SuitePlan) -> SuitePlanDocument:
         comparisons=suite.decisions,
         scenarios=tuple(
             PlannedMember(
-                **_fields(forecast_document(member.forecast)),
+                **fields_of(forecast_document(member.forecast)),
                 file=member.file,
                 budget_s=budget,
                 least_s=member.least_s or None,
@@ -202,7 +200,3 @@ def suite_document(suite: SuitePlan) -> SuitePlanDocument:
             for member, budget in zip(suite.members, budgets, strict=True)
         ),
     )
-
-
-def _fields(document: PlanDocument) -> dict[str, Any]:
-    return {field.name: getattr(document, field.name) for field in fields(ScenarioPlan)}

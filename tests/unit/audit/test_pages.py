@@ -10,6 +10,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.extensions.audit.page import quantities, read_page
 from bench_framework.extensions.audit.report import NOTHING, Audit, as_markdown, as_text, audit
 from bench_framework.store.sessions import read_session
+from tests.documents import valid
 
 HYPERFINE = """\
 # Search tools
@@ -261,7 +262,7 @@ def test_exit_codes_and_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert out.read_text(encoding="utf-8").startswith("# Audit of report.md")
     path.write_text(HYPERFINE.replace("4.5x", "5.5x"), encoding="utf-8")
     assert run_command_line(["audit", str(path), "--json"]) == 1
-    written = json.loads(capsys.readouterr().out)
+    written = valid("audit", capsys.readouterr().out)
     assert written["counts"]["not_supported"] == 1
     assert written["exit_code"] == 1
     data = tmp_path / "runs.json"

@@ -8,9 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+import typer
 
 from bench_framework.cli.app import app, run_command_line
+from bench_framework.cli.commands.schema import NAMES
 from bench_framework.cli.commands.validate import _annotation
 from bench_framework.cli.console import (
     Console,
@@ -112,6 +115,37 @@ def test_json_is_one_document(scenario: Path, capsys: pytest.CaptureFixture[str]
     first, second = valid("validate", capsys.readouterr().out)["scenarios"]
     assert (first["ok"], first["scenario_sha256"]) == (True, document["scenario_sha256"])
     assert (second["ok"], second["problems"][0]["code"]) == (False, "BC201")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_name_has_a_schema(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["schema", name]) == 0
+    jsonschema.Draft202012Validator.check_schema(json.loads(capsys.readouterr().out))
+    assert run_command_line(["schema", "--help"]) == 0
+    assert name in capsys.readouterr().out
+
+
+def test_each_command_has_a_schema() -> None:
+    of_run, without = {"ab", "sweep", "ablate"}, {"help", "import", "schema"}
+    commands = {*typer.main.get_command(app).commands}  # type: ignore[attr-defined]
+    assert commands - of_run - without == {*NAMES} - {"scenario", "events"}
+
+
+def test_an_unknown_name_has_no_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["schema", "nothing"]) == 2
+    assert "choose one of: scenario, run, gate" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_document_begins_with_its_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(["init", "--json"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith('{\n  "schema_version": 1,\n')
+    assert valid("init", text)["guesses"] == []
+    assert run_command_line(["clean", "records", "--json"]) == 0
+    assert valid("clean", capsys.readouterr().out)["items"] == []
 
 
 @pytest.mark.parametrize(

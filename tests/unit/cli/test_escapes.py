@@ -59,7 +59,7 @@ def test_only_benchctl_gives_commands_to_a_github_workflow(
     out, err = capsys.readouterr()
     commands = re.findall(r"^\s*::.*|##\[.*", out + err, re.MULTILINE)
     assert (commands == ["::endgroup::"]) is github
-    assert json.loads(out[out.index("{") :]) == {"text": hostile}
+    assert json.loads(out[out.index("{") :]) == {"schema_version": 1, "text": hostile}
 
 
 @pytest.mark.parametrize("command", ["verify", "report", "run", "validate", "gate", "compare"])

@@ -1,14 +1,16 @@
 """Tests of the page and the options of `doctor --aa`."""
 
-import json
 from dataclasses import replace
 
 import pytest
 
 from bench_framework.errors import MachineError
 from bench_framework.extensions.doctor.command import noise_page
-from bench_framework.extensions.doctor.noise import NoiseFindings, noise_document
+from bench_framework.extensions.doctor.documents import noise_document
+from bench_framework.extensions.doctor.noise import NoiseFindings
 from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, NoiseSummary, Rate
+from bench_framework.model.documents import document_text
+from tests.documents import valid
 
 SUMMARY = NoiseSummary(
     level=0.05,
@@ -92,7 +94,7 @@ def test_a_stopped_check_keeps_its_results() -> None:
     assert stopped.exit_code == 130
     failed = replace(FINDINGS, failure=MachineError.from_texts("BX239", "wc failed"))
     assert failed.exit_code == 3
-    assert noise_document(failed)["failure"] == "wc failed"
+    assert noise_document(failed).failure == "wc failed"
     assert FINDINGS.exit_code == 0
 
 
@@ -109,11 +111,11 @@ def test_the_page_and_the_document_name_the_cpus() -> None:
     assert "Pinned" not in words(FINDINGS)
     pinned = replace(FINDINGS, cpus="0,2")
     assert "500 numbers to factor). Pinned to CPUs: 0,2." in words(pinned)
-    assert (noise_document(pinned)["cpus"], noise_document(FINDINGS)["cpus"]) == ("0,2", None)
+    assert (noise_document(pinned).cpus, noise_document(FINDINGS).cpus) == ("0,2", None)
 
 
 def test_the_document_contains_counts_and_bounds() -> None:
-    document = json.loads(json.dumps(noise_document(FINDINGS)))
+    document = valid("doctor", document_text(noise_document(FINDINGS)))
     assert document["windows"] == 10
     false = document["false_verdicts_relabelled"]
     assert (false["count"], false["tries"]) == (0, 400)

@@ -19,6 +19,7 @@ from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.settings import MachineSetting, QuietMachine
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.doctor.command import ASCII, settings_page
+from tests.documents import valid
 
 CPU = "sys/devices/system/cpu"
 INTERRUPTS = """           CPU0       CPU1       CPU2       CPU3
@@ -405,8 +406,10 @@ def test_a_list_with_a_comma_is_quoted_in_the_scenario(machine: Machine) -> None
 def test_this_machine_is_read_without_a_change(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert run_command_line(["doctor", "--json"]) == 0
+    assert valid("doctor", capsys.readouterr().out)["checks"]
     assert run_command_line(["doctor", "--tune", "--json"]) == 0
-    document = json.loads(capsys.readouterr().out)
+    document = valid("doctor", capsys.readouterr().out)
     assert re.fullmatch(r"\d+", document["cpus"]["one_thread"])
     assert [setting["name"] for setting in document["settings"]] == list(settings.SETTINGS)
     cpu = str(min(os.sched_getaffinity(0)))

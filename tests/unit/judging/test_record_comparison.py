@@ -9,6 +9,7 @@ import pytest
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
+from bench_framework.features.record_comparison.sentences import claims
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -105,7 +106,7 @@ def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
     assert changed.comparison.verdict is Verdict.WORSE
     assert changed.comparison.shown is not None
     assert changed.comparison.shown.lo < 1.2 < changed.comparison.shown.hi
-    texts = [c.text for c in result.claims if c.metric == "wall"]
+    texts = [c.text for c in claims(result) if c.metric == "wall"]
     assert texts[0].startswith("Anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%.")
     assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
@@ -146,9 +147,9 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Stu
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
     assert changed.comparison.shown is None
     assert phrase(changed.comparison.reason).startswith("the anchor changed: +1")
-    assert not [c for c in result.claims if "less time" in c.text or "slower" in c.text]
-    assert "Anchor anchor changed by +1" in result.claims[0].text
-    assert result.claims[0].text.endswith(
+    assert not [c for c in claims(result) if "less time" in c.text or "slower" in c.text]
+    assert "Anchor anchor changed by +1" in claims(result)[0].text
+    assert claims(result)[0].text.endswith(
         "the times of these records are not comparable through it."
     )
 
@@ -205,7 +206,7 @@ def test_another_machine_refuses_times_and_keeps_exact_numbers(
     sizes = rows(result, "changed", "binary_size")
     assert [(r.before, r.after) for r in sizes] == [(1007.0, 1009.0)]
     assert sizes[0].comparison.statistic == "exact"
-    assert result.claims[0].text.startswith(
+    assert claims(result)[0].text.startswith(
         f"The records were measured under different conditions ({condition})"
     )
 
@@ -329,9 +330,9 @@ def test_every_sentence_follows_from_its_claim(study: type[Study]) -> None:
     before, after = pair(study, ("anchor", "changed", "changed-too"))
     after.times |= {"changed": 0.06, "changed-too": 0.0507}
     result = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
-    assert all(claim.text == say(claim) for claim in result.claims)
-    assert [claim.id for claim in result.claims] == [
-        f"b{i}" for i in range(1, len(result.claims) + 1)
+    assert all(claim.text == say(claim) for claim in claims(result))
+    assert [claim.id for claim in claims(result)] == [
+        f"b{i}" for i in range(1, len(claims(result)) + 1)
     ]
 
 

@@ -19,7 +19,6 @@ from bench_framework.features.claim_writer import numbered
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.profile.compute import attach
-from bench_framework.features.record_comparison import sentences as record_comparison_sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.features.record_comparison.section import document as bridged
 from bench_framework.model.facts.functions import (
@@ -207,12 +206,7 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
     comparison = Bridge(
         "A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02
     )
-    return bridged(
-        replace(comparison, claims=record_comparison_sentences.claims(comparison)),
-        "demo",
-        "Which?",
-        "iec",
-    )
+    return bridged(comparison, "demo", "Which?", "iec")
 
 
 # -- the catalogue ------------------------------------------------------------------------------

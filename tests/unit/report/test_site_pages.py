@@ -55,7 +55,7 @@ def series(values: list[float], *changes: Shift, label: str = "fast, 1MiB") -> H
         )
         for n, value in enumerate(values)
     )
-    return HistorySeries(label, label, (("way", "fast"),), points, changes, noise=0.01)
+    return HistorySeries(label, label, {"way": "fast"}, points, changes, noise=0.01)
 
 
 def history(*all_series: HistorySeries) -> History:

@@ -23,6 +23,7 @@ from bench_framework.report.render import terminal
 from bench_framework.store import baselines, finding, layout
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
+from tests.documents import valid
 from tests.unit.machine import HOST
 from tests.unit.workflow.test_comparison import SCENARIO, record
 
@@ -112,7 +113,7 @@ def test_only_a_finished_and_unchanged_record_gets_a_name(tmp_path: Path) -> Non
 
 def test_a_record_that_was_changed_or_removed_is_not_used(results: Path) -> None:
     first = finding.resolve(results, "@main")
-    assert baselines.find(results, "main").fault(results) == ""
+    assert baselines.find(results, "main").fault_in(results) == ""
     manifest = first / layout.MANIFEST
     content = manifest.read_text()
     digest = json.loads(content)["files"][layout.JOURNAL]
@@ -501,10 +502,10 @@ class TestCommandLine:
         def document(*words: str) -> Any:
             done = CliRunner().invoke(app, ["--json", "--dir", str(results), "baseline", *words])
             assert done.exit_code == 0, done.output
-            return json.loads(done.stdout)
+            return valid("baseline", done.stdout)
 
         assert document("save", "main")["replaced"] == "20260302T1701Z"
-        (listed,) = document("list")
+        (listed,) = document("list")["baselines"]
         assert listed == document("show", "main")
         assert (listed["record"], listed["fault"]) == ("20260302T1702Z", None)
         assert document("compare", "main", "@prev")["before_id"] == "20260302T1702Z"

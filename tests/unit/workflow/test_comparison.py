@@ -1,6 +1,5 @@
 """Tests of `benchctl compare`: pairs, levels of an axis, and two records."""
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
 from tests.build import make_block
+from tests.documents import valid
 from tests.unit.machine import HOST
 
 SCENARIO = """\
@@ -289,7 +289,18 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         app, ["--json", "--dir", str(tmp_path / "results"), "compare", "@prev", "@last"]
     )
     assert done.exit_code == 0, done.output
-    assert {cell["role"] for cell in json.loads(done.stdout)["cells"]} == {"anchor", "changed"}
+    assert {cell["role"] for cell in valid("compare", done.stdout)["cells"]} == {
+        "anchor",
+        "changed",
+    }
+
+
+def test_the_comparisons_of_a_record_are_printed(tmp_path: Path) -> None:
+    record(tmp_path, 1)
+    words = ["--json", "--dir", str(tmp_path / "results"), "compare", "@last", "--axis", "engine"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output
+    assert valid("compare", done.stdout)["comparisons"]
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from bench_framework.store.columns import listed
 from bench_framework.store.harnesses import read_export
 from bench_framework.store.records import Record
 from bench_framework.workflow.records.export import export_record
+from tests.documents import valid
 from tests.unit.workflow import measured_record
 
 BMF = {  # as published by Bencher
@@ -278,7 +279,10 @@ def test_the_command_prints_text_and_writes_files(results: Path, tmp_path: Path)
     assert run("@last").stdout == text(results, "csv-long")
     for name in export_formats():
         out = tmp_path / name
-        assert run("@last", "--format", name, "-o", str(out)).exit_code == 0
+        done = CliRunner().invoke(
+            app, ["--json", "--dir", str(results), "export", "-f", name, "-o", str(out)]
+        )
+        assert valid("export", done.stdout)["format"] == name
         assert out.stat().st_size > 100
     done = run("@last", "--format", "parquet")
     assert isinstance(done.exception, UsageError)

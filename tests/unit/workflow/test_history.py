@@ -1,6 +1,5 @@
 """Tests of `benchctl history` on binaries records."""
 
-import json
 import math
 import random
 from collections.abc import Sequence
@@ -26,6 +25,7 @@ from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions
 from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunOptions
+from tests.documents import valid
 from tests.unit.machine import HOST
 from tests.unit.workflow.history_records import write_record
 
@@ -88,8 +88,7 @@ def run(results: Path, *words: str, code: int = 0) -> str:
 
 
 def document(results: Path, *words: str) -> dict[str, Any]:
-    parsed: dict[str, Any] = json.loads(run_json(results, *words))
-    return parsed
+    return valid("history", run_json(results, *words))
 
 
 def run_json(results: Path, *words: str) -> str:

@@ -1,6 +1,5 @@
 """Tests of `benchctl fleet compare` on records, and of what it refuses."""
 
-import json
 import random
 import shutil
 from collections.abc import Callable
@@ -23,6 +22,7 @@ from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record
 from tests.build import make_block
+from tests.documents import valid
 from tests.unit.machine import HOST
 from tests.unit.machine import SCENARIO as TEXT
 
@@ -98,13 +98,13 @@ def test_three_hosts_agree(make: Make, tmp_path: Path, capsys: pytest.CaptureFix
     markdown = (out / "hosts.md").read_text()
     assert "| rack-3 |" in markdown
     assert "appendix.md" not in markdown
-    content = json.loads((out / "hosts.json").read_text())
+    content = valid("fleet", (out / "hosts.json").read_text())
     assert [host["name"] for host in content["hosts"]] == ["rack-1", "rack-2", "rack-3"]
     (one,) = content["comparisons"]
     assert (one["agreement"], one["candidate"], one["reference"]) == ("agrees", "b", "a")
     assert one["kinds"][0]["interval"]["lo"] < 1.22 < one["kinds"][0]["interval"]["hi"]
     assert run_command_line(["--json", "fleet", "compare", *names]) == 0
-    assert json.loads(capsys.readouterr().out) == content
+    assert valid("fleet", capsys.readouterr().out) == content
 
 
 def test_verdicts_are_those_of_the_records(make: Make) -> None:

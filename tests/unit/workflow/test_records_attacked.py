@@ -275,7 +275,7 @@ def test_a_journal_with_a_new_chain_differs_from_the_output_of_hyperfine(
 def test_a_digest_identifies_the_measured_files(
     full: Path, plain: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    digest = verify_record(tmp_path, str(full)).digest
+    digest = verify_record(tmp_path, str(full)).digest or ""
     path = copied(full, tmp_path)
     report_record(tmp_path, str(path), formats=("md",))
     assert run_command_line(["verify", str(path), "--digest", digest]) == 0

@@ -28,6 +28,7 @@ from bench_framework.workflow.records.integrity import (
     table_differences,
 )
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
+from tests.documents import valid
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
 
 
@@ -409,6 +410,14 @@ def test_the_command_prints_the_line_and_exits_with_1(
     assert (
         "consistent with itself (1 file checked, " in " ".join(capsys.readouterr().out.split())
     ) == (command == "verify")
+
+
+def test_the_command_prints_a_document(
+    page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["--json", "verify", str(alone(tmp_path, page))]) == 0
+    document = valid("verify", capsys.readouterr().out)
+    assert (document["files"], document["digest"]) == (1, None)
 
 
 def test_a_page_of_custom_templates_contains_them_and_is_rendered_with_them(

@@ -1,6 +1,5 @@
 """``benchctl compare``: compare variants of a record, levels of an axis, or two records."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -79,9 +78,7 @@ def compare(
         compared = workflow.compare_axis(results, record, axis, where=where, metrics=metrics)
     else:
         compared = workflow.compare_record(results, record, **pair, metrics=metrics)
-    if not console.json:
-        console.emit_document(compared.document, full=later is not None or axis is not None)
-    elif compared.bridge is not None:
-        console.emit_json(asdict(compared.bridge))
+    if console.json:
+        console.emit_json(compared.json)
     else:
-        console.emit_json([asdict(comparison) for comparison in compared.comparisons])
+        console.emit_document(compared.document, full=later is not None or axis is not None)

@@ -45,6 +45,7 @@ def export(
     the comparison with the baseline. Times are in seconds, sizes in bytes.
     """
     from bench_framework.store import layout
+    from bench_framework.workflow.documents import FileDocument
     from bench_framework.workflow.records.export import export_record
 
     console: Console = context.obj
@@ -58,7 +59,7 @@ def export(
     if out is not None:
         layout.write_output(out, content)
         if console.json:
-            console.emit_json({"file": str(out), "format": format, "bytes": out.stat().st_size})
+            console.emit_json(FileDocument(out, format, out.stat().st_size))
         else:
             console.say(f"wrote {out}")
     elif isinstance(content, bytes):

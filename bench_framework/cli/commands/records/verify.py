@@ -1,6 +1,5 @@
 """``benchctl verify``: check the file hashes of a record or page and recompute every result."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -62,8 +61,7 @@ def verify(
     console: Console = context.obj
     result = verify(console.results, record, digest, signer)
     if console.json:
-        more = {"record": str(result.record), "digest": result.digest or None}
-        console.emit_json(asdict(result) | more)
+        console.emit_json(result)
     else:
         for line in result.differences[:MOST_SHOWN]:
             console.emit_sentence(line)
