@@ -5,12 +5,14 @@ field does not change `schema_version`. A field that is removed, or has another 
 """
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
 SCHEMA_VERSION: Final = 1
+_INFINITE: Final = (math.inf, -math.inf)
 
 
 def fields_of(item: Any) -> dict[str, Any]:
@@ -22,7 +24,13 @@ def plain(value: Any) -> Any:
     """Return a dataclass, a mapping or a path as a value that `json.dumps` can write."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    return dict(value) if isinstance(value, Mapping) else fields_of(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    # JSON has no infinity. Records store the same texts (`Interval`).
+    return {
+        name: str(part).replace("inf", "Infinity") if part in _INFINITE else part
+        for name, part in fields_of(value).items()
+    }
 
 
 def document_text(document: object, indent: int | None = 2) -> str:

@@ -45,6 +45,9 @@ class _Written(GenerateJsonSchema):
 
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
         written = super().dataclass_schema(schema)
+        if schema.get("config", {}).get("ser_json_inf_nan") == "strings":
+            for field in written["properties"].values():
+                field["type"] = [field["type"], "string"]  # for an infinite number
         bases: list[Any] = [*filter(is_dataclass, schema["cls"].__mro__[1:])]
         for base in bases:
             inherited = json_schema([base])["$defs"][base.__name__]["properties"]

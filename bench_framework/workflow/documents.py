@@ -95,7 +95,7 @@ class RunDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReportDocument:
-    """The result of `report`."""
+    """The result of `report` and `import`."""
 
     record: Path
     """Folder of the record, or of the published report."""

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import valid
+
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 PAGES = ("report.html", "appendix.html", "report.md", "appendix.md")
@@ -32,7 +34,7 @@ def record(benchctl_in: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("empty")
     done = benchctl_in(folder, "--json", "run", "quickstart", *SMALL)
     assert done.returncode == 0, done.stderr
-    return folder / json.loads(done.stdout)["record"]
+    return folder / valid("run", done.stdout)["record"]
 
 
 def test_every_configuration_is_measured_as_requested_and_reported(record: Path) -> None:

@@ -205,7 +205,7 @@ def test_the_gate_fails_on_bad_pull_requests_and_passes_on_good_ones(history: Hi
         words = ("--base", f"c{at - 1}", "--head", f"c{at}")
         done = history("gate", *words, "scenario.yaml", "--json")
         assert done.returncode == (1 if at in bad else 0), done.stderr
-        pairs = json.loads(done.stdout)["pairs"]
+        pairs = valid("gate", done.stdout)["pairs"]
         assert [pair["state"] for pair in pairs] == ["worse" if at in bad else "passed"]
         record = history.path / "results" / "counting" / json.loads(done.stdout)["record_id"]
         head = (record / "comment.md").read_text(encoding="utf-8").splitlines()[1]

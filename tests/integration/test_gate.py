@@ -197,7 +197,7 @@ def test_a_decision_is_one_word_and_its_exit_code(
 
 @pytest.mark.slow
 def test_a_changed_scenario_is_refused_before_anything_is_measured(slower: Folder) -> None:
-    digest = json.loads(slower("validate", "gated.yaml", "--json").stdout)["scenarios"][0][
+    digest = valid("validate", slower("validate", "gated.yaml", "--json").stdout)["scenarios"][0][
         "scenario_sha256"
     ]
     text = (slower.path / "gated.yaml").read_text()

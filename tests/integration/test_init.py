@@ -1,6 +1,5 @@
 """Tests of `benchctl init` in crates: real `cargo metadata`, crates without dependencies."""
 
-import json
 import os
 import pty
 import select
@@ -64,9 +63,9 @@ def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
         "benchctl try bench/cli.yaml",
         "benchctl run bench/cli.yaml",
     ]
-    valid = benchctl(workspace, "validate", "bench/cli.yaml").stdout
-    assert "ok, 2 variants × 1 input, 2 configurations and 1 A/A control" in valid
-    plan = json.loads(benchctl(workspace, "plan", "bench/cli.yaml", "--json").stdout)
+    checked = benchctl(workspace, "validate", "bench/cli.yaml").stdout
+    assert "ok, 2 variants × 1 input, 2 configurations and 1 A/A control" in checked
+    plan = valid("plan", benchctl(workspace, "plan", "bench/cli.yaml", "--json").stdout)
     assert plan["scenario"] == "cli"
     assert plan["variants"] == ["system", "mimalloc"]
     assert [build["cached"] for build in plan["builds"]] == [False, False]

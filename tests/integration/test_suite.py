@@ -138,7 +138,7 @@ def test_the_exit_code_is_that_of_the_worst_scenario(
 ) -> None:
     fake_hyperfine(suite, [rule("slow-head", head_s), rule("-base"), rule("-head")])
     done = benchctl(suite, "gate", "bench/even.yaml", "bench/slow.yaml", *words, code=code)
-    document = json.loads(done.stdout)
+    document = valid("gate", done.stdout)
     assert document == document_of(suite)
     assert [row["exit_code"] for row in document["scenarios"]] == [0, code]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import valid
 from tests.integration.processes import benchctl, real
 
 pytestmark = pytest.mark.real
@@ -49,7 +50,7 @@ def workspace(tmp_path: Path) -> Path:
 def skipped(top: Path) -> list[str]:
     env = real(BENCHCTL_CACHE=str(top.parent / "cache"))
     done = benchctl(top, "plan", "bench", "--base", "HEAD", "--json", env=env, code=0)
-    return [row["scenario"] for row in json.loads(done.stdout)["scenarios"] if row["skipped"]]
+    return [row["scenario"] for row in valid("plan", done.stdout)["scenarios"] if row["skipped"]]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_shared_options_are_accepted_before_and_after_the_command(
     words: list[str], scenario: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line([str(scenario) if word == "FILE" else word for word in words]) == 0
-    assert json.loads(capsys.readouterr().out)["scenario"] == "small"
+    assert valid("plan", capsys.readouterr().out)["scenario"] == "small"
 
 
 def test_the_folder_of_records_is_accepted_after_the_command(

@@ -1,5 +1,6 @@
 """Tests of `benchctl compare`: pairs, levels of an axis, and two records."""
 
+import math
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,12 @@ from bench_framework.cli.app import app
 from bench_framework.errors import UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
+from bench_framework.model.documents import document_text
+from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
 from bench_framework.model.run import Answer, Build, Host, Look
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
@@ -24,7 +27,12 @@ from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
-from bench_framework.workflow.comparison import compare_axis, compare_record, compare_records
+from bench_framework.workflow.comparison import (
+    ComparisonsDocument,
+    compare_axis,
+    compare_record,
+    compare_records,
+)
 from tests.build import make_block
 from tests.documents import valid
 from tests.unit.machine import HOST
@@ -301,6 +309,15 @@ def test_the_comparisons_of_a_record_are_printed(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert valid("compare", done.stdout)["comparisons"]
+
+
+def test_an_infinite_bound_is_a_text() -> None:
+    comparison = Comparison(
+        "a", "b", "wall", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
+    )
+    unbounded = replace(comparison, shown=Interval(1.0, 0.0, math.inf, 0.95))
+    document = valid("compare", document_text(ComparisonsDocument((unbounded,))))
+    assert document["comparisons"][0]["shown"]["hi"] == "Infinity"
 
 
 @pytest.mark.parametrize(

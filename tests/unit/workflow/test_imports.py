@@ -17,6 +17,7 @@ from bench_framework.store.frames import Frames
 from bench_framework.workflow.comparison import compare_record
 from bench_framework.workflow.pages import report_record
 from bench_framework.workflow.records.verification import verify_record
+from tests.documents import valid
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 TEN = FIXTURES / "1.20-ten-commands.json"
@@ -257,7 +258,7 @@ def test_json_names_the_record_and_its_files(
     code = run_command_line(
         ["import", *map(str, files), "--json", "--dir", str(tmp_path / "results")]
     )
-    document = json.loads(capsys.readouterr().out)
+    document = valid("report", capsys.readouterr().out)
     assert code == 0
     assert Path(document["record"]).is_dir()
     assert all(Path(path).is_file() for path in document["files"])
