@@ -114,6 +114,8 @@ class HostComparison:
     comparisons: tuple[HostsCompared, ...]
     agreement: Agreement
     """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
+    schema_version: Literal[1] = 1
+    """It is also part of the document of several hosts."""
 
     @property
     def split(self) -> bool:
