@@ -39,7 +39,10 @@ LABELS = {
 OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
 
 
-@pytest.mark.parametrize("name", list(ONLY))
+# Five builds of the same worker as that of runtimes, with the instructions of this processor.
+@pytest.mark.parametrize(
+    "name", ["runtimes", pytest.param("tokio", marks=pytest.mark.release), "smol"]
+)
 def test_all_variants_run_in_the_requested_mode_with_equal_output(
     benchctl: Run, checkout: Path, tmp_path: Path, name: str
 ) -> None:
