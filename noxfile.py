@@ -217,7 +217,7 @@ def full(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Run the tests marked ``release``: further variants and rare faults, about half an hour."""
+    """Run the tests marked ``release``: further variants and rare faults."""
     python(session, "tests/integration/install_hyperfine.py")
     pytest(session, *PARALLEL, "-m", "release", *LONG_FIRST, **without(session))
 

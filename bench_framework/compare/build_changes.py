@@ -7,6 +7,7 @@ from typing import Final
 from bench_framework.model.facts.builds import BuildChanges, Difference, SizeChange
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
+from bench_framework.text import builds as words
 
 LEAST_BYTES: Final = 256
 """Smallest difference of a section or crate that is named; alignment alone can change a size by less."""
@@ -22,13 +23,14 @@ def changes_between(
     program, ref_program = ((b.program_sha256, b.preload) for b in (build, reference))
     if not (build.ok and reference.ok) or program == ref_program:
         return None
-    sizes = reference.stripped_bytes, build.stripped_bytes
+    old, new = reference.stripped_bytes, build.stripped_bytes
+    before, after = _packages(reference), _packages(build)
     return BuildChanges(
         settings=_differences(_settings(reference, ref_spec), _settings(build, spec)),
-        packages=_differences(dict(reference.packages), dict(build.packages), both=True),
+        packages=() if before is None or after is None else _differences(before, after),
         sections=_sizes(reference.sections, build.sections),
         crates=_sizes(reference.crates, build.crates),
-        size=None if None in sizes else SizeChange("file", sizes[0] or 0, sizes[1] or 0),
+        size=None if old is None or new is None else SizeChange("file", old, new),
     )
 
 
@@ -45,10 +47,8 @@ def _settings(build: Build, spec: BuildSpec | None) -> dict[str, str]:
     if spec is not None:
         commands = spec.by_commands
         settings |= {
-            "features": ", ".join(
-                (*([] if spec.default_features else ["no default"]), *spec.features)
-            ),
-            "profile": " ".join((spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys))),
+            "features": words.features(spec),
+            "profile": words.profile(spec),
             "flags": " ".join(spec.rustflags),
             "patches": ", ".join(PurePath(path).name for path in spec.patches),
             "profile-guided optimisation": "yes" if spec.pgo else None,
@@ -57,12 +57,15 @@ def _settings(build: Build, spec: BuildSpec | None) -> dict[str, str]:
     return {name: value for name, value in settings.items() if value}
 
 
+def _packages(build: Build) -> dict[str, str] | None:
+    """Return the versions of the packages of a build; `None` if they are not known."""
+    return dict(build.packages) if build.packages or build.dependencies == 0 else None
+
+
 def _differences(
-    reference: Mapping[str, str], changed: Mapping[str, str], *, both: bool = False
+    reference: Mapping[str, str], changed: Mapping[str, str]
 ) -> tuple[Difference, ...]:
-    """Return the names whose values differ, in the order of their names; none if `both` must have values."""
-    if both and not (reference and changed):
-        return ()
+    """Return the names whose values differ, those of the reference first."""
     pairs = ((n, reference.get(n, ""), changed.get(n, "")) for n in {**reference, **changed})
     return tuple(Difference(*pair) for pair in pairs if pair[1] != pair[2])
 

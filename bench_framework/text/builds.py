@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from bench_framework.model.facts.builds import Difference, SizeChange
+from bench_framework.model.plan import BuildSpec
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
 from bench_framework.units import MINUS
@@ -23,6 +24,16 @@ def package(change: Difference) -> str:
     if change.reference and change.value:
         return f"{change.name} {change.reference} → {change.value}"
     return f"{'new' if change.value else 'gone'}: {change.name} {change.value or change.reference}"
+
+
+def features(spec: BuildSpec) -> str:
+    """Return the features of a build; empty for the default ones."""
+    return ", ".join((*([] if spec.default_features else ["no default"]), *spec.features))
+
+
+def profile(spec: BuildSpec) -> str:
+    """Return the profile of a build, with the keys that the scenario sets."""
+    return " ".join((spec.profile, *(f"{key}={value}" for key, value in spec.profile_keys)))
 
 
 def packages(changes: Iterable[Difference]) -> str:

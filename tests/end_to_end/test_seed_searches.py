@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Row = dict[str, str]
 SMALL = (
-    # Which code runs does not depend on optimisation, and the builds take half the time without it.
+    # Which code runs does not depend on optimisation, and builds without it are shorter.
     *("-S", 'worker.profile={opt-level: 0, lto: "off", codegen-units: 16}'),
     *("-S", "input.size=1MiB"),
     *("-S", "measure.rounds=6", "-S", "measure.until=rounds", "-S", "measure.warmup=1"),

@@ -12,6 +12,7 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
+from bench_framework.text.builds import features, profile
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import (
     DASH,
@@ -99,8 +100,7 @@ def _digest(digest: str | None, length: int) -> Cell:
 def _features(spec: BuildSpec | None) -> str:
     if spec is None or not spec.by_cargo:
         return DASH
-    words = [*([] if spec.default_features else ["no default"]), *spec.features]
-    return ", ".join(words) or "default"
+    return features(spec) or "default"
 
 
 def _flags(spec: BuildSpec | None) -> str:
@@ -110,7 +110,7 @@ def _flags(spec: BuildSpec | None) -> str:
     if spec.by_commands is not None:
         return "; ".join((*spec.by_commands.lines, *patches))
     words = [f"{spec.registry} {spec.version}:"] if spec.registry else []
-    words += [spec.profile, *(f"{k}={v}" for k, v in spec.profile_keys), *spec.rustflags]
+    words += [profile(spec), *spec.rustflags]
     words += [f"+{spec.toolchain}"] if spec.toolchain else []
     words += [f"{name}={version}" for name, version in spec.dependencies]
     return " ".join((*words, *patches))

@@ -75,6 +75,13 @@ def test_an_unknown_list_gives_no_difference() -> None:
     assert (changes.packages, changes.sections, changes.crates, changes.size) == ((), (), (), None)
 
 
+def test_the_first_package_of_a_program_is_new() -> None:
+    alone = replace(OLD, packages=(), dependencies=0)
+    changes = changes_between(NEW, SPEC, alone, SPEC)
+    assert changes is not None
+    assert words.packages(changes.packages) == "new: hashbrown 0.15.0, new: itoa 1.0.1"
+
+
 def test_packages_of_a_tree_have_all_versions_and_commits_but_no_folders() -> None:
     tree = (
         "0tool v0.1.0 (/crate)\n1serde v1.0.219\n2serde_derive v1.0.219 (proc-macro)\n"

@@ -171,11 +171,11 @@ PLANTED = (
         (("memcpy", "memmove", "memset"), ("journal::store_entry", "journal::make_entry")),
     ),
     Case(
-        "lower optimisation",
+        "no optimisation",
         "",
         "",
-        (("built differently: profile.release.opt-level none → 1",),),
-        manifest=f"{MANIFEST}opt-level = 1\n",
+        (("built differently: profile.release.opt-level none → 0",),),
+        manifest=f"{MANIFEST}opt-level = 0\n",
     ),
 )
 EQUAL = (
