@@ -76,7 +76,7 @@ class Comparison:
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
-    """The reported ratio and confidence interval, at level 1 - α/(J·h). `None` if nothing was compared."""
+    """The reported ratio and confidence interval, at level 1 - α/(J·h). null if nothing was compared."""
     statistic: Statistic | None = None
     """Statistic of `shown`."""
     unadjusted: Interval | None = None
@@ -93,11 +93,11 @@ class Comparison:
     mde: float | None = None
     """Minimum detectable effect as a fraction (0.06: 6 %)."""
     rounds_needed: int | None = None
-    """Rounds for which the MDE would equal the margin, `None` above 1 000."""
+    """Rounds for which the MDE would equal the margin, null above 1 000."""
     phases: Phases | None = None
-    """The ratios before and after a change of the ratio during the record; `None` for a stable ratio."""
+    """The ratios before and after a change of the ratio during the record; null for a stable ratio."""
     sessions: SessionRatios | None = None
-    """The ratios by session, `None` in a record of one session."""
+    """The ratios by session, null in a record of one session."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Literal["lower", "higher"] = "lower"
@@ -127,7 +127,7 @@ class Comparison:
 
     @property
     def of_values(self) -> Interval | None:
-        """Return the candidate's value ÷ the reference's, with its interval; `None` if it is unbounded."""
+        """Return the candidate's value ÷ the reference's, with its interval; null if it is unbounded."""
         if self.shown is None or not self.shown.bounded:
             return None
         return self.shown.inverse if self.direction == "higher" else self.shown

@@ -128,7 +128,7 @@ class FunctionShare:
     frame: Frame
     own: SampleShare
     inclusive: SampleShare | None
-    """Inclusive share, `None` if callers are unknown."""
+    """Inclusive share, null if callers are unknown."""
     bucket: str = ""
 
 

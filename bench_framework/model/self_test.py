@@ -9,23 +9,19 @@ TestOutcome = Literal["passed", "false-alarm", "missed", "not-judged", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One gate of a base against copies of it.
-
-    Attributes:
-        share: slowdown of the copies as a share of their own time; 0 for equal programs.
-        worse: number of configurations that the gate found to be worse.
-        growth: median over the configurations of the measured increase of the main metric; `None` without an
-            estimate.
-        record: id of its record.
-    """
+    """One gate of a base against copies of it."""
 
     share: float
+    """Slowdown of the copies as a share of their own time; 0 for equal programs."""
     state: TrialState
     worse: int
+    """Number of configurations that the gate found to be worse."""
     configurations: int
     growth: float | None
+    """Median over the configurations of the measured increase of the main metric; null without an estimate."""
     seconds: float
     record: str
+    """Id of its record."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,18 +68,13 @@ _DECIDED = (
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Sizes of a difference that matter, as fractions of the reference's value: 0.02 is 2 %.
-
-    Attributes:
-        margin: δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical
-            difference: variants are equivalent if their ratio is shown to be in this
-            range.
-        minimum_effect: ε. A difference of at most this size is not reported as one, however
-            significant it is.
-    """
+    """Sizes of a difference that matter, as fractions of the reference's value: 0.02 is 2 %."""
 
     margin: float
+    """Δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical difference: variants are
+    equivalent if their ratio is shown to be in this range."""
     minimum_effect: float
+    """Ε. A difference of at most this size is not reported as one, however significant it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +132,14 @@ class Phases:
 
 @dataclass(frozen=True, slots=True)
 class SessionRatios:
-    """The ratios of a comparison by session (docs/method.md#sessions).
-
-    Attributes:
-        ratios: ratio of each session with its 95 % interval by the rounds of that session.
-        another: interval of 95 % in which another session on this machine is expected, with the mean.
-        differ: true if the ratio changed between sessions by more than chance and the margin.
-    """
+    """The ratios of a comparison by session (docs/method.md#sessions)."""
 
     ratios: tuple[Interval, ...]
+    """Ratio of each session with its 95 % interval by the rounds of that session."""
     another: Interval
+    """Interval of 95 % in which another session on this machine is expected, with the mean."""
     differ: bool = False
+    """True if the ratio changed between sessions by more than chance and the margin."""
 
     @property
     def count(self) -> int:

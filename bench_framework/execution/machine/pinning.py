@@ -22,7 +22,7 @@ class PinnedCpus:
     """CPUs to pin programs to, as lists such as ``0,2-3``.
 
     The settings refer to the CPUs for a program with one thread. Those for several threads are
-    `None` if such a program needs all CPUs.
+    null if such a program needs all CPUs.
     """
 
     one_thread: str

@@ -38,23 +38,20 @@ SBIN: Final = ":/usr/sbin:/sbin"
 
 @dataclass(frozen=True, slots=True)
 class MachineSetting:
-    """A setting of the machine.
-
-    Attributes:
-        value: present value, in a few words.
-        meaning: effect on the results; empty if there is nothing to do.
-        set: shell commands that set it; empty if it need not or cannot be set.
-        restore: shell commands that restore the present value.
-        obstacle: reason why it cannot be set here, or empty.
-    """
+    """A setting of the machine."""
 
     name: str
     state: State
     value: str
+    """Present value, in a few words."""
     meaning: str = ""
+    """Effect on the results; empty if there is nothing to do."""
     set: tuple[str, ...] = ()
+    """Shell commands that set it; empty if it need not or cannot be set."""
     restore: tuple[str, ...] = ()
+    """Shell commands that restore the present value."""
     obstacle: str = ""
+    """Reason why it cannot be set here, or empty."""
 
 
 _NOT_REPORTED: Final = MachineSetting("", "unknown", "not reported")

@@ -18,31 +18,27 @@ Status = Literal["found", "range", "unconfirmed", "unchanged", "inconclusive", "
 
 @dataclass(frozen=True, slots=True)
 class SearchStep:
-    """A measurement of the search. Commits are numbers of `Bisection.commits`.
-
-    Attributes:
-        lo: the good end.
-        hi: the bad end.
-        candidate: the commit between them; `hi` if only the ends are measured.
-        level: error rate of its claims, a share of the level of the search; 0 if it claims nothing from
-            times.
-        attempt: 1, or more if it was inconclusive before.
-        record: ``SCENARIO/ID``, empty if nothing was measured.
-        comparisons: of a ``commit``: the candidate with the good end, and the bad end with the
-            candidate; otherwise the bad end with the good one. Empty if nothing was compared.
-        text: the comparison of two ends in words, or the reason for the outcome.
-    """
+    """A measurement of the search. Commits are numbers of `Bisection.commits`."""
 
     kind: StepKind
     lo: int
+    """The good end."""
     hi: int
+    """The bad end."""
     candidate: int
+    """The commit between them; `hi` if only the ends are measured."""
     level: float
+    """Error rate of its claims, a share of the level of the search; 0 if it claims nothing from times."""
     attempt: int = 1
+    """1, or more if it was inconclusive before."""
     outcome: Outcome = "planned"
     record: str = ""
+    """``SCENARIO/ID``, empty if nothing was measured."""
     comparisons: tuple[Comparison, ...] = ()
+    """Of a ``commit``: the candidate with the good end, and the bad end with the candidate; otherwise the bad end
+    with the good one. Empty if nothing was compared."""
     text: str = ""
+    """The comparison of two ends in words, or the reason for the outcome."""
 
 
 @dataclass(frozen=True, slots=True)

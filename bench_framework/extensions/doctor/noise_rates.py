@@ -199,7 +199,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The noise floor of a metric over a program's windows; `None` if it is unbounded."""
+    """The noise floor of a metric over a program's windows; null if it is unbounded."""
 
     program: str
     metric: Metric

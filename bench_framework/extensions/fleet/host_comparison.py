@@ -62,7 +62,7 @@ Rows = Sequence[tuple[MeasuredHost, Comparison | None]]
 
 @dataclass(frozen=True, slots=True)
 class HostResult:
-    """The result of a host. The verdict is `None` if its record does not have the comparison."""
+    """The result of a host. The verdict is null if its record does not have the comparison."""
 
     host: str
     verdict: Verdict | None

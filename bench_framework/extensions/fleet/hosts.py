@@ -25,37 +25,34 @@ State = Literal["free", "measuring", "no contact", "lost"]
 
 @dataclass(frozen=True, slots=True)
 class HostStatus:
-    """A host that is or was registered at a scheduler.
-
-    Attributes:
-        state: ``no contact`` for a registered host without a heartbeat for 15 s; ``lost`` for one whose
-            worker is gone and was not stopped.
-        since_s: seconds since the last heartbeat, or since the worker was lost.
-        scenario: name of the scenario that is measured; empty without one.
-        done: number of finished rounds over all inputs, with warm-up rounds; `None` before the first round.
-        total: largest number of rounds; `None` if it is not known.
-        left_s: largest remaining time in seconds; `None` if it is not known.
-        waiting: number of runs that wait for this host.
-        load: load average of the last minute.
-        free_bytes: free disk space for builds, inputs and records.
-        kind: digest of the fingerprint, which is equal for hosts of one kind.
-    """
+    """A host that is or was registered at a scheduler."""
 
     host: str
     address: str
     state: State
+    """``no contact`` for a registered host without a heartbeat for 15 s; ``lost`` for one whose worker is gone
+    and was not stopped."""
     since_s: float
+    """Seconds since the last heartbeat, or since the worker was lost."""
     kind: str
+    """Digest of the fingerprint, which is equal for hosts of one kind."""
     facts: dict[str, str]
     labels: tuple[str, ...]
     versions: dict[str, str | None]
     scenario: str = ""
+    """Name of the scenario that is measured; empty without one."""
     done: int | None = None
+    """Number of finished rounds over all inputs, with warm-up rounds; null before the first round."""
     total: int | None = None
+    """Largest number of rounds; null if it is not known."""
     left_s: float | None = None
+    """Largest remaining time in seconds; null if it is not known."""
     waiting: int = 0
+    """Number of runs that wait for this host."""
     load: float | None = None
+    """Load average of the last minute."""
     free_bytes: int | None = None
+    """Free disk space for builds, inputs and records."""
 
 
 def describe_host(folder: Path, labels: Sequence[str]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ class HistoryPoint:
     record: str
     started: str
     revision: str | None
-    """Full id of the commit, or version; `None` for a program that was not built."""
+    """Full id of the commit, or version; null for a program that was not built."""
     dirty: bool | None
     """True if the crate had uncommitted changes."""
     value: float
@@ -72,7 +72,7 @@ class HistorySeries:
     breaks: tuple[int, ...] = ()
     """First points with another command or input than before."""
     noise: float | None = None
-    """Standard deviation between records, as a fraction; `None` with too few records."""
+    """Standard deviation between records, as a fraction; null with too few records."""
     detectable: float | None = None
     """Smallest change that the next record alone would show in 80 % of all cases."""
 

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A setting or a package that differs.
-
-    Attributes:
-        name: setting, such as ``compiler``, or name of the package.
-        reference: value or version in the reference; empty if it has none.
-        value: the same in the variant.
-    """
+    """A setting or a package that differs."""
 
     name: str
+    """Setting, such as ``compiler``, or name of the package."""
     reference: str
+    """Value or version in the reference; empty if it has none."""
     value: str
+    """The same in the variant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +33,15 @@ class SizeChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildChanges:
-    """Differences between two programs.
-
-    Attributes:
-        settings: settings of the build.
-        packages: linked packages whose versions differ, or that one side lacks.
-        sections: sections of the file, the largest difference first.
-        crates: crates by the size of their functions, the largest difference first.
-        size: size of the file without symbols.
-    """
+    """Differences between two programs."""
 
     settings: tuple[Difference, ...] = ()
+    """Settings of the build."""
     packages: tuple[Difference, ...] = ()
+    """Linked packages whose versions differ, or that one side lacks."""
     sections: tuple[SizeChange, ...] = ()
+    """Sections of the file, the largest difference first."""
     crates: tuple[SizeChange, ...] = ()
+    """Crates by the size of their functions, the largest difference first."""
     size: SizeChange | None = None
+    """Size of the file without symbols."""

@@ -11,27 +11,24 @@ LEAST_CHANGE: Final = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionChange:
-    """A function whose own instructions differ. The counts are those of one run of each side.
-
-    Attributes:
-        name: name without hash and generic parameters.
-        module: file name of the library; empty for the program itself.
-        instructions: instructions of the function itself, without those of the functions that it calls.
-        reference: the same in the reference.
-        calls: number of times that it was called.
-        reference_calls: the same in the reference.
-        share: difference ÷ difference of all instructions, `None` if the two sides have about as many.
-        caller: function of the program that causes most additional calls of a library's function, or empty.
-    """
+    """A function whose own instructions differ. The counts are those of one run of each side."""
 
     name: str
+    """Name without hash and generic parameters."""
     module: str = ""
+    """File name of the library; empty for the program itself."""
     instructions: int
+    """Instructions of the function itself, without those of the functions that it calls."""
     reference: int
+    """The same in the reference."""
     calls: int
+    """Number of times that it was called."""
     reference_calls: int
+    """The same in the reference."""
     share: float | None = None
+    """Difference ÷ difference of all instructions, null if the two sides have about as many."""
     caller: str = ""
+    """Function of the program that causes most additional calls of a library's function, or empty."""
 
     @property
     def difference(self) -> int:
@@ -41,42 +38,36 @@ class FunctionChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CountChange:
-    """A count that differs.
-
-    Attributes:
-        metric: allocations, reallocations, deallocations or system_calls.
-        function: function that makes most of the additional system calls, such as ``write``; empty for
-            the calls of an allocator.
-        caller: function of the program that causes most of the additional calls, or empty.
-    """
+    """A count that differs."""
 
     metric: str
+    """Allocations, reallocations, deallocations or system_calls."""
     value: int
     reference: int
     function: str = ""
+    """Function that makes most of the additional system calls, such as ``write``; empty for the calls of an
+    allocator."""
     caller: str = ""
+    """Function of the program that causes most of the additional calls, or empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionChanges:
-    """The functions that differ between two configurations whose instructions were counted.
-
-    Attributes:
-        instructions: instructions of the first counted run.
-        reference: the same of the reference.
-        functions: functions with a difference that matters, the largest first.
-        counts: counts that differ.
-        rest: difference of all other functions together.
-        runs: counted runs of each side, the smaller number.
-    """
+    """The functions that differ between two configurations whose instructions were counted."""
 
     kind: Literal["functions"] = "functions"
     instructions: int
+    """Instructions of the first counted run."""
     reference: int
+    """The same of the reference."""
     functions: tuple[FunctionChange, ...] = ()
+    """Functions with a difference that matters, the largest first."""
     counts: tuple[CountChange, ...] = ()
+    """Counts that differ."""
     rest: int = 0
+    """Difference of all other functions together."""
     runs: int = 1
+    """Counted runs of each side, the smaller number."""
 
     @property
     def same(self) -> bool:

@@ -34,23 +34,20 @@ _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</sc
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """Differences between a record or page and what follows from its runs; none if it is unchanged.
-
-    Attributes:
-        record: its folder, or the file of a page.
-        differences: one line each.
-        source: where the runs were read: ``runs.csv``, unless that cannot be read.
-        digest: digest of the measured files of a record, as `benchctl run -v` prints it; `None` for a page.
-        notes: causes of differences other than changed files, or what was not checked.
-    """
+    """Differences between a record or page and what follows from its runs; none if it is unchanged."""
 
     record: Path
+    """Its folder, or the file of a page."""
     files: int
     claims: int
     differences: tuple[str, ...]
+    """One line each."""
     source: str = JOURNAL
+    """Where the runs were read: ``runs.csv``, unless that cannot be read."""
     digest: str | None = None
+    """Digest of the measured files of a record, as `benchctl run -v` prints it; null for a page."""
     notes: tuple[str, ...] = ()
+    """Causes of differences other than changed files, or what was not checked."""
 
 
 def verify(
