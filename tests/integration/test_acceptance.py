@@ -69,11 +69,13 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
 
     accepted.write_text("accepted: []\n")
     with lock.locked(tmp_path):
-        both = [slower.start(*accept, "--metric", metric) for metric in ("wall", "cpu")]
+        both = [slower.start(*accept, "--json", "--metric", metric) for metric in ("wall", "cpu")]
         wait_for(lambda: all(has_open(process, tmp_path) for process in both), *both)
         assert accepted.read_text() == "accepted: []\n"
     outputs = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], outputs
+    for stdout, _ in outputs:
+        valid("baseline", stdout)
     assert sorted(re.findall("metric: (.*)", accepted.read_text())) == ["cpu", "wall"]
 
 

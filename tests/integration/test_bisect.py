@@ -223,8 +223,9 @@ def test_git_bisect_runs_a_step_for_each_commit(history: History, tmp_path: Path
         git(tree, "checkout", "-q", "--detach", f"c{number}")
         file = str(history.folder / "scenario.yaml")
         words = ("bisect", file, "--step", "--good", f"c{first}", "--bad", f"c{last}")
-        done = history(*words, folder=tree)
-        codes[number] = done.returncode
+        done = history(*words, "--json", folder=tree)
+        codes[number] = valid("bisect", done.stdout)["exit_code"]
+        assert codes[number] == done.returncode
     assert codes == {number: int(number >= at) for number in range(first, last + 1)}
     moving = history(*words[:3], "--good", "HEAD~2", folder=tree)
     assert moving.returncode == 128
