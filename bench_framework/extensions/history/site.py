@@ -56,7 +56,7 @@ HEAD: Final = 4096
 FEWEST: Final = 2
 """Fewest records of a machine for a chart."""
 _FILE: Final = re.compile(
-    rf"{re.escape(PAGE)}|{re.escape(APPENDIX)}|profiles/\w+/(?:flame\.svg|folded\.txt|top\.csv)"
+    rf"{re.escape(PAGE)}|{re.escape(APPENDIX)}|profiles/\w+/(?:flame\.svg|difference\.svg|folded\.txt|top\.csv)"
 )
 """Files of a record on the site: the report, its appendix, and the files to which they link."""
 _TEMPLATES: Final = ("site.html.j2", "site.css", "site.js", "report.css", "report.js")

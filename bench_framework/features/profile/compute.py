@@ -38,6 +38,8 @@ LEAST_SAMPLES: Final = 100
 With fewer samples, the interval of a 10 % share is wider than 10 percentage points.
 """
 
+DIFFERENCE: Final = "difference.svg"
+"""The file with the flame graph of the difference from the baseline."""
 
 Counts = defaultdict[Frame, Counter[int]]
 """Function → run → number of samples."""
@@ -225,23 +227,35 @@ def _before_after(
     plan: Plan, profiles: Sequence[Profile], all_shares: Sequence[ProfileShares]
 ) -> Iterator[Claim]:
     """Yield buckets of a variant and the baseline, profiled in one way on one input."""
-    how = {p.cell_id: (p.sampler, p.event, (*p.buckets.items(),)) for p in profiles}
     by_cell = {shares.cell_id: shares for shares in all_shares if shares.enough}
-    for item in plan.inputs:
-        base = plan.baseline_cell(item.id)
-        if base is None or base.id not in by_cell:
+    cells = {profile.cell_id: profile for profile in profiles}
+    for cell in (c for item in plan.inputs for c in plan.cells_of(item.id) if c.id in by_cell):
+        reference = reference_of(plan, profiles, cells[cell.id])
+        if reference is None or reference.buckets != cells[cell.id].buckets:
             continue
-        before = {bucket.name: bucket.own.share for bucket in by_cell[base.id].buckets}
-        for cell in plan.cells_of(item.id):
-            if cell.id == base.id or cell.id not in by_cell or how[cell.id] != how[base.id]:
-                continue
-            for bucket in by_cell[cell.id].buckets:
-                fact = facts.ProfileChange(
-                    name=bucket.name,
-                    before=before[bucket.name],
-                    before_samples=by_cell[base.id].size,
-                    samples=by_cell[cell.id].size,
-                )
-                claim = _claim(plan, by_cell[cell.id], fact, bucket.own.share)
-                label, ids = plan.variant(base.variant_id).label, (cell.id, base.id)
-                yield replace(claim, reference=label, cells=ids)
+        base = by_cell[reference.cell_id]
+        before = {bucket.name: bucket.own.share for bucket in base.buckets}
+        for bucket in by_cell[cell.id].buckets:
+            fact = facts.ProfileChange(
+                name=bucket.name,
+                before=before[bucket.name],
+                before_samples=base.size,
+                samples=by_cell[cell.id].size,
+            )
+            claim = _claim(plan, by_cell[cell.id], fact, bucket.own.share)
+            label = plan.variant(plan.cell(base.cell_id).variant_id).label
+            yield replace(claim, reference=label, cells=(cell.id, base.cell_id))
+
+
+def reference_of(plan: Plan, profiles: Sequence[Profile], profile: Profile) -> Profile | None:
+    """Return the baseline's profile on the same input, if both have enough samples and were made in the same way."""
+    base = plan.baseline_cell(plan.cell(profile.cell_id).input_id)
+    found = (p for p in profiles if base is not None and p.cell_id == base.id)
+    reference = next(found, None)
+    if reference is None or reference is profile or _how(reference) != _how(profile):
+        return None
+    return reference if min(reference.total, profile.total) >= LEAST_SAMPLES else None
+
+
+def _how(profile: Profile) -> tuple[object, ...]:
+    return profile.sampler, profile.event, profile.frequency_hz, profile.unwinding

@@ -1,24 +1,31 @@
-"""A flame graph as an SVG that needs no script, and the same stacks as text for other tools.
+"""Flame graphs as SVG, and the same stacks as text for other tools.
 
 Equal profiles give equal bytes. The width of a box is the share of samples in whose stack it is
-(inclusive). The part of its width that is not covered by boxes above is its self share. Names are
-untrusted, because they are symbols of the measured program.
+(inclusive). The part of its width that is not covered by boxes above is its self share. The graph of a difference
+shows two profiles: the width is the mean of both, so that functions of one side only are visible, and the colour is
+the direction of the difference. Names are untrusted, because they are symbols of the measured program. The script
+in the file, which zooms and searches, is constant and without it the graph is complete.
 """
 
 import csv
 import io
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
+from bench_framework import assets
+from bench_framework.features.profile.compute import DIFFERENCE, reference_of
 from bench_framework.model.profile import Frame, Profile, ProfileShares, SampleShare
-from bench_framework.report.charts import DARK, LIGHT, SERIES
+from bench_framework.report.charts import DARK, LESS, LIGHT, MORE, SERIES
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.widths import visible
+from bench_framework.stats.portable_math import t_quantile
 from bench_framework.store.columns import to_field
+from bench_framework.text.numbers import signed_percent
 from bench_framework.units import counted
 
 WIDTH: Final = 1200.0
@@ -33,49 +40,140 @@ LEAST_WIDTH: Final = 0.5
 LEAST_TEXT: Final = 3
 LONGEST_TITLE: Final = 300
 SHARED: Final = ("ground", "ink", "muted", "rule")
+LEVEL: Final = 0.95
+SCRIPT: Final = "flame.js"
 
 
 @dataclass(slots=True)
 class _Box:
-    """A function in one chain of callers. `above` contains the functions that it calls."""
+    """A function in one chain of callers. `above` contains the functions that it calls.
+
+    `sides` has the samples by run of the profile and of its reference, and `own` those at the place itself.
+    """
 
     frame: Frame | None
-    total: int = 0
-    self_samples: int = 0
+    sides: tuple[Counter[int], Counter[int]] = field(default_factory=lambda: (Counter(), Counter()))
+    own: tuple[int, int] = (0, 0)
     above: dict[Frame, "_Box"] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """The tree of one or two profiles, with the texts and colours of its boxes."""
+
+    root: _Box
+    profiles: tuple[Profile, ...]
+    """The profile, and its reference in the graph of a difference."""
+    unit: str
+    colours: Mapping[str, str]
+    """The token of each entry of the legend."""
+
+    def weight(self, box: _Box) -> float:
+        """Return the samples per run, as the sum of both sides."""
+        sides = zip(box.sides, self.profiles, strict=False)
+        return sum(side.total() / len(profile.runs) for side, profile in sides)
+
+    def colour(self, box: _Box) -> str:
+        """Return the token of a box: of its bucket, or of the direction of its difference."""
+        if box.frame is None:
+            return "user"
+        if len(self.profiles) == 1:
+            usual = "kernel" if box.frame.kernel else "user"
+            return self.colours.get(self.profiles[0].bucket_of(box.frame), usual)
+        here, there = (
+            means(side, len(p.runs)) for side, p in zip(box.sides, self.profiles, strict=True)
+        )
+        runs = sum(len(profile.runs) for profile in self.profiles)
+        distance = t_quantile(0.5 + LEVEL / 2, max(1, runs - 2)) * math.hypot(here[1], there[1])
+        if abs(here[0] - there[0]) <= distance:
+            return "user"
+        return MORE.token if here[0] > there[0] else LESS.token
+
+    def words(self, box: _Box) -> str:
+        """Return the figures of a box."""
+        if len(self.profiles) == 1:
+            total = self.profiles[0].total
+            text = f"{100 * box.sides[0].total() / total:.2f} % of {total} {self.unit} (inclusive)"
+            if box.own[0]:
+                text += f", {100 * box.own[0] / total:.2f} % at this place itself (self)"
+            return text
+        pairs = [
+            zip(counts, self.profiles, strict=True)
+            for counts in ([s.total() for s in box.sides], box.own)
+        ]
+        whole, own = ([count / len(p.runs) for count, p in pair] for pair in pairs)
+        text = f"{whole[0]:.1f} {self.unit} per run against {whole[1]:.1f} (inclusive)"
+        if whole[0] and whole[1]:
+            text += f", {signed_percent(whole[0] / whole[1])}"
+        if any(own):
+            text += f"; {own[0]:.1f} against {own[1]:.1f} at this place itself (self)"
+        return text
+
+
+def means(counts: Counter[int], runs: int) -> tuple[float, float]:
+    """Return the mean of a count over runs, and its standard error.
+
+    The error is at least that of a Poisson count, because a few runs that agree by chance must not give a smaller one.
+    """
+    mean = counts.total() / runs
+    if runs == 1:
+        return mean, math.sqrt(mean)
+    squares = math.fsum((counts[run] - mean) ** 2 for run in range(1, runs + 1))
+    return mean, math.sqrt(max(squares / (runs - 1), mean) / runs)
 
 
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     """Return the flame graph of a profile as SVG, with the colours of its buckets."""
-    root = _tree(profile)
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
-    drawn = list(_boxes(root))
-    height = TOP + (max((level for _, level, _, _ in drawn), default=0) + 1) * ROW + MARGIN
-    total, unit, runs = shares.size.total, shares.size.unit, shares.size.runs
-    size = f"{WIDTH:.0f}", f"{height:.0f}"
-    title = f"Flame graph of {label}"
+    size = shares.size
     about = (
-        f"{total} {unit} of {profile.event} in {counted(runs, 'run')}; the width is "
+        f"{size.total} {size.unit} of {profile.event} in {counted(size.runs, 'run')}; the width is "
         "the share of stacks that contain a function (inclusive), not a time that could be saved"
     )
+    legend = {**colours, "other functions": "user", "the kernel": "kernel"}
+    graph = _Graph(_tree(profile), (profile,), size.unit, legend)
+    return _svg(graph, f"Flame graph of {label}", about)
+
+
+def difference_svg(profile: Profile, reference: Profile, unit: str, labels: tuple[str, str]) -> str:
+    """Return the flame graph of the difference between a profile and a reference that was profiled in the same way."""
+    label, other = labels
+    runs = " and ".join(str(len(p.runs)) for p in (profile, reference))
+    about = (
+        f"{unit.capitalize()} of {profile.event} per run, in {runs} runs; the width is the mean of both (inclusive); "
+        f"coloured if the 95 % interval of the difference excludes 0"
+    )
+    legend = {
+        f"more in {label}": MORE.token,
+        f"less in {label}": LESS.token,
+        "no difference is shown": "user",
+    }
+    graph = _Graph(_tree(profile, reference), (profile, reference), unit, legend)
+    return _svg(graph, f"Flame graph of {label} against {other}", about)
+
+
+def _svg(graph: _Graph, title: str, about: str) -> str:
+    drawn = list(_boxes(graph))
+    height = TOP + (max((level for _, level, _, _ in drawn), default=0) + 1) * ROW + MARGIN
+    size = f"{WIDTH:.0f}", f"{height:.0f}"
     lines = [
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
             f'width="{size[0]}" height="{size[1]}" role="img" aria-labelledby="title about">'
         ),
         f'<title id="title">{_safe(title)}</title><desc id="about">{_safe(about)}</desc>',
-        f"<style>{_style(colours)}</style>",
+        f"<style>{_style(graph.colours)}</style>",
         '<rect width="100%" height="100%" class="ground"/>',
         f'<text x="{MARGIN:.0f}" y="20" class="head">{_safe(title)}</text>',
         f'<text x="{MARGIN:.0f}" y="36" class="note">{_safe(about)}</text>',
-        *_legend(colours),
+        *_legend(graph.colours),
     ]
-    for box, level, x, width in drawn:
-        y = height - MARGIN - (level + 1) * ROW
-        lines.append(
-            _drawn(box, root.total, (x, y, width), _class(profile, box.frame, colours), unit)
-        )
-    return "\n".join((*lines, "</svg>", ""))
+    lines += [
+        _drawn(graph, box, height - MARGIN - (level + 1) * ROW, x, width)
+        for box, level, x, width in drawn
+    ]
+    script = (assets.template_dir() / SCRIPT).read_text(encoding="utf-8")
+    return "\n".join((*lines, f"<script><![CDATA[\n{script}]]></script>", "</svg>", ""))
 
 
 def profile_files(data: ReportData) -> dict[str, str]:
@@ -93,6 +191,10 @@ def profile_files(data: ReportData) -> dict[str, str]:
             item = data.plan.input(data.plan.cell(profile.cell_id).input_id)
             label = f"{data.label(profile.cell_id)}{data.on_input(item, ', input ')}"
             files[f"{folder}/flame.svg"] = flame_svg(profile, shares, label)
+            if (reference := reference_of(data.plan, data.profiles, profile)) is not None:
+                labels = label, data.label(reference.cell_id)
+                unit = shares.size.unit
+                files[f"{folder}/{DIFFERENCE}"] = difference_svg(profile, reference, unit, labels)
     return files
 
 
@@ -136,62 +238,55 @@ def _folded(frame: Frame) -> str:
     return f"{name}_[k]" if frame.kernel else name
 
 
-def _tree(profile: Profile) -> _Box:
+def _tree(*profiles: Profile) -> _Box:
     root = _Box(None)
-    for stack in profile.stacks:
-        box = root
-        box.total += stack.count
-        for place in stack.frames:
-            frame = profile.frames[place]
-            box = box.above.setdefault(frame, _Box(frame))
-            box.total += stack.count
-        box.self_samples += stack.count
+    for side, profile in enumerate(profiles):
+        for stack in profile.stacks:
+            box = root
+            box.sides[side][stack.run] += stack.count
+            for place in stack.frames:
+                frame = profile.frames[place]
+                box = box.above.setdefault(frame, _Box(frame))
+                box.sides[side][stack.run] += stack.count
+            here, there = box.own
+            box.own = (here, there + stack.count) if side else (here + stack.count, there)
     return root
 
 
-def _boxes(root: _Box) -> Iterator[tuple[_Box, int, float, float]]:
+def _boxes(graph: _Graph) -> Iterator[tuple[_Box, int, float, float]]:
     """Yield level, position and width of boxes, callers first; stacks are too deep to recurse."""
-    waiting: list[tuple[_Box, int, float, float]] = [(root, 0, MARGIN, WIDTH - 2 * MARGIN)]
+    waiting: list[tuple[_Box, int, float, float]] = [(graph.root, 0, MARGIN, WIDTH - 2 * MARGIN)]
     while waiting:
         box, level, x, width = waiting.pop()
         yield box, level, x, width
         callees: list[tuple[_Box, int, float, float]] = []
+        whole = graph.weight(box)
         for frame in sorted(box.above, key=lambda f: (f.name, f.module)):
             above = box.above[frame]
-            share = width * above.total / box.total
+            share = width * graph.weight(above) / whole
             if share >= LEAST_WIDTH:
                 callees.append((above, level + 1, x, share))
             x += share
         waiting.extend(reversed(callees))
 
 
-def _drawn(box: _Box, total: int, place: tuple[float, float, float], kind: str, unit: str) -> str:
-    x, y, width = place
+def _drawn(graph: _Graph, box: _Box, y: float, x: float, width: float) -> str:
     name = box.frame.name if box.frame else "all"
     module = f" ({box.frame.module})" if box.frame and box.frame.module else ""
-    share = f"{100 * box.total / total:.2f} % of {total} {unit} (inclusive)"
-    title = f"{name[:LONGEST_TITLE]}{module}: {share}"
-    if box.self_samples:
-        title += f", {100 * box.self_samples / total:.2f} % at this place itself (self)"
-    label, room, text = visible(name), int((width - 4) / CHARACTER), ""
+    title = f"{name[:LONGEST_TITLE]}{module}: {graph.words(box)}"
+    label, room, text = visible(name)[:LONGEST_TITLE], int((width - 4) / CHARACTER), ""
     if room >= LEAST_TEXT:
         label = label if len(label) <= room else label[: room - 1] + "…"
         text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
     return (
         f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" '
-        f'width="{max(width - 0.4, 0.1):.1f}" height="{ROW - 1}" class="{kind}"/>{text}</g>'
+        f'width="{max(width - 0.4, 0.1):.1f}" height="{ROW - 1}" class="{graph.colour(box)}"/>{text}</g>'
     )
-
-
-def _class(profile: Profile, frame: Frame | None, colours: Mapping[str, str]) -> str:
-    if frame is None:
-        return "user"
-    return colours.get(profile.bucket_of(frame), "kernel" if frame.kernel else "user")
 
 
 def _legend(colours: Mapping[str, str]) -> Iterator[str]:
     x = MARGIN
-    for name, token in (*colours.items(), ("other functions", "user"), ("the kernel", "kernel")):
+    for name, token in colours.items():
         yield f'<rect x="{x:.1f}" y="43" width="11" height="11" class="{token}"/>'
         yield f'<text x="{x + 15:.1f}" y="52" class="note">{_safe(name)}</text>'
         x += 27 + CHARACTER * len(visible(name))
@@ -199,7 +294,7 @@ def _legend(colours: Mapping[str, str]) -> Iterator[str]:
 
 def _style(colours: Mapping[str, str]) -> str:
     """Return the style sheet with both palettes. The reader's theme selects one of them."""
-    used = dict.fromkeys(colours.values())
+    used = dict.fromkeys(token for token in colours.values() if token in LIGHT)
     tokens = dict.fromkeys((*SHARED, *used, "series-6"))
     light, dark = (
         "".join(f"--{token}:{palette[token]};" for token in tokens) for palette in (LIGHT, DARK)
@@ -211,7 +306,11 @@ def _style(colours: Mapping[str, str]) -> str:
         "pointer-events:none}"
         ".head{font-weight:700;font-size:14px}.note{fill:var(--muted)}.ground{fill:var(--ground)}"
         ".user{fill:var(--series-6);fill-opacity:.22}.kernel{fill:var(--series-6);fill-opacity:.5}"
-        f"{boxes}g:hover rect{{stroke:var(--ink);stroke-width:1}}"
+        f"{boxes}g:hover rect,g:focus rect{{stroke:var(--ink);stroke-width:1}}g:focus{{outline:none}}"
+        ".above rect{fill-opacity:.15}.found rect{stroke:var(--ink);stroke-width:2}g{cursor:pointer}"
+        ".tools{display:flex;gap:8px;align-items:center;font:13px system-ui,sans-serif;color:var(--ink)}"
+        ".tools input,.tools button{font:inherit;color:inherit;background:var(--ground);"
+        "border:1px solid var(--rule);border-radius:4px;padding:3px 6px;min-width:0}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from bench_framework.features.profile.compute import DIFFERENCE, reference_of
 from bench_framework.model.facts import Claim, ProfileShare
 from bench_framework.model.profile import Profile, ProfileShares, SampleShare
 from bench_framework.report.blocks import (
@@ -79,6 +80,9 @@ def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int
     files = [("stacks", f"{folder}/folded.txt"), ("functions", f"{folder}/top.csv")]
     if profile.unwinding is not None:
         files.insert(0, ("flame graph", f"{folder}/flame.svg"))
+        if (reference := reference_of(data.plan, data.profiles, profile)) is not None:
+            name = f"flame graph of the difference from {data.label(reference.cell_id)}"
+            files.insert(1, (name, f"{folder}/{DIFFERENCE}"))
     return [*blocks, Links(tuple(files))]
 
 

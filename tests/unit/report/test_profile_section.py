@@ -4,7 +4,9 @@ shares.
 
 import csv
 import io
+import re
 import xml.etree.ElementTree as ET
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from typing import Any
 import pytest
 from report_sample import HOSTILE
 
+from bench_framework import assets
 from bench_framework.features.document import build_document
 from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
@@ -23,6 +26,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
 
 SVG = "{http://www.w3.org/2000/svg}"
+SCRIPT = assets.template_dir() / flame_graph.SCRIPT
 EVIL = "a;b</title><script>alert(1)</script>\x1b[31m\u202e\nsecond line"
 FRAMES = (
     Frame("main", "prog"),
@@ -164,7 +168,8 @@ def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportDa
         replace(sampled, stacks=sampled.stacks[::-1]), shares_of(sampled), HOSTILE
     )
     root = ET.fromstring(svg)
-    assert not list(root.iter(f"{SVG}script"))
+    (script,) = root.iter(f"{SVG}script")
+    assert (script.text or "").strip() == SCRIPT.read_text(encoding="utf-8").strip()
     assert "\x1b" not in svg
     titles = [g.findtext(f"{SVG}title") or "" for g in root.iter(f"{SVG}g")]
     assert titles[0] == "all: 100.00 % of 200 samples (inclusive)"
@@ -187,7 +192,64 @@ def test_a_flame_graph_is_well_formed_safe_and_the_same_each_time(data: ReportDa
     assert LIGHT["ground"] in svg
     assert DARK["ground"] in svg
     assert "prefers-color-scheme: dark" in svg
-    assert "http" not in svg.replace("http://www.w3.org/2000/svg", "")
+    assert set(re.findall('http[^"]*', svg)) == {
+        "http://www.w3.org/2000/svg",
+        "http://www.w3.org/1999/xhtml",
+    }
+
+
+def test_the_graph_of_a_difference_shows_its_direction_and_both_sides(data: ReportData) -> None:
+    base, other = (cell for cell in arms(data)[:2])
+    assert base == data.plan.baseline_cell(data.plan.inputs[0].id).id  # type: ignore[union-attr]
+    slower = tuple(
+        replace(stack, count=stack.count * (2 if len(stack.frames) == 3 else 1))
+        for stack in profile(other, runs=4).stacks
+        if stack.frames != (0, 3)
+    )
+    changed = replace(profile(other), runs=(120,) * 4, stacks=slower)
+    profiled = with_profiles(data, profile(base, runs=4), changed)
+    name = f"profiles/{other}/difference.svg"
+    files = flame_graph.profile_files(profiled)
+    assert [path for path in files if path.endswith("difference.svg")] == [name]
+    root = ET.fromstring(files[name])
+    boxes = {
+        (group.findtext(f"{SVG}title") or "").partition(" ")[0]: group
+        for group in root.iter(f"{SVG}g")
+    }
+    kinds = {
+        name: rect.attrib["class"]
+        for name, group in boxes.items()
+        if (rect := group.find(f"{SVG}rect")) is not None
+    }
+    assert kinds["größe::{{closure}}"] == "alert"
+    assert kinds["schedule"] == "accent", "a function of the reference only is drawn"
+    assert kinds["all:"] == "user"
+    title = boxes["größe::{{closure}}"].findtext(f"{SVG}title") or ""
+    assert "60.0 samples per run against 30.0 (inclusive), +100" in title
+    assert "; 60.0 against 30.0 at this place itself (self)" in title
+    section = profile_document(profiled).section("S15")
+    assert name in str(section)
+    alike = flame_graph.difference_svg(profile(other), profile(base), "samples", ("b", "a"))
+    drawn = {rect.get("class") for rect in ET.fromstring(alike).iterfind(f"{SVG}g/{SVG}rect")}
+    assert drawn == {"user"}, "nothing differs"
+    for unlike in (
+        replace(changed, frequency_hz=99),
+        replace(changed, event="cycles"),
+        replace(changed, runs=(9,), stacks=(Stack(1, 9, (0, 1)),)),
+    ):
+        files = flame_graph.profile_files(with_profiles(data, profile(base, runs=4), unlike))
+        assert name not in files
+
+
+@pytest.mark.parametrize(
+    ("counts", "mean", "error"),
+    [([9], 9, 3), ([8, 10], 9, 3 / 2**0.5), ([0, 18], 9, 9), ([4, 4, 4, 4], 4, 1)],
+)
+def test_the_error_of_a_mean_is_at_least_that_of_a_poisson_count(
+    counts: list[int], mean: float, error: float
+) -> None:
+    by_run = Counter(dict(enumerate(counts, start=1)))
+    assert flame_graph.means(by_run, len(counts)) == pytest.approx((mean, error))
 
 
 def test_folded_stacks_are_valid_with_any_names(data: ReportData) -> None:
