@@ -17,7 +17,7 @@
   });
   const root = boxes[0];
   for (const box of boxes) {
-    box.level = Math.round((root.y - box.y) / ROW);
+    box.level = Math.round((box.y - root.y) / ROW);
     box.start = (box.x - root.x) / root.width;
     box.share = box.width / root.width;
     box.name = box.level ? box.title.slice(0, box.title.lastIndexOf(": ")).replace(/ \([^()]*\)$/, "") : "all";
@@ -79,7 +79,7 @@
       const wide = (end - start) * room;
       box.group.style.display = wide > 0.3 ? "" : "none";
       if (wide <= 0.3) continue;
-      const [left, y] = [MARGIN + start * room, height - MARGIN - (box.level + 1) * ROW];
+      const [left, y] = [MARGIN + start * room, top + 44 + box.level * ROW];
       box.rect.setAttribute("x", left.toFixed(1));
       box.rect.setAttribute("y", y);
       box.rect.setAttribute("width", Math.max(0.1, wide - 0.4).toFixed(1));

@@ -37,13 +37,13 @@ def graph(tmp_path: Path) -> Path:
 
 def widths(page: Any) -> dict[str, float]:
     """Return the widths of the boxes that are visible, by the first letter of their names."""
-    found: dict[str, float] = page.evaluate(
+    visible: dict[str, float] = page.evaluate(
         """Object.fromEntries([...document.querySelectorAll("g")]
             .filter(group => group.style.display !== "none")
             .map(group => [group.querySelector("title").textContent[0],
                 group.querySelector("rect").getBoundingClientRect().width]))"""
     )
-    return found
+    return visible
 
 
 @pytest.mark.parametrize("width", [375, 1280])

@@ -35,8 +35,8 @@ class SearchStep:
     record: str = ""
     """``SCENARIO/ID``, empty if nothing was measured."""
     comparisons: tuple[Comparison, ...] = ()
-    """Of a ``commit``: the candidate with the good end, and the bad end with the candidate; otherwise the bad end
-    with the good one. Empty if nothing was compared."""
+    """The bad end with the good one; for a ``commit``, the candidate with the good end, and the bad end with the
+    candidate. Empty if nothing was compared."""
     text: str = ""
     """The comparison of two ends in words, or the reason for the outcome."""
 

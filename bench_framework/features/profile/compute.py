@@ -250,8 +250,7 @@ def _before_after(
 def reference_of(plan: Plan, profiles: Sequence[Profile], profile: Profile) -> Profile | None:
     """Return the baseline's profile on the same input, if both have enough samples and were made in the same way."""
     base = plan.baseline_cell(plan.cell(profile.cell_id).input_id)
-    found = (p for p in profiles if base is not None and p.cell_id == base.id)
-    reference = next(found, None)
+    reference = next((p for p in profiles if base is not None and p.cell_id == base.id), None)
     if reference is None or reference is profile or _how(reference) != _how(profile):
         return None
     return reference if min(reference.total, profile.total) >= LEAST_SAMPLES else None

@@ -1,10 +1,11 @@
 """Flame graphs as SVG, and the same stacks as text for other tools.
 
-Equal profiles give equal bytes. The width of a box is the share of samples in whose stack it is
-(inclusive). The part of its width that is not covered by boxes above is its self share. The graph of a difference
-shows two profiles: the width is the mean of both, so that functions of one side only are visible, and the colour is
-the direction of the difference. Names are untrusted, because they are symbols of the measured program. The script
-in the file, which zooms and searches, is constant and without it the graph is complete.
+Equal profiles give equal bytes. Callers are above the functions that they call, so that a deep graph begins with what
+matters. The width of a box is the share of samples in whose stack it is (inclusive); the part of it that has no boxes
+below is its self share. The graph of a difference shows two profiles: the width is the mean of both, so that functions
+of one side only are visible, and the colour is the direction of the difference. Names are untrusted, because they are
+symbols of the measured program. The script in the file, which zooms and searches, is constant, and without it the
+graph is complete.
 """
 
 import csv
@@ -36,7 +37,7 @@ TOP: Final = 62
 CHARACTER: Final = 6.7
 """The width of a character of the monospaced font at 11 px."""
 LEAST_WIDTH: Final = 0.5
-"""The smallest width of a box. Narrower ones and all above them are only in folded.txt."""
+"""The smallest width of a box. Narrower ones and all below them are only in folded.txt."""
 LEAST_TEXT: Final = 3
 LONGEST_TITLE: Final = 300
 SHARED: Final = ("ground", "ink", "muted", "rule")
@@ -46,15 +47,15 @@ SCRIPT: Final = "flame.js"
 
 @dataclass(slots=True)
 class _Box:
-    """A function in one chain of callers. `above` contains the functions that it calls.
+    """A function in one chain of callers. `called` contains the functions that it calls.
 
-    `sides` has the samples by run of the profile and of its reference, and `own` those at the place itself.
+    `sides` has the samples by run of the profile and of its reference, and `at_top` those at the place itself.
     """
 
     frame: Frame | None
     sides: tuple[Counter[int], Counter[int]] = field(default_factory=lambda: (Counter(), Counter()))
-    own: tuple[int, int] = (0, 0)
-    above: dict[Frame, "_Box"] = field(default_factory=dict)
+    at_top: tuple[int, int] = (0, 0)
+    called: dict[Frame, "_Box"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +95,19 @@ class _Graph:
         if len(self.profiles) == 1:
             total = self.profiles[0].total
             text = f"{100 * box.sides[0].total() / total:.2f} % of {total} {self.unit} (inclusive)"
-            if box.own[0]:
-                text += f", {100 * box.own[0] / total:.2f} % at this place itself (self)"
+            if box.at_top[0]:
+                text += f", {100 * box.at_top[0] / total:.2f} % at this place itself (self)"
             return text
         pairs = [
             zip(counts, self.profiles, strict=True)
-            for counts in ([s.total() for s in box.sides], box.own)
+            for counts in ([s.total() for s in box.sides], box.at_top)
         ]
-        whole, own = ([count / len(p.runs) for count, p in pair] for pair in pairs)
-        text = f"{whole[0]:.1f} {self.unit} per run against {whole[1]:.1f} (inclusive)"
-        if whole[0] and whole[1]:
-            text += f", {signed_percent(whole[0] / whole[1])}"
-        if any(own):
-            text += f"; {own[0]:.1f} against {own[1]:.1f} at this place itself (self)"
+        inclusive, at_top = ([count / len(p.runs) for count, p in pair] for pair in pairs)
+        text = f"{inclusive[0]:.1f} {self.unit} per run against {inclusive[1]:.1f} (inclusive)"
+        if inclusive[0] and inclusive[1]:
+            text += f", {signed_percent(inclusive[0] / inclusive[1])}"
+        if any(at_top):
+            text += f"; {at_top[0]:.1f} against {at_top[1]:.1f} at this place itself (self)"
         return text
 
 
@@ -168,10 +169,7 @@ def _svg(graph: _Graph, title: str, about: str) -> str:
         f'<text x="{MARGIN:.0f}" y="36" class="note">{_safe(about)}</text>',
         *_legend(graph.colours),
     ]
-    lines += [
-        _drawn(graph, box, height - MARGIN - (level + 1) * ROW, x, width)
-        for box, level, x, width in drawn
-    ]
+    lines += [_drawn(graph, box, TOP + level * ROW, x, width) for box, level, x, width in drawn]
     script = (assets.template_dir() / SCRIPT).read_text(encoding="utf-8")
     return "\n".join((*lines, f"<script><![CDATA[\n{script}]]></script>", "</svg>", ""))
 
@@ -192,7 +190,8 @@ def profile_files(data: ReportData) -> dict[str, str]:
             label = f"{data.label(profile.cell_id)}{data.on_input(item, ', input ')}"
             files[f"{folder}/flame.svg"] = flame_svg(profile, shares, label)
             if (reference := reference_of(data.plan, data.profiles, profile)) is not None:
-                labels = label, data.label(reference.cell_id)
+                names = [data.label(p.cell_id) for p in (profile, reference)]
+                labels = names[0], f"{names[1]}{data.on_input(item, ', input ')}"
                 unit = shares.size.unit
                 files[f"{folder}/{DIFFERENCE}"] = difference_svg(profile, reference, unit, labels)
     return files
@@ -246,10 +245,10 @@ def _tree(*profiles: Profile) -> _Box:
             box.sides[side][stack.run] += stack.count
             for place in stack.frames:
                 frame = profile.frames[place]
-                box = box.above.setdefault(frame, _Box(frame))
+                box = box.called.setdefault(frame, _Box(frame))
                 box.sides[side][stack.run] += stack.count
-            here, there = box.own
-            box.own = (here, there + stack.count) if side else (here + stack.count, there)
+            here, there = box.at_top
+            box.at_top = (here, there + stack.count) if side else (here + stack.count, there)
     return root
 
 
@@ -261,11 +260,11 @@ def _boxes(graph: _Graph) -> Iterator[tuple[_Box, int, float, float]]:
         yield box, level, x, width
         callees: list[tuple[_Box, int, float, float]] = []
         whole = graph.weight(box)
-        for frame in sorted(box.above, key=lambda f: (f.name, f.module)):
-            above = box.above[frame]
-            share = width * graph.weight(above) / whole
+        for frame in sorted(box.called, key=lambda f: (f.name, f.module)):
+            callee = box.called[frame]
+            share = width * graph.weight(callee) / whole
             if share >= LEAST_WIDTH:
-                callees.append((above, level + 1, x, share))
+                callees.append((callee, level + 1, x, share))
             x += share
         waiting.extend(reversed(callees))
 

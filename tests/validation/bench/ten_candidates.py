@@ -4,7 +4,7 @@ Usage: ``python tests/validation/bench/ten_candidates.py [--times N] [--hyperfin
 crate of `planted_causes.py` faster, three slower, and four have no effect. The table begins with the ratio of the times
 of many paired rounds and its interval, which say what is right: *keep* if the interval is below 1, *discard* if it
 excludes an improvement of more than the margin of 2 %; both for a small improvement. A tool that says *more-data* is
-undecided. hyperfine keeps a change if its mean is smaller. Needs cargo.
+inconclusive. hyperfine keeps a change if its mean is smaller. Needs cargo.
 """
 
 import argparse
@@ -132,7 +132,7 @@ def main() -> None:
             timed = measure([Arm("old", (old,)), Arm("new", (new,))], rounds=ROUNDS)
             change = ratio(timed["new"], timed["old"])
             truth = {"keep": change.high < 1, "discard": change.low > 1 - MARGIN}
-            allowed = " or ".join(word for word, holds in truth.items() if holds)
+            allowed = " or ".join(word for word, fits in truth.items() if fits)
             tools: dict[str, Callable[[], str]] = {
                 "ab --decide": partial(by_ab, folder, old, new),
                 "hyperfine": partial(by_hyperfine, hyperfine, folder, old, new),
@@ -147,14 +147,14 @@ def main() -> None:
                     words[tool].append(word)
             cells = (", ".join(f"{n} {w}" for w, n in Counter(words[t]).items()) for t in tools)
             print("|", " | ".join((case.name, str(change), allowed, *cells)), "|", flush=True)
-    print("\n| | right | wrong | undecided | minutes |\n|---|--:|--:|--:|--:|")
+    print("\n| | right | wrong | inconclusive | minutes |\n|---|--:|--:|--:|--:|")
     for tool in ("ab --decide", "hyperfine"):
-        own = [a for a in answers if a.tool == tool]
-        undecided = sum(a.word == "more-data" for a in own)
-        right = sum(a.right for a in own)
-        wrong = len(own) - right - undecided
-        minutes = sum(a.seconds for a in own) / 60
-        print(f"| {tool} | {right} | {wrong} | {undecided} | {minutes:.1f} |")
+        answered = [a for a in answers if a.tool == tool]
+        inconclusive = sum(a.word == "more-data" for a in answered)
+        right = sum(a.right for a in answered)
+        wrong = len(answered) - right - inconclusive
+        minutes = sum(a.seconds for a in answered) / 60
+        print(f"| {tool} | {right} | {wrong} | {inconclusive} | {minutes:.1f} |")
 
 
 if __name__ == "__main__":
