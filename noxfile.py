@@ -150,7 +150,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Run mypy on package and tests, and compare the stub of the extension with the extension."""
-    python(session, "-m", "mypy")
+    python(session, "-m", "mypy", "--num-workers", str(os.cpu_count() or 1))
     with tempfile.NamedTemporaryFile("w", suffix=".ini") as settings:
         settings.write("[mypy]\nfollow_imports = skip\n")  # mypy has read the other modules
         settings.flush()

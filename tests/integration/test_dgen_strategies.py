@@ -21,13 +21,17 @@ Call = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="module")
 def program() -> Path:
-    """The binary of the checkout."""
+    """The binary of the checkout.
+
+    The command is that of `nox -s native`, so that it compiles nothing after this session: for one package alone,
+    dependencies would have other features.
+    """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "benchctl"
     target = Path(os.environ.get("CARGO_TARGET_DIR") or cache / "dev-target")
     subprocess.run(
-        ["cargo", "build", "--quiet", "--locked", "--package", "dgen"],
+        ["cargo", "test", "--quiet", "--locked", "--workspace", "--no-run"],
         cwd=ROOT / "native",
-        env={**os.environ, "CARGO_TARGET_DIR": str(target)},
+        env={**os.environ, "CARGO_TARGET_DIR": str(target), "CARGO_INCREMENTAL": "0"},
         check=True,
     )
     return target / "debug" / "dgen"
