@@ -22,8 +22,21 @@ def profile(cell: str, *counts: int) -> Profile:
     paths = ((0, 1), (0, 1, 2), (0, 3))
     stacks = tuple(Stack(1, count, path) for count, path in zip(counts, paths, strict=True))
     frames = tuple(Frame(name, "tool") for name in NAMES)
-    how = ("perf", "perf 6.1", "cpu-clock", 997, "frame-pointers")
-    return Profile(cell, *how, (sum(counts),), 1, 0, None, None, frames, stacks)
+    return Profile(
+        cell,
+        "perf",
+        "perf 6.1",
+        "cpu-clock",
+        997,
+        "frame-pointers",
+        (sum(counts),),
+        1,
+        0,
+        None,
+        None,
+        frames,
+        stacks,
+    )
 
 
 @pytest.fixture
