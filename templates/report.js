@@ -49,7 +49,7 @@
     table.tBodies[0].append(...rows);
   };
 
-  const plain = (cell) => cell.textContent.replace(/\s+/g, " ").trim().replace(/([\\|*_`<[\]])/g, "\\$1");
+  const plain = (cell) => cell.innerText.replace(/\s+/g, " ").trim().replace(/([\\|*_`<[\]])/g, "\\$1");
   const markdown = (table) => {
     const line = (cells) => "| " + cells.join(" | ") + " |";
     const written = (row) => [...row.cells].filter((cell) => !cell.matches(".drawn"));
