@@ -19,7 +19,8 @@ def run_self_test(
     from bench_framework.cli.display import display_for
     from bench_framework.features.gate.self_test import EXIT_CODES
     from bench_framework.report.render import self_test as page
-    from bench_framework.workflow.self_test import RESULT, self_test
+    from bench_framework.workflow.self_test import self_test
+    from bench_framework.workflow.self_test_results import RESULT
 
     share = None if slowdown is None else _share(slowdown)
     with display_for(console) as display:

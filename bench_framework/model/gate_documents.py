@@ -161,6 +161,8 @@ class SelfTestDocument:
 
     schema_version: Literal[1]
     scenario: str
+    host_id: str
+    """Id of the machine, as in `env.json`."""
     exit_code: int
     outcome: TestOutcome
     answer: str

@@ -51,6 +51,7 @@ from bench_framework.workflow.run_options import (
     accepted_changes,
     require_decidable,
 )
+from bench_framework.workflow.self_test_results import self_test_remarks
 
 GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
 NEVER = "never"
@@ -117,7 +118,8 @@ def gate_record(
             gating = measure_again(record, gating)
         else:
             gating = explained(record.plan, gating, [record.contents])
-        return _write(record, gating)
+        remarks = (*gating.remarks, *self_test_remarks(results, record.plan))
+        return _write(record, replace(gating, remarks=remarks))
 
 
 def _continue(results: Path, record: Record, command: str, observer: Observer) -> Record:

@@ -3,10 +3,9 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from bench_framework.errors import Interrupted
-from bench_framework.execution.machine.host import seconds, utc_now
+from bench_framework.execution.machine.host import seconds, this_host_id, utc_now
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.features.gate.self_test import (
@@ -36,10 +35,7 @@ from bench_framework.workflow.run_options import (
     plan_run,
     require_decidable,
 )
-
-SELF_TESTS: Final = "self-tests"
-"""Folder in that of all records with a folder of each self-test."""
-RESULT: Final = "self-test.json"
+from bench_framework.workflow.self_test_results import RESULT, SELF_TESTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +116,7 @@ def self_test_document(test: SelfTest) -> SelfTestDocument:
     return SelfTestDocument(
         schema_version=SCHEMA_VERSION,
         scenario=test.scenario,
+        host_id=this_host_id(),
         exit_code=EXIT_CODES[test.outcome],
         outcome=test.outcome,
         answer=page.answer(test),

@@ -1,6 +1,7 @@
 """Tests of the self-test of the gate: gates of a base against equal and slower copies."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,6 +72,17 @@ def test_a_gate_that_finds_a_slower_copy_passes(tmp_path: Path) -> None:
     shares = [trial["share"] for trial in document["trials"]]
     assert shares == [0, 0.1, 0.05, 0.025, 0.0125]
     assert (document["smallest_found"], document["largest_missed"]) == (0.025, 0.0125)
+    # The pages of a gate have a line about it, as long as the margin is the same.
+    line = "the gate passed equal programs and found each copy that takes 10 % longer; smallest slowdown"
+    gated = benchctl(tmp_path, "run", "tested.yaml", "--gate")
+    assert line in " ".join(gated.stdout.split())
+    (record,) = tmp_path.glob("results/tested/2*")
+    (remark,) = json.loads((record / "gate.json").read_text())["remarks"]
+    assert " ".join(remark.split()).endswith(f"{line} that it found: 2.5 %")
+    assert line in " ".join((record / "comment.md").read_text().split())
+    other = benchctl(tmp_path, "run", "tested.yaml", "--gate", "--fresh", "-S", "gate.wall=3%")
+    assert line not in " ".join(other.stdout.split())
+    shutil.rmtree(tmp_path / "results" / "tested")
     # Its records are no records of the scenario.
     assert benchctl(tmp_path, "report", "@last", code=2).stderr.startswith("error[BX101]")
 

@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Final
 
+from bench_framework.model.gate_documents import SelfTestDocument
 from bench_framework.model.self_test import SelfTest, TestOutcome, Trial
 from bench_framework.report.render.widths import visible
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
@@ -33,6 +34,14 @@ def answer(test: SelfTest) -> str:
         case "failed":
             return "the gate was not tested: something could not be measured"
     return f"the gate passed equal programs and found each copy that takes {share} longer"
+
+
+def remark(document: SelfTestDocument, identifier: str) -> str:
+    """Return the line about an earlier self-test for the pages of a gate."""
+    text = f"self-test {identifier} of this gate on this machine: {document.answer}"
+    if document.smallest_found is not None:
+        text += f"; smallest slowdown that it found: {format_percent(document.smallest_found)}"
+    return text
 
 
 def progress(share: float, place: str) -> str:
