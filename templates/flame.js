@@ -3,24 +3,24 @@
   "use strict";
   const svg = document.documentElement;
   if (svg.localName !== "svg") return;
-  const [MARGIN, ROW, LINE, CHARACTER, LEAST] = [10, 17, 15, 6.7, 3];
+  const [LINE, CHARACTER, LEAST] = [15, 6.7, 3];
   const made = name => document.createElementNS(svg.namespaceURI, name);
   const boxes = [...svg.querySelectorAll("g")].map(group => {
     const rect = group.querySelector("rect");
-    const title = group.querySelector("title").textContent;
     let text = group.querySelector("text");
     if (!text) text = group.appendChild(made("text"));
     return {
-      group, rect, title, text,
+      group, rect, text,
       x: Number(rect.getAttribute("x")), width: Number(rect.getAttribute("width")), y: Number(rect.getAttribute("y")),
     };
   });
   const root = boxes[0];
+  const [MARGIN, ROW] = [root.x, Number(root.rect.getAttribute("height")) + 1];
   for (const box of boxes) {
     box.level = Math.round((box.y - root.y) / ROW);
     box.start = (box.x - root.x) / root.width;
     box.share = box.width / root.width;
-    box.name = box.level ? box.title.slice(0, box.title.lastIndexOf(": ")).replace(/ \([^()]*\)$/, "") : "all";
+    box.name = box.group.dataset.name;
     box.group.setAttribute("tabindex", "0");
   }
   const levels = Math.max(...boxes.map(box => box.level)) + 1;

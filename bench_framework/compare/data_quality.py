@@ -158,7 +158,7 @@ def noise_floors(
 
 
 def floor_fraction(control: Comparison) -> float | None:
-    """Return the reach of the control's interval as a fraction; null with too few rounds for 95 %."""
+    """Return the reach of the control's interval as a fraction; `None` with too few rounds for 95 %."""
     plain = control.unadjusted
     return reach(control.shown) if plain and plain.level >= PLAIN_LEVEL else None
 

@@ -157,7 +157,7 @@ def decide(
 
 
 def half_width(comparison: Comparison) -> float | None:
-    """Return the half-width of the displayed interval as a fraction; null if it is unbounded."""
+    """Return the half-width of the displayed interval as a fraction; `None` if it is unbounded."""
     interval = comparison.shown
     if interval is None or not interval.bounded:
         return None

@@ -76,7 +76,7 @@ class Comparison:
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
-    """The reported ratio and confidence interval, at level 1 - α/(J·h). null if nothing was compared."""
+    """The reported ratio and confidence interval, at level 1 - α/(J·h); null if nothing was compared."""
     statistic: Statistic | None = None
     """Statistic of `shown`."""
     unadjusted: Interval | None = None
@@ -127,7 +127,7 @@ class Comparison:
 
     @property
     def of_values(self) -> Interval | None:
-        """Return the candidate's value ÷ the reference's, with its interval; null if it is unbounded."""
+        """Return the candidate's value ÷ the reference's, with its interval; `None` if it is unbounded."""
         if self.shown is None or not self.shown.bounded:
             return None
         return self.shown.inverse if self.direction == "higher" else self.shown

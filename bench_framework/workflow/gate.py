@@ -118,7 +118,7 @@ def gate_record(
             gating = measure_again(record, gating)
         else:
             gating = explained(record.plan, gating, [record.contents])
-        remarks = (*gating.remarks, *self_test_remarks(results, record.plan))
+        remarks = (*gating.remarks, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 

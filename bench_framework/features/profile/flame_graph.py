@@ -275,10 +275,10 @@ def _drawn(graph: _Graph, box: _Box, y: float, x: float, width: float) -> str:
     title = f"{name[:LONGEST_TITLE]}{module}: {graph.words(box)}"
     label, room, text = visible(name)[:LONGEST_TITLE], int((width - 4) / CHARACTER), ""
     if room >= LEAST_TEXT:
-        label = label if len(label) <= room else label[: room - 1] + "…"
-        text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(label)}</text>'
+        fitting = label if len(label) <= room else label[: room - 1] + "…"
+        text = f'<text x="{x + 2:.1f}" y="{y + 12:.1f}">{escape(fitting)}</text>'
     return (
-        f'<g><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" '
+        f'<g data-name="{escape(label)}"><title>{_safe(title)}</title><rect x="{x:.1f}" y="{y:.1f}" '
         f'width="{max(width - 0.4, 0.1):.1f}" height="{ROW - 1}" class="{graph.colour(box)}"/>{text}</g>'
     )
 

@@ -41,7 +41,7 @@ class CountChange:
     """A count that differs."""
 
     metric: str
-    """Allocations, reallocations, deallocations or system_calls."""
+    """One of ``allocations``, ``reallocations``, ``deallocations`` and ``system_calls``."""
     value: int
     reference: int
     function: str = ""

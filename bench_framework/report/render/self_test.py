@@ -38,7 +38,7 @@ def answer(test: SelfTest) -> str:
 
 def remark(document: SelfTestDocument, identifier: str) -> str:
     """Return the line about an earlier self-test for the pages of a gate."""
-    text = f"self-test {identifier} of this gate on this machine: {document.answer}"
+    text = f"self-test {identifier} of this gate on the same machine: {document.answer}"
     if document.smallest_found is not None:
         text += f"; smallest slowdown that it found: {format_percent(document.smallest_found)}"
     return text
