@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bench_framework.cli.console import Console
@@ -13,19 +15,32 @@ if TYPE_CHECKING:
 
 
 def run_self_test(
-    console: Console, name: str, options: RunOptions, repetitions: int, slowdown: str | None
+    console: Console,
+    names: Sequence[str],
+    options: RunOptions,
+    repetitions: int,
+    slowdown: str | None,
+    *,
+    budget: str | None = None,
 ) -> int:
-    """Test a gate, print the result, and return its exit code."""
+    """Test a gate or a suite, print the result, and return its exit code. `budget` is that of a suite."""
     from bench_framework.cli.display import display_for
     from bench_framework.features.gate.self_test import EXIT_CODES
     from bench_framework.report.render import self_test as page
-    from bench_framework.workflow.self_test import self_test
-    from bench_framework.workflow.self_test_results import RESULT
+    from bench_framework.workflow.scenarios.suite_files import is_suite
+    from bench_framework.workflow.self_test import self_test, self_test_suite
+    from bench_framework.workflow.self_test_results import RESULT, SUITE_RESULT
 
     share = None if slowdown is None else _share(slowdown)
+    several = is_suite(names)
+    if several and options.expect is not None:
+        raise UsageError("BX138.option", option="--expect-scenario")
+    test = (
+        partial(self_test_suite, names, budget=budget) if several else partial(self_test, names[0])
+    )
     with display_for(console) as display:
-        result = self_test(name, options, display, repetitions=repetitions, slowdown=share)
-    file = result.folder / RESULT
+        result = test(options, display, repetitions=repetitions, slowdown=share)
+    file = result.folder / (SUITE_RESULT if several else RESULT)
     if console.json:
         console.emit(file.read_text(encoding="utf-8"))
     else:

@@ -167,6 +167,7 @@ class SelfTestDocument:
     outcome: TestOutcome
     answer: str
     margin: float
+    level: float
     slowdown: float
     """The slowdown that the gate must find, as a share of the program's own time."""
     confidence: float
@@ -179,4 +180,20 @@ class SelfTestDocument:
     trials: tuple[Trial, ...]
 
 
-AnyGate = GateDocument | SuiteDocument | SelfTestDocument
+@dataclass(frozen=True, slots=True)
+class SuiteSelfTestDocument:
+    """The result of `gate --self-test` of a suite, also in `suite-self-test.json`."""
+
+    schema_version: Literal[1]
+    exit_code: int
+    outcome: TestOutcome
+    answer: str
+    confidence: float
+    """Confidence of the bound."""
+    false_alarms: FalseAlarms
+    """Of suites: the n-th gates of equal programs of all scenarios are one suite."""
+    seconds: float
+    self_tests: tuple[SelfTestDocument, ...]
+
+
+AnyGate = GateDocument | SuiteDocument | SelfTestDocument | SuiteSelfTestDocument

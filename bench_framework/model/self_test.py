@@ -1,10 +1,12 @@
-"""The self-test of a gate: gates of a base against copies of it, equal and slower ones. Immutable, no I/O."""
+"""The self-test of a gate or suite: gates of a base against copies of it, equal and slower ones. Immutable, no I/O."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 TrialState = Literal["passed", "worse", "not-judged", "failed"]
 TestOutcome = Literal["passed", "false-alarm", "missed", "not-judged", "failed"]
+ORDER: Final[tuple[TestOutcome, ...]] = ("failed", "missed", "false-alarm", "not-judged", "passed")
+STATES: Final[tuple[TrialState, ...]] = ("failed", "worse", "not-judged", "passed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +33,13 @@ class SelfTest:
     Attributes:
         share: slowdown that the gate must find.
         margin: tolerated growth of its main metric.
+        level: its error rate.
     """
 
     scenario: str
     share: float
     margin: float
+    level: float
     trials: tuple[Trial, ...]
 
     def trials_of(self, share: float) -> tuple[Trial, ...]:
@@ -77,3 +81,34 @@ class SelfTest:
             return "false-alarm"
         open_ = self.count(0.0, "not-judged") + self.count(self.share, "not-judged")
         return "not-judged" if open_ else "passed"
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteSelfTest:
+    """The self-tests of the scenarios of a suite, each with its share of the error rate and of the budget."""
+
+    tests: tuple[SelfTest, ...]
+
+    @property
+    def outcome(self) -> TestOutcome:
+        """The first outcome of `TestOutcome` from its end that a scenario has: a failure precedes no judgement."""
+        outcomes = [test.outcome for test in self.tests]
+        return next(o for o in ORDER if o in outcomes)
+
+    @property
+    def seconds(self) -> float:
+        """The time of all trials."""
+        return sum(test.seconds for test in self.tests)
+
+    @property
+    def alarms(self) -> tuple[int, int]:
+        """The number of suites of equal programs that failed, and of those that judged."""
+        states = self.equal()
+        failed = states.count("worse")
+        return failed, failed + states.count("passed")
+
+    def equal(self) -> tuple[TrialState, ...]:
+        """Return the result of each suite of equal programs: the n-th trials of all scenarios are one suite."""
+        trials = zip(*(test.trials_of(0.0) for test in self.tests), strict=False)
+        states = [{trial.state for trial in suite} for suite in trials]
+        return tuple(next(s for s in STATES if s in suite) for suite in states)

@@ -1,11 +1,15 @@
 """The self-test of a gate: gates of its base against equal and slower copies, in records of their own."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
-from bench_framework.errors import Interrupted
-from bench_framework.execution.machine.host import seconds, this_host_id, utc_now
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution.machine.host import environment, seconds, this_host_id, utc_now
+from bench_framework.execution.machine.programs import LIBRARY, compile_library
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.features.gate.self_test import (
@@ -20,9 +24,10 @@ from bench_framework.model.gate_documents import (
     Detections,
     FalseAlarms,
     SelfTestDocument,
+    SuiteSelfTestDocument,
 )
 from bench_framework.model.plan import Plan
-from bench_framework.model.self_test import SelfTest
+from bench_framework.model.self_test import SelfTest, SuiteSelfTest, Trial
 from bench_framework.report.render import self_test as page
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
 from bench_framework.store import layout, wire
@@ -35,15 +40,18 @@ from bench_framework.workflow.run_options import (
     plan_run,
     require_decidable,
 )
-from bench_framework.workflow.self_test_results import RESULT, SELF_TESTS
+from bench_framework.workflow.self_test_results import RESULT, SELF_TESTS, SUITE_RESULT
+from bench_framework.workflow.suites.planning import plan_suite, with_budget
+
+CLOCK: Final = LIBRARY.format("faster_clock")
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTestResult:
-    """A self-test, and the folder with its records and `RESULT`."""
+    """A self-test of a gate or suite, and the folder with its document."""
 
     folder: Path
-    test: SelfTest
+    test: SelfTest | SuiteSelfTest
 
 
 def self_test(
@@ -61,25 +69,76 @@ def self_test(
 
     Raises:
         ScenarioError, UsageError, BuildError, GateError: see `plan_run`; BX140, the gate cannot be tested.
-        MachineError: this machine cannot measure.
+        MachineError: this machine cannot measure, or BX245: it cannot compile the library that slows benchmarks down.
         Interrupted: measuring was interrupted. The self-test has no result.
     """
     plan = plan_run(name, options, one_revision=True)
-    share = required_slowdown(plan.judge.gate) if slowdown is None else slowdown
-    require_decidable(self_test_plan(plan, share, 0))
-    with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, _):
-        pass
-    text = options.text or find_scenario(name).read_text(encoding="utf-8")
+    return _test(_Gate(plan, _text_of(name, options), slowdown), options, observer, repetitions)
+
+
+def self_test_suite(
+    names: Sequence[str],
+    options: RunOptions,
+    observer: Observer,
+    *,
+    budget: str | None,
+    repetitions: int,
+    slowdown: float | None = None,
+) -> SelfTestResult:
+    """Test the gate of each scenario of a suite, with its share of the error rate and of the budget.
+
+    Raises: see `self_test` and `plan_suite`.
+    """
+    suite = plan_suite(names, options, budget, gated=True, one_revision=True)
+    gates = []
+    for member, budget_s in zip(suite.members, suite.budgets(), strict=True):
+        plan = member.plan if suite.budget_s is None else with_budget(member.plan, budget_s)
+        gates.append(_Gate(plan, _text_of(member.file, options), slowdown))
+    results = []
+    for place, gate in enumerate(gates, 1):
+        observer.notify(Message(page.scenario(gate.plan.name, place, len(gates))))
+        results.append(_test(gate, options, observer, repetitions).test)
+    test = SuiteSelfTest(tuple(result for result in results if isinstance(result, SelfTest)))
+    with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, draft):
+        layout.write_all(draft, {SUITE_RESULT: wire.indented(suite_self_test_document(test))})
+    return SelfTestResult(folder, test)
+
+
+class _Gate:
+    """The gate of a scenario that is tested."""
+
+    def __init__(self, plan: Plan, text: str, slowdown: float | None) -> None:
+        """Raises `UsageError`: BX140, the gate cannot be tested; BX108, it has too few rounds."""
+        policy = plan.judge.gate
+        self.plan, self.text = plan, text
+        self.share = required_slowdown(policy) if slowdown is None else slowdown
+        self.margin = policy.tolerated[main_metric(policy)]
+        require_decidable(self_test_plan(plan, self.share, 0))
+
+
+def _text_of(name: str, options: RunOptions) -> str:
+    return options.text or find_scenario(name).read_text(encoding="utf-8")
+
+
+def _test(gate: _Gate, options: RunOptions, observer: Observer, repetitions: int) -> SelfTestResult:
+    """Measure the trials of a gate, and write their result."""
+    clock = ""
+    with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, draft):
+        if gate.plan.benches is not None:
+            _compile_clock(draft / CLOCK)
+            clock = str((folder / CLOCK).resolve())
     within = replace(options, results=folder, fresh=True, profile=False)
-    margin = plan.judge.gate.tolerated[main_metric(plan.judge.gate)]
-    test = SelfTest(plan.name, share, margin, ())
-    left = [0.0, share] * repetitions
+    level = gate.plan.judge.gate.level
+    test, left = SelfTest(gate.plan.name, gate.share, gate.margin, level, ()), [0.0, gate.share]
+    left *= repetitions
     while left:
-        number = len(test.trials) + 1
-        more = f" of at least {2 * repetitions}" if number <= 2 * repetitions else ""
-        observer.notify(Message(page.progress(left[0], f"{number}{more}")))
-        test = _with_trial(test, plan, text, left.pop(0), within, observer)
-        if test.trials[-1].state == "failed":
+        number, share = len(test.trials), left.pop(0)
+        more = f" of at least {2 * repetitions}" if number < 2 * repetitions else ""
+        observer.notify(Message(page.progress(share, f"{number + 1}{more}")))
+        trial = self_test_plan(gate.plan, share, number, clock)
+        done = _trial(trial, gate.text, share, within, observer)
+        test = replace(test, trials=(*test.trials, done))
+        if done.state == "failed":
             break
         if not left and test.missed is None and test.smallest is not None:
             left = [half] if (half := test.smallest / 2) >= SMALLEST else []
@@ -87,25 +146,44 @@ def self_test(
     return SelfTestResult(folder, test)
 
 
-def _with_trial(
-    test: SelfTest, plan: Plan, text: str, share: float, options: RunOptions, observer: Observer
-) -> SelfTest:
+def _compile_clock(path: Path) -> None:
+    """Compile the library that lets a clock run faster. Raises `MachineError` (BX245): it is impossible."""
+    with Launcher() as launcher:
+        output = launcher.capture(compile_library("faster_clock.c", str(path)), environment())
+    if not output.ok:
+        details = (("cc", output.stderr.strip() or output.finished.how),)
+        raise MachineError("BX245.clock-not-built", details=details)
+
+
+def _trial(trial: Plan, text: str, share: float, options: RunOptions, observer: Observer) -> Trial:
     """Measure and gate copies that are slower by `share`. Raises `Interrupted`."""
-    begin, number = seconds(), len(test.trials)
-    trial = self_test_plan(plan, share, number)
+    begin = seconds()
     outcome = run_plan(trial, text, options, observer, RunContext(pages=False, counts=False))
     if outcome.record is None or outcome.judgement is None or outcome.resume is not None:
         raise Interrupted("BX130.self-test")
-    record = str(outcome.record)
     result = gate_record(
         options.results,
-        record,
+        str(outcome.record),
         observer=observer,
         measure_again=partial(confirm_here, options, observer, counts=False),
     )
     policy, name = trial.judge.gate, outcome.record.name
-    done = trial_of(share, result.gating, policy, seconds() - begin, name)
-    return replace(test, trials=(*test.trials, done))
+    return trial_of(share, result.gating, policy, seconds() - begin, name)
+
+
+def suite_self_test_document(test: SuiteSelfTest) -> SuiteSelfTestDocument:
+    """Return the result of a suite as a JSON document, for `SUITE_RESULT` and ``--json``."""
+    alarms, judged = test.alarms
+    return SuiteSelfTestDocument(
+        schema_version=SCHEMA_VERSION,
+        exit_code=EXIT_CODES[test.outcome],
+        outcome=test.outcome,
+        answer=page.suite_answer(test),
+        confidence=CONFIDENCE,
+        false_alarms=FalseAlarms(alarms, judged, at_most(alarms, judged)),
+        seconds=test.seconds,
+        self_tests=tuple(self_test_document(one) for one in test.tests),
+    )
 
 
 def self_test_document(test: SelfTest) -> SelfTestDocument:
@@ -121,6 +199,7 @@ def self_test_document(test: SelfTest) -> SelfTestDocument:
         outcome=test.outcome,
         answer=page.answer(test),
         margin=test.margin,
+        level=test.level,
         slowdown=test.share,
         confidence=CONFIDENCE,
         false_alarms=FalseAlarms(alarms, equal, at_most(alarms, equal)),

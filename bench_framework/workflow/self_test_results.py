@@ -13,19 +13,22 @@ from bench_framework.store.records import Record
 SELF_TESTS: Final = "self-tests"
 """Folder in that of all records with a folder of each self-test."""
 RESULT: Final = "self-test.json"
+SUITE_RESULT: Final = "suite-self-test.json"
+"""Both in a folder of `SELF_TESTS`: each scenario of a suite has a self-test of its own, too."""
 
 
 def self_test_remarks(results: Path, record: Record) -> tuple[str, ...]:
-    """Return a line about the newest self-test of a record's scenario, margin and machine, or nothing."""
+    """Return a line about the newest self-test of a record's scenario, margin, level and machine, or nothing."""
     plan, machine = record.plan, record.contents.host
     host = machine.host_id if machine else None
-    margin = plan.judge.gate.tolerated[main_metric(plan.judge.gate)]
+    policy = plan.judge.gate
+    gate = (plan.name, policy.tolerated[main_metric(policy)], policy.level, host)
     for path in sorted((results / SELF_TESTS).glob(f"*/{RESULT}"), reverse=True):
         try:
             document = wire.read(SelfTestDocument, parse_json(path.read_bytes()))
         # It can be damaged or of another version. A line on a page is not worth an error.
         except (OSError, ValueError):
             continue
-        if (document.scenario, document.margin, document.host_id) == (plan.name, margin, host):
+        if (document.scenario, document.margin, document.level, document.host_id) == gate:
             return (remark(document, path.parent.name),)
     return ()

@@ -13,6 +13,7 @@ import pytest
 
 from bench_framework.execution.benches.screening import ROUNDS
 from bench_framework.store.finding import find_records
+from tests.documents import valid
 from tests.integration.processes import ROOT, Done, benchctl, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -156,6 +157,19 @@ def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
     assert set(pairs) == {"by_divan::sums::1000"}
     assert pairs["by_divan::sums::1000"]["metric"] == "iteration"
     assert re.search(r"takes .+ (as much|more) time per iteration", " ".join(done.stdout.split()))
+
+
+def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:
+    targets = ("--bench", "by_criterion", "--bench", "by_divan")
+    ids = ("--id", "sum[[]n]/1000", "--id", "*::1000")
+    test = ("--self-test", "--repetitions", "1", "--slowdown", "100%", "--json")
+    rounds = ("-S", "measure.rounds=12", "-S", "gate.iteration=20%")
+    done = crate("gate", "--base", "HEAD", *targets, *ids, *test, *rounds, *FAST)
+    document = valid("gate", done.stdout)
+    equal, slower = document["trials"][:2]
+    assert (slower["share"], slower["configurations"]) == (1, 2)
+    assert slower["growth"] == pytest.approx(1, abs=0.3)
+    assert equal["growth"] == pytest.approx(0, abs=0.3)
 
 
 def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:

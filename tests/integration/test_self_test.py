@@ -12,10 +12,13 @@ from typing import Any
 import pytest
 
 from bench_framework.execution.machine import slowed_run
+from bench_framework.execution.machine.programs import compile_library
 from bench_framework.execution.target import target_of
 from bench_framework.features.gate.self_test import self_test_plan
 from bench_framework.model.plan import Role
 from bench_framework.model.run import PreparedInput
+from bench_framework.model.self_test import SelfTest, Trial
+from bench_framework.report.render.self_test import answer
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from tests.documents import valid
@@ -108,6 +111,62 @@ def test_noise_is_no_result(tmp_path: Path) -> None:
     document = document_of(tmp_path)
     assert document["false_alarms"] == {"count": 0, "gates": 0, "at_most": 1.0}
     assert document["detections"] == {"count": 0, "gates": 0, "at_least": 0.0}
+
+
+@pytest.mark.slow
+def test_a_suite_is_tested_scenario_by_scenario_with_its_shares(tmp_path: Path) -> None:
+    fake_hyperfine(tmp_path, rules(("0.5", 0.075)))
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "tested.yaml").write_text(SCENARIO)
+    broken = SCENARIO.replace("{wall: 2%, cpu: 2%}", "{wall: 100%, cpu: 100%}")
+    (tmp_path / "more" / "wide.yaml").write_text(broken.replace("name: tested", "name: wide"))
+    words = ("gate", "more", "--self-test", "--repetitions", "1", "--slowdown", "50%")
+    done = benchctl(tmp_path, *words, code=1)
+    text = " ".join(done.stdout.split())
+    assert "✓ Self-test of tested" in text
+    assert "✕ Self-test of wide" in text
+    assert "✕ Self-test of 2 scenarios Result a slower copy passed in wide, of 2 scenarios" in text
+    assert "0 of 1 suite of the base against itself: at most 95 %" in text
+    (path,) = tmp_path.glob("results/self-tests/*/suite-self-test.json")
+    document = valid("gate", path.read_text())
+    assert [(one["scenario"], one["outcome"]) for one in document["self_tests"]] == [
+        ("tested", "passed"),
+        ("wide", "missed"),
+    ]
+    # The error rate of the suite is divided between its scenarios.
+    alone = json.loads(self_test(tmp_path, 0, *words[3:], "--json").stdout)
+    levels = [one["level"] for one in document["self_tests"]]
+    assert sum(levels) == pytest.approx(alone["level"])
+    refused = benchctl(tmp_path, *words, "--expect-scenario", "0" * 64, code=2)
+    assert "error[BX138]" in refused.stderr
+
+
+def test_the_clock_of_a_benchmark_runs_faster_by_a_share(tmp_path: Path) -> None:
+    library = str(tmp_path / "clock.so")
+    subprocess.run(compile_library("faster_clock.c", library), check=True)
+    script = (
+        "import time; start = time.time(), time.monotonic(); time.sleep(0.3); "
+        "print((time.monotonic() - start[1]) / (time.time() - start[0]))"
+    )
+
+    def ratio(share: str) -> float:
+        env = {"LD_PRELOAD": library, "BENCHCTL_FASTER_CLOCK": share}
+        done = subprocess.run(
+            [sys.executable, "-c", script], env=env, check=True, capture_output=True
+        )
+        return float(done.stdout)
+
+    assert ratio("0.5") == pytest.approx(1.5, rel=0.05)
+    assert ratio("0") == pytest.approx(1, rel=0.05)
+
+
+def test_an_increase_that_is_not_measured_is_named() -> None:
+    trials = [Trial(share, "passed", 0, 1, 0.001, 1, "") for share in (0.0, 0.1)]
+    test = SelfTest("parse", 0.1, 0.02, 0.05, tuple(trials))
+    assert " ".join(answer(test).split()) == (
+        "the gate is broken: 1 of 1 gate passed a copy that takes 10 % longer (it tolerates 2 %); only +0.1 % was "
+        "measured, so the time is not that of the program"
+    )
 
 
 @pytest.mark.parametrize(

@@ -175,70 +175,45 @@ def gate(
         *(overrides or ()),
         *([f"measure.budget={budget}"] if budget and not several else []),
     ]
-    if self_test:
-        refused = {
-            "--scheduler": hosts,
-            "--bench": bench,
-            "--decide": decide,
-            "--no-confirm": no_confirm,
-        }
-        for option, value in refused.items():
-            if value:
-                raise UsageError("BX140.option", option=option)
-        if several:
-            raise UsageError("BX138.option", option="--self-test")
-        options = RunOptions(
-            console.results,
-            only,
-            settings,
-            base=base,
-            head=head,
-            gate=True,
-            command=command_line(),
-            expect=expect,
-        )
-        raise typer.Exit(run_self_test(console, record, options, repetitions, slowdown))
     if (bench_id or package) and not bench:
         raise UsageError("BX100.option-of-benches")
+    text = ""
     if bench:
         if hosts is not None or only is not None or names != [LAST]:
             raise UsageError("BX100.not-with-benches")
         from bench_framework.workflow.scenarios.bench_scenario import WITHOUT_FILE, bench_scenario
 
-        options = RunOptions(
-            console.results,
-            None,
-            settings,
-            fresh,
-            base=base,
-            head=head,
-            gate=True,
-            command=command_line(),
-            text=bench_scenario(bench, bench_id or (), CrateSelection(package=package)),
-            decide=decide,
-            expect=expect,
+        text = bench_scenario(bench, bench_id or (), CrateSelection(package=package))
+        record = WITHOUT_FILE
+    options = RunOptions(
+        console.results,
+        only,
+        settings,
+        fresh,
+        base=base,
+        head=head,
+        gate=True,
+        command=command_line(),
+        text=text,
+        decide=decide,
+        expect=expect,
+    )
+    if self_test:
+        refused = {"--scheduler": hosts, "--decide": decide, "--no-confirm": no_confirm}
+        for option, value in refused.items():
+            if value:
+                raise UsageError("BX140.option", option=option)
+        tested = names if several else [record]
+        raise typer.Exit(
+            run_self_test(console, tested, options, repetitions, slowdown, budget=budget)
         )
-        measure(console, WITHOUT_FILE, options, confirm=not no_confirm)
-        return
-    if several or base is not None or record.endswith((".yaml", ".yml")):
+    if several:
+        measure_several(
+            console, names, options, budget=budget, confirm=not no_confirm, skip=not everything
+        )
+    if bench or base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             raise UsageError("BX100.base-without-scenario")
-        options = RunOptions(
-            console.results,
-            only,
-            settings,
-            fresh,
-            base=base,
-            head=head,
-            gate=True,
-            command=command_line(),
-            decide=decide,
-            expect=expect,
-        )
-        if several:
-            measure_several(
-                console, names, options, budget=budget, confirm=not no_confirm, skip=not everything
-            )
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
     given = {

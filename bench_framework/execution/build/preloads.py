@@ -24,7 +24,7 @@ from bench_framework.execution.machine.programs import (
     LIBRARY,
     PRELOAD,
     allocator_source,
-    compile_counter,
+    compile_library,
     loader_of,
     preloaded,
 )
@@ -189,7 +189,8 @@ def prove(
 def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
     """Compile the library that counts allocations. Raises `MachineError` (BX245): it is impossible."""
     path = f"{folder}/{LIBRARY.format('allocations')}"
-    output = launcher.capture(compile_counter(path), env, timeout_s=BUILD_TIMEOUT_S)
+    argv = compile_library("allocations.c", path)
+    output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
         details = (("cc", output.stderr.strip() or output.finished.how),)
         raise MachineError("BX245.counter-not-built", details=details)

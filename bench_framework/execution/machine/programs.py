@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, Literal, NamedTuple
 
 ELF: Final = b"\x7fELF"
 ELF64: Final = ELF + b"\x02"
@@ -118,7 +118,9 @@ def allocator_source(crate: str, prefix: str) -> str:
     return source.replace("PREFIX_", f"{prefix}_")
 
 
-def compile_counter(output: str) -> list[str]:
-    """Return the command that compiles the library that counts allocations."""
-    source = Path(__file__).with_name("allocations.c")
+def compile_library(
+    source_name: Literal["allocations.c", "faster_clock.c"], output: str
+) -> list[str]:
+    """Return the command that compiles a library for `LD_PRELOAD` from a source of this folder."""
+    source = Path(__file__).with_name(source_name)
     return ["cc", "-shared", "-fPIC", "-O2", "-o", output, str(source), "-ldl"]

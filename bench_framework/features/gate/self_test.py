@@ -1,7 +1,8 @@
 """A test of the gate itself: it compares its base with copies of it, some of which are slower by a known share.
 
-Base and copies run by `slowed_run.py`, which spins for a share of the program's own time. The plan has as many
-comparisons as that of the gate, with its metrics, margins, level, rounds and budget.
+Base and copies run by `slowed_run.py`, which spins for a share of the program's own time. The harness of a benchmark
+measures its own time, so the clock of its process runs faster in place of that (`faster_clock.c`). The plan has as
+many comparisons as that of the gate, with its metrics, margins, level, rounds and budget.
 """
 
 import shlex
@@ -48,6 +49,11 @@ _STATES: Final[Mapping[int, TrialState]] = {
     EXIT_NOT_JUDGED: "not-judged",
 }
 _HEREDOC: Final = "END_OF_COMMAND"
+_PRELOADING: Final = (
+    'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" BENCHCTL_FASTER_CLOCK="$1"; '
+    'export LD_PRELOAD BENCHCTL_FASTER_CLOCK; shift; exec "$@"'
+)
+"""Commands of a shell that run a program with a library, without it being preloaded into hyperfine."""
 
 
 def required_slowdown(policy: GatePolicy) -> float:
@@ -77,16 +83,15 @@ def trial_of(
     )
 
 
-def self_test_plan(plan: Plan, share: float, number: int) -> Plan:
+def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Plan:
     """Return the plan of a gate whose candidates are copies of their baseline, slower by `share`.
 
     Trials with another `number` have another order of runs. Budgets and deterministic metrics are not part of the test.
+    Benchmarks are slowed down by the library `clock`, made from `faster_clock.c`.
 
-    Raises `UsageError` (BX140): the time of the gate is that of a harness, or it judges no time.
+    Raises `UsageError` (BX140): the gate judges no time.
     """
     policy = plan.judge.gate
-    if plan.benches is not None:
-        raise UsageError("BX140.benches", name=plan.name)
     if not timed_metrics(policy):
         raise UsageError("BX140.no-time", name=plan.name)
     measured = plan.cells if policy.chosen is None else _chosen(plan, policy.chosen)
@@ -110,14 +115,15 @@ def self_test_plan(plan: Plan, share: float, number: int) -> Plan:
                 variant_id=variant.id,
                 label=variant.label if candidate else cell.label,
                 role=cell.role,
-                command=_slowed(baseline, share if candidate else 0.0),
+                command=_slowed(baseline, share if candidate else 0.0, clock),
             )
         )
     used = tuple(variants.values())
     names = dict.fromkeys(v.label for v in used)
     axis = Axis(AXIS, "run", tuple(AxisValue(name, name) for name in names), "Copy")
     builds = dict.fromkeys(b for v in used if v.build for b in plan.programs(v.build))
-    note = Note("Self-test", "Each candidate is a copy of its baseline that a wrapper slows down.")
+    means = "whose clock runs faster" if plan.benches else "that a wrapper slows down"
+    note = Note("Self-test", f"Each candidate is a copy of its baseline {means}.")
     return replace(
         plan,
         axes=(axis, *plan.axes),
@@ -163,13 +169,20 @@ def _policy(policy: GatePolicy) -> GatePolicy:
     return replace(policy, **exact, require=required, budgets=(), chosen=None, cells=None)
 
 
-def _slowed(cell: Cell, share: float) -> tuple[Word, ...]:
-    """Return the command of a cell by the wrapper.
+def _slowed(cell: Cell, share: float, clock: str) -> tuple[Word, ...]:
+    """Return the command of a cell by the wrapper, or with the library `clock`.
 
     A command of a shell keeps its text: the shell passes it on, because it cannot be quoted before its paths
     are known.
     """
-    words = (sys.executable, "-IS", str(Path(slowed_run.__file__)), shortest(share))
+    words: tuple[str, ...] = (
+        sys.executable,
+        "-IS",
+        str(Path(slowed_run.__file__)),
+        shortest(share),
+    )
+    if clock:
+        words = ("/bin/sh", "-c", _PRELOADING, clock, shortest(share))
     if not cell.shell:
         return (*((word,) for word in words), *cell.command)
     start = f"exec {shlex.join(words)} /bin/sh -c \"$(cat <<'{_HEREDOC}'\n"

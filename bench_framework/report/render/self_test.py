@@ -1,11 +1,11 @@
 """The result of the self-test of a gate, for the terminal."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from bench_framework.model.gate_documents import SelfTestDocument
-from bench_framework.model.self_test import SelfTest, TestOutcome, Trial
+from bench_framework.model.self_test import SelfTest, SuiteSelfTest, TestOutcome, Trial
 from bench_framework.report.render.widths import visible
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
 from bench_framework.text.lines import wrap
@@ -13,6 +13,13 @@ from bench_framework.text.numbers import format_clock, format_percent, signed_pe
 from bench_framework.units import counted
 
 _GLYPHS: Final[dict[TestOutcome, str]] = {"passed": "✓", "not-judged": "?"}
+_FAULTS: Final[dict[TestOutcome, str]] = {
+    "missed": "a slower copy passed",
+    "false-alarm": "equal programs failed",
+    "not-judged": "a gate could not judge",
+    "failed": "something could not be measured",
+}
+"""What happened in some scenarios of a suite."""
 _INDENT: Final = 14
 
 
@@ -24,7 +31,7 @@ def answer(test: SelfTest) -> str:
         case "missed":
             return (
                 f"the gate is broken: {missed} of {counted(slower, 'gate')} passed a copy that takes {share} longer "
-                f"(it tolerates {margin})"
+                f"(it tolerates {margin}){_unseen(test)}"
             )
         case "false-alarm":
             alarms = counted(test.count(0.0, "worse"), "gate")
@@ -34,6 +41,25 @@ def answer(test: SelfTest) -> str:
         case "failed":
             return "the gate was not tested: something could not be measured"
     return f"the gate passed equal programs and found each copy that takes {share} longer"
+
+
+def _unseen(test: SelfTest) -> str:
+    """Return a remark if the increase was not measured, so that its margin is not the reason."""
+    passed = [trial for trial in test.trials_of(test.share) if trial.state == "passed"]
+    growths = [trial.growth for trial in passed if trial.growth is not None]
+    if not growths or statistics.median(growths) >= test.share / 2:
+        return ""
+    measured = signed_percent(1 + statistics.median(growths))
+    return f"; only {measured} was measured, so the time is not that of the program"
+
+
+def suite_answer(test: SuiteSelfTest) -> str:
+    """Return the result of a suite as a sentence."""
+    count = counted(len(test.tests), "scenario")
+    if test.outcome == "passed":
+        return f"the gates of all {count} passed equal programs and found each slower copy"
+    names = ", ".join(one.scenario for one in test.tests if one.outcome == test.outcome)
+    return f"{_FAULTS[test.outcome]} in {names}, of {count}"
 
 
 def remark(document: SelfTestDocument, identifier: str) -> str:
@@ -50,19 +76,38 @@ def progress(share: float, place: str) -> str:
     return f"self-test: gate {place}, the base against {copy}"
 
 
-def terminal(test: SelfTest, width: int, *, unicode: bool) -> str:
-    """Return the terminal page: the result, the rates with their bounds, the smallest slowdown, the time."""
-    glyph = _GLYPHS.get(test.outcome, "✕")
-    lines = [
-        f"{glyph} Self-test of {test.scenario}" if unicode else f"Self-test of {test.scenario}"
-    ]
+def scenario(name: str, place: int, number: int) -> str:
+    """Return a line for the start of the self-test of one of several scenarios."""
+    return f"scenario {place} of {number}: {name}"
+
+
+def terminal(test: SelfTest | SuiteSelfTest, width: int, *, unicode: bool) -> str:
+    """Return the terminal page of a gate, or those of a suite with its result."""
+    if isinstance(test, SelfTest):
+        items = {
+            "Result": answer(test),
+            "False alarms": _false_alarms(test),
+            "Detection": _detection(test),
+            "Smallest": _smallest(test),
+            "Time": f"{format_clock(test.seconds)} for {counted(len(test.trials), 'gate')}",
+        }
+        return _page(test.outcome, test.scenario, items, width, unicode=unicode)
+    alarms, judged = test.alarms
     items = {
-        "Result": answer(test),
-        "False alarms": _false_alarms(test),
-        "Detection": _detection(test),
-        "Smallest": _smallest(test),
-        "Time": f"{format_clock(test.seconds)} for {counted(len(test.trials), 'gate')}",
+        "Result": suite_answer(test),
+        "False alarms": _alarms(alarms, judged, "suite"),
+        "Time": format_clock(test.seconds),
     }
+    title = counted(len(test.tests), "scenario")
+    pages = [terminal(one, width, unicode=unicode) for one in test.tests]
+    return "\n\n".join([*pages, _page(test.outcome, title, items, width, unicode=unicode)])
+
+
+def _page(
+    outcome: TestOutcome, title: str, items: Mapping[str, str], width: int, *, unicode: bool
+) -> str:
+    head = f"Self-test of {title}"
+    lines = [f"{_GLYPHS.get(outcome, '✕')} {head}" if unicode else head]
     for name, text in items.items():
         if text:
             lines += wrap(text, max(width, 40), f"  {name:<{_INDENT}}", " " * (_INDENT + 2))
@@ -70,12 +115,16 @@ def terminal(test: SelfTest, width: int, *, unicode: bool) -> str:
 
 
 def _false_alarms(test: SelfTest) -> str:
-    count, judged = test.count(0.0, "worse"), test.count(0.0, "passed", "worse")
-    text = f"{count} of {counted(judged, 'gate')} of the base against itself"
+    alarms, judged = test.count(0.0, "worse"), test.count(0.0, "passed", "worse")
+    return _alarms(alarms, judged, "gate") + _not_judged(test.count(0.0, "not-judged"))
+
+
+def _alarms(alarms: int, judged: int, what: str) -> str:
+    text = f"{alarms} of {counted(judged, what)} of the base against itself"
     if judged:
-        bound = format_percent(at_most(count, judged), digits=2)
+        bound = format_percent(at_most(alarms, judged), digits=2)
         text += f": at most {bound} (at {format_percent(CONFIDENCE)} confidence)"
-    return text + _not_judged(test.count(0.0, "not-judged"))
+    return text
 
 
 def _detection(test: SelfTest) -> str:

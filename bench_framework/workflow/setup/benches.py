@@ -143,12 +143,17 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
                 continue
             one = built[side.id]
             assert one is not None
-            words = HARNESSES[harness].command(one, name)
+            arguments = HARNESSES[harness].command(one, name)
+            after_program = cell.command.index((BIN,)) + 1  # a self-test has a wrapper before it
             added = replace(
                 cell,
                 id=stable_id("cell", cell.id, target, name),
                 input_id=given.id,
-                command=((BIN,), *((word,) for word in words), *cell.command[1:]),
+                command=(
+                    *cell.command[:after_program],
+                    *((word,) for word in arguments),
+                    *cell.command[after_program:],
+                ),
             )
             parts.cells.append(added)
             parts.round_s += one.seconds

@@ -92,10 +92,12 @@ def plan_suite(
     *,
     gated: bool | None = None,
     skip: bool = False,
+    one_revision: bool = False,
 ) -> SuitePlan:
     """Return the plan of a suite. Without `gated`, it is a gate if it has revisions, or a scenario has a gate.
 
-    With `skip`, scenarios are skipped that the change between the revisions cannot affect.
+    With `skip`, scenarios are skipped that the change between the revisions cannot affect. With `one_revision`, base
+    and head may be the same commit.
 
     Raises:
         ScenarioError, UsageError, BuildError, GateError: a scenario cannot be measured, the names form no suite
@@ -104,7 +106,7 @@ def plan_suite(
     """
     budget_s = None if budget is None else seconds_of(budget)
     files = suite_files(names)
-    plans = [plan_run(file, options) for file in files]
+    plans = [plan_run(file, options, one_revision=one_revision) for file in files]
     require_names(plans)
     if gated is None:
         gated = any(plan.revisions or plan.judge.gate.given for plan in plans)
