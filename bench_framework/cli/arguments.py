@@ -22,6 +22,27 @@ from bench_framework.text.lines import wrap
 ScenarioFile = Annotated[
     str, Argument(metavar="FILE", help="A scenario file, or the name of a bundled scenario.")
 ]
+BenchTargets = Annotated[
+    list[str] | None,
+    Option(
+        "--bench",
+        metavar="TARGET",
+        help="Measure a bench target of the crate in the current folder, or `all`, without a scenario file: the time "
+        "per iteration of each criterion, divan or libtest benchmark. Repeatable.",
+    ),
+]
+BenchIds = Annotated[
+    list[str] | None,
+    Option(
+        "--id",
+        metavar="PATTERN",
+        help="With --bench: only benchmarks with this id, or such as 'parse/*'. Repeatable.",
+    ),
+]
+BenchPackage = Annotated[
+    str | None,
+    Option("--package", metavar="NAME", help="With --bench: package of the workspace."),
+]
 ScenarioFiles = Annotated[
     list[str],
     Argument(

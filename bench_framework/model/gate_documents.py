@@ -191,7 +191,7 @@ class SuiteSelfTestDocument:
     confidence: float
     """Confidence of the bound."""
     false_alarms: FalseAlarms
-    """Of suites: the n-th gates of equal programs of all scenarios are one suite."""
+    """Counts of suites: the n-th gates of equal programs of all scenarios are one suite."""
     seconds: float
     self_tests: tuple[SelfTestDocument, ...]
 

@@ -185,6 +185,15 @@ def require_digest(plan: Plan, expected: str | None) -> None:
         )
 
 
+def plan_given(name: str, options: RunOptions) -> Plan:
+    """Load and expand the scenario of a run: its text, or the file. Raises: see `plan_scenario`."""
+    if not options.text:
+        return plan_scenario(name, overrides=options.overrides, only=options.only)
+    scenario = load(Path(name), overrides=options.overrides, text=options.text)
+    given = Invocation(words=tuple(shlex.split(options.command)[1:]))
+    return replace(expand(scenario), scenario_path="", invocation=given)
+
+
 def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> Plan:
     """Return the plan of a run. With `one_revision`, base and head may be the same commit.
 
@@ -193,12 +202,7 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
     """
     if options.idle is not None and not 0 < options.idle < float("inf"):
         raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
-    if options.text:
-        scenario = load(Path(name), overrides=options.overrides, text=options.text)
-        given = Invocation(words=tuple(shlex.split(options.command)[1:]))
-        plan = replace(expand(scenario), scenario_path="", invocation=given)
-    else:
-        plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    plan = plan_given(name, options)
     require_outside(plan, options.results)
     require_digest(plan, options.expect)
     if options.base is not None and not options.base.strip():

@@ -97,6 +97,19 @@ def crate(repository: Crate) -> Crate:
     return repository
 
 
+def with_slower_commit(crate: Crate) -> None:
+    """Add three commits, the second of which makes the sums slower."""
+    more = "black_box(black_box(black_box(black_box(total))) + value)"
+    slower = ("src/lib.rs", "black_box(total + value)", more)
+    for name, edit in {
+        "before": ("src/lib.rs", "//!", "//! Before."),
+        "slower": slower,
+        "after": ("src/lib.rs", "//! Before.", "//! After."),
+    }.items():
+        crate.edit(*edit)
+        crate.commit(name)
+
+
 @pytest.mark.release
 def test_each_harness_measures_the_time_of_one_iteration(crate: Crate) -> None:
     (crate.folder / "summing.yaml").write_text(SCENARIO)
@@ -170,6 +183,36 @@ def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:
     assert (slower["share"], slower["configurations"]) == (1, 2)
     assert slower["growth"] == pytest.approx(1, abs=0.3)
     assert equal["growth"] == pytest.approx(0, abs=0.3)
+
+
+def test_the_commit_that_slows_a_benchmark_down_is_found(crate: Crate) -> None:
+    with_slower_commit(crate)
+    one = ("--bench", "by_divan", "--id", "by_divan::sums::*", *FAST)
+    rounds = ("-S", "measure.rounds={min: 12, max: 40}")
+    done = crate("bisect", "--good", "start", *one, *rounds, "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    document = valid("bisect", done.stdout)
+    assert document["metric"] == "iteration"
+    assert document["configuration"].startswith("by_divan::sums::")
+    assert document["commit"]["subject"] == "slower"
+
+
+def test_the_history_of_a_benchmark_follows_its_time_per_iteration(crate: Crate) -> None:
+    with_slower_commit(crate)
+    one = "worker: {crate: ., bench: {target: by_divan, only: ['*::10000']}}"
+    text = SCENARIO.replace("worker: {crate: ., bench: all, features: [nightly]}", one)
+    (crate.folder / "summing.yaml").write_text(text)
+    call = ("history", "summing.yaml", "--backfill", "start..main")
+    crate(*call)
+    done = crate(*call, "--json")
+    assert "measured 0 commits, 4 had a record" in done.stderr
+    document = valid("history", done.stdout)
+    (series,) = document["series"]
+    values = [point["value"] for point in series["points"]]
+    assert document["metric"] == "iteration"
+    # An iteration takes microseconds, the process 100 ms.
+    assert len(values) == 4
+    assert max(values) < 1e-3
 
 
 def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:

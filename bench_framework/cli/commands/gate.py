@@ -8,6 +8,9 @@ from typer import Argument, Option
 
 from bench_framework.cli.arguments import (
     Base,
+    BenchIds,
+    BenchPackage,
+    BenchTargets,
     Events,
     ExpectScenario,
     Fresh,
@@ -19,12 +22,12 @@ from bench_framework.cli.arguments import (
     TimeLimit,
     command_line,
 )
+from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure, show
 from bench_framework.cli.self_test import run_self_test
 from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
-from bench_framework.model.invocation import CrateSelection
 
 LAST = "@last"
 
@@ -59,28 +62,9 @@ def gate(
         ),
     ] = None,
     *,
-    bench: Annotated[
-        list[str] | None,
-        Option(
-            "--bench",
-            metavar="TARGET",
-            help="Measure a bench target of the crate in the current folder, or `all`, without a scenario "
-            "file: the time per iteration of each criterion, divan or libtest benchmark. Repeatable. "
-            "Default of --base: merge-base.",
-        ),
-    ] = None,
-    bench_id: Annotated[
-        list[str] | None,
-        Option(
-            "--id",
-            metavar="PATTERN",
-            help="With --bench: only benchmarks with this id, or such as 'parse/*'. Repeatable.",
-        ),
-    ] = None,
-    package: Annotated[
-        str | None,
-        Option("--package", metavar="NAME", help="With --bench: package of the workspace."),
-    ] = None,
+    bench: BenchTargets = None,
+    bench_id: BenchIds = None,
+    package: BenchPackage = None,
     base: Base = None,
     head: Head = None,
     only: Only = None,
@@ -175,15 +159,8 @@ def gate(
         *(overrides or ()),
         *([f"measure.budget={budget}"] if budget and not several else []),
     ]
-    if (bench_id or package) and not bench:
-        raise UsageError("BX100.option-of-benches")
-    text = ""
-    if bench:
-        if hosts is not None or only is not None or names != [LAST]:
-            raise UsageError("BX100.not-with-benches")
-        from bench_framework.workflow.scenarios.bench_scenario import WITHOUT_FILE, bench_scenario
-
-        text = bench_scenario(bench, bench_id or (), CrateSelection(package=package))
+    text = text_of_benches(bench, bench_id, package, others=(hosts, only, names != [LAST]))
+    if text:
         record = WITHOUT_FILE
     options = RunOptions(
         console.results,
@@ -211,7 +188,7 @@ def gate(
         measure_several(
             console, names, options, budget=budget, confirm=not no_confirm, skip=not everything
         )
-    if bench or base is not None or record.endswith((".yaml", ".yml")):
+    if text or base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
             raise UsageError("BX100.base-without-scenario")
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)

@@ -3,17 +3,26 @@
 from typing import Annotated, Literal
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
-from bench_framework.cli.arguments import Only, Overrides, ScenarioFile, command_line
+from bench_framework.cli.arguments import (
+    BenchIds,
+    BenchPackage,
+    BenchTargets,
+    Only,
+    Overrides,
+    command_line,
+)
+from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, UsageError
 from bench_framework.text.lines import wrap
 
 EXAMPLES = """
 benchctl bisect bench/parse.yaml --good v1.2
 benchctl bisect bench/parse.yaml --good v1.2 --bad main -k io=mmap --metric cpu
 benchctl bisect bench/parse.yaml --good v1.2 --find improvement
+benchctl bisect --bench parse --id 'json/*' --good v1.2   # a benchmark of the crate
 git bisect run benchctl bisect ../parse.yaml --step --good v1.2 --bad 3c1f9ab
 Ctrl-C keeps the finished steps, and prints the command that resumes.
 Exit codes: 0 found, 2 wrong input, 3 could not measure, 4 no answer or only a range of commits.
@@ -24,9 +33,20 @@ _NAME_COLUMNS = 15
 
 def bisect(
     context: typer.Context,
-    file: ScenarioFile,
+    file: Annotated[
+        str | None,
+        Argument(
+            metavar="FILE",
+            help="A scenario file, or the name of a bundled scenario. Not with --bench.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
     good: Annotated[str, Option(metavar="REV", help="A commit before the change.")],
     bad: Annotated[str, Option(metavar="REV", help="A later commit, with the change.")] = "HEAD",
+    bench: BenchTargets = None,
+    bench_id: BenchIds = None,
+    package: BenchPackage = None,
     only: Only = None,
     overrides: Overrides = None,
     metric: Annotated[
@@ -76,7 +96,8 @@ def bisect(
     the remaining range. The answer is confirmed in new rounds. Commits that do
     not build, fail or print another output are skipped. The search follows first
     parents, so a merge is one commit. If -k selects several configurations, the
-    one with the largest change between the ends is searched.
+    one with the largest change between the ends is searched; so is the benchmark, of
+    several.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.extensions.bisect import compute
@@ -89,6 +110,9 @@ def bisect(
         raise typer.BadParameter(
             "`git bisect` searches merged branches", param_hint="--into-merges"
         )
+    text = text_of_benches(bench, bench_id, package, others=(file, only))
+    if not text and file is None:
+        raise UsageError("BX100.no-file")
     console: Console = context.obj
     options = RunOptions(
         console.results,
@@ -98,9 +122,12 @@ def bisect(
         base=good,
         head=bad,
         command=command_line(),
+        text=text,
     )
     with display_for(console) as display:
-        search = Search(file, options, display, find, metric, budget, fixed_ends=step)
+        search = Search(
+            file or WITHOUT_FILE, options, display, find, metric, budget, fixed_ends=step
+        )
         branch = None
         if retry_skipped:
             search.retry_skipped()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan import Bench
 from bench_framework.model.policies import Metric
 from bench_framework.model.revisions import Commit
 
@@ -50,6 +51,7 @@ class Bisection:
         commits: from the good one to the bad one.
         cell_id: the configuration in the scenario's plan, empty until the ends have been compared.
         configuration: its name.
+        bench: the benchmark of it that is searched, if the scenario measures benchmarks.
     """
 
     schema_version: Literal[1]
@@ -60,6 +62,7 @@ class Bisection:
     commits: tuple[Commit, ...]
     cell_id: str = ""
     configuration: str = ""
+    bench: Bench | None = None
     steps: tuple[SearchStep, ...] = ()
 
 

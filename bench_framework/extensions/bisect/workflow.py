@@ -1,5 +1,6 @@
 """The search for the commit that changed a configuration: builds, records and the stored steps."""
 
+import glob
 import weakref
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import COUNTED, InstructionPolicy, is_exact
-from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.model.plan import Bench, Cell, Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.revisions import Commit, Revisions
 from bench_framework.model.verdict import Verdict
@@ -35,6 +36,7 @@ from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, c
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause
 from bench_framework.units import counted, parse_duration
@@ -44,10 +46,11 @@ from bench_framework.workflow.run_options import (
     RunContext,
     RunOptions,
     find_scenario,
-    plan_scenario,
+    plan_given,
     require_outside,
     source_of_revisions,
 )
+from bench_framework.workflow.setup.benches import bench_cell_id
 from bench_framework.workflow.setup.preparation import build_programs, open_session
 
 STATE: Final = "bisect.json"
@@ -105,7 +108,7 @@ class Search:
         self._again = partial(
             Search, name, observer=observer, find=find, metric=metric, budget=budget
         )
-        self._text = find_scenario(name).read_text(encoding="utf-8")
+        self._text = options.text or find_scenario(name).read_text(encoding="utf-8")
         self._observer, self._options, self._fixed = observer, options, fixed_ends
         self._stopped = False
         self._file = options.results / self.plan.name / STATE
@@ -211,7 +214,7 @@ class Search:
         good, bad = (self.state.commits[number] for number in (step.lo, step.hi))
         plan = at_revisions(self._narrowed(), Revisions(good.id, bad.id))
         plan = compute.scheduled(plan, step)
-        record, judgement = self._measure(plan, ALONE, self._observer)
+        record, judgement, measured = self._measure(plan, ALONE, self._observer)
         comparisons = self._of_metric(judgement)
         compared = [c for c in comparisons if c.verdict not in _REFUSED]
         refused = [c for c in comparisons if c.verdict in _REFUSED]
@@ -224,10 +227,14 @@ class Search:
             )
         outcome, largest = compute.of_ends(compared, self.state.find)
         if not self.state.cell_id and outcome == "differs":
-            cell = next(c for c in self.plan.cells if cell_id(c, HEAD) == largest.cell_id)
+            bench = measured.input(measured.cell(largest.cell_id).input_id).bench
+            cell = next(c for c in self.plan.cells if _id_of(c, bench) == largest.cell_id)
             label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
-            name = f"{label}, {item.label}" if item.dataset or item.values else label
-            self.state = replace(self.state, cell_id=cell.id, configuration=name)
+            names = [label] if bench is None or len(self.plan.cells) > 1 else []
+            names += [item.label] if item.dataset or item.values else []
+            names += [bench.id] if bench is not None else []
+            name = ", ".join(names)
+            self.state = replace(self.state, cell_id=cell.id, configuration=name, bench=bench)
         ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
         texts = (clause(c) for c in judgement.claims if c.cells == ids and c.kind in kinds)
         text = next(texts, phrase(largest.reason))
@@ -239,10 +246,10 @@ class Search:
         ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
         question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
         plan = at_commits(self._narrowed(), ids, question)
-        words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
-        plan = compute.scheduled(
-            replace(plan, scenario_path="", invocation=Invocation(words=words)), step
-        )
+        if not self._options.text:
+            words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
+            plan = replace(plan, scenario_path="", invocation=Invocation(words=words))
+        plan = compute.scheduled(plan, step)
         rule = None
         if not is_exact(self.state.metric):
             rule = compute.SideRule(self.state.find, nearer=self._fixed)
@@ -251,11 +258,12 @@ class Search:
             if (end := self._same_code(plan)) is not None:
                 return replace(untested, outcome=end, text="the same code")
             built = _Built(self._observer)
-            record, judgement = self._measure(plan, RunContext(pages=False, rule=rule), built)
+            context = RunContext(pages=False, rule=rule)
+            record, judgement, measured = self._measure(plan, context, built)
         except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
             text = error.details[0][1] if error.details else error.message
             return replace(untested, text=text.strip().partition("\n")[0])
-        pair = compute.comparisons_of(plan, self._of_metric(judgement))
+        pair = compute.comparisons_of(measured, self._of_metric(judgement))
         refused = [phrase(c.reason) for c in pair or () if c.verdict in _REFUSED]
         if pair is None or refused:
             return replace(untested, record=record, text=next(iter(refused), "not comparable"))
@@ -268,7 +276,8 @@ class Search:
         with open_session(plan, self._observer) as session:
             builds = {build.id: build for build in build_programs(plan, session)}
         session.stop.check()
-        commit, good, bad = (builds[variant.build_id] for variant in plan.variants)
+        specs = [plan.programs(v.build)[0] for v in plan.variants if v.build is not None]
+        commit, good, bad = (builds[spec.id] for spec in specs)
         for end in (good, bad):
             if not end.ok:
                 cause = end.message or ""
@@ -278,7 +287,12 @@ class Search:
     def _narrowed(self) -> Plan:
         """Return the plan of the configuration that is searched, as soon as it is known."""
         cells = tuple(c for c in self.plan.cells if self.state.cell_id in ("", c.id))
-        return replace(self.plan, cells=cells)
+        plan, bench = replace(self.plan, cells=cells), self.state.bench
+        if plan.benches is None or bench is None:
+            return plan
+        # An id may contain the signs of a pattern.
+        one = replace(plan.benches, targets=(bench.target,), only=(glob.escape(bench.id),))
+        return replace(plan, benches=one)
 
     def _of_metric(self, judgement: Judgement) -> list[Comparison]:
         comparisons = [c for c in judgement.comparisons if c.family in ("headline", "exact")]
@@ -286,19 +300,26 @@ class Search:
 
     def _measure(
         self, plan: Plan, context: RunContext, observer: progress.Observer
-    ) -> tuple[str, Judgement]:
+    ) -> tuple[str, Judgement, Plan]:
         given = self._options
         options = RunOptions(given.results, fresh=given.fresh, profile=False)
         outcome = run_plan_anew(plan, self._text, options, observer, context)
         if outcome.judgement is None or outcome.record is None:
             raise self._interrupted()
         self._stopped = outcome.exit_code == errors.EXIT_INTERRUPTED
-        return f"{plan.name}/{outcome.record.name}", outcome.judgement
+        with Record.open(outcome.record) as record:
+            measured = record.plan
+        return f"{plan.name}/{outcome.record.name}", outcome.judgement, measured
+
+
+def _id_of(cell: Cell, bench: Bench | None) -> str:
+    """Return the id that a cell of the scenario, or a benchmark of it, has at the bad end."""
+    return cell_id(cell, HEAD) if bench is None else bench_cell_id(cell_id(cell, HEAD), bench)
 
 
 def _planned(name: str, options: RunOptions, metric: str | None, budget: str | None) -> Plan:
     """Return the scenario's plan with the selected configurations, judged by one metric."""
-    plan = plan_scenario(name, overrides=options.overrides, only=options.only)
+    plan = plan_given(name, options)
     require_outside(plan, options.results)
     source_of_revisions(plan)
     cells = select_cells(plan, options.only) if options.only else plan.cells
@@ -306,6 +327,8 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     measured = [c for c in cells if c.role in roles and not plan.variant(c.variant_id).experiment]
     if not measured:
         raise UsageError("BX110.no-such-configuration", name=name)
+    if plan.benches is not None and metric not in (None, plan.judge.headline):
+        raise UsageError("BX110.metric-of-benches", metric=metric, name=name)
     metric = metric or plan.judge.headline
     measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     if budget is not None:

@@ -10,6 +10,7 @@ from bench_framework.execution import process
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import Message, Observer
+from bench_framework.extensions.history.record_summary import load_plan
 from bench_framework.extensions.history.series import newest_record, planned_cells, read_records
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
@@ -104,17 +105,20 @@ def _built(plan: Plan) -> list[BuildSpec]:
 def _measured(results: Path, plan: Plan) -> set[str]:
     """Return the commits with records of this machine without uncommitted changes.
 
-    Together, they contain every configuration of the plan that is built at each commit, also failed ones.
+    Together, they contain every configuration of the plan that is built at each commit, also failed ones. Which
+    benchmarks a commit has is known after its build, so its records of the same scenario are enough.
     """
     built = {spec.id for spec in _built(plan)}
     cells = planned_cells(wire.dump_plan(plan).encode())[1]
     needed = {cell.series for cell in cells if cell.build_id in built}
+    needed = needed if plan.benches is None else {plan.scenario_sha256}
     planned: dict[str, set[str]] = {}
     with process.Launcher() as launcher:
         here = host.facts(launcher, hyperfine="", results=results, data=results, builds=False)
     for record in read_records(results, plan.name, WALL)[0]:
         if fingerprint(record.prepared.host) == fingerprint(here):
             series = {cell.series for cell in planned_cells(record.plan)[1]}
+            series.add(load_plan(record.plan).scenario_sha256)
             for build in record.prepared.builds:
                 if build.ok and build.revision and not build.dirty:
                     planned.setdefault(build.revision, set()).update(series)

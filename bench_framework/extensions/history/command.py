@@ -10,7 +10,6 @@ from typer import Argument, Option
 from bench_framework.cli.arguments import Only, Overrides, command_line
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_INTERRUPTED, EXIT_WORSE, UsageError
-from bench_framework.model.metrics import WALL
 
 EXAMPLES = """
 benchctl history parse                       # the scenario `parse`
@@ -34,11 +33,13 @@ def history(
     ] = None,
     only: Only = None,
     metric: Annotated[
-        str,
+        str | None,
         Option(
-            metavar="NAME", help="Metric: wall, cpu, peak_rss, or a count such as instructions."
+            metavar="NAME",
+            help="Metric: wall, cpu, iteration (of benchmarks), peak_rss, or a count such as instructions; default: "
+            "the first judged metric of the newest record.",
         ),
-    ] = WALL,
+    ] = None,
     machine: Annotated[
         str | None,
         Option(

@@ -8,7 +8,6 @@ from typing import Any, Final
 from bench_framework.extensions.history.model import HistoryPoint
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.model.documents import document_text
-from bench_framework.model.metrics import WALL
 from bench_framework.notebook import records_folder
 from bench_framework.store.frames import frame_of
 
@@ -18,7 +17,7 @@ _NAMES: Final = [field.name for field in fields(HistoryPoint)]
 def history(
     scenario: str | None = None,
     *,
-    metric: str = WALL,
+    metric: str | None = None,
     only: str | None = None,
     machine: str | None = None,
     results: str | Path | None = None,
@@ -31,7 +30,8 @@ def history(
 
     Args:
         scenario: name or file of a scenario; default: that of the newest record.
-        metric: wall, cpu, peak_rss, or a count such as instructions.
+        metric: wall, cpu, iteration, peak_rss, or a count such as instructions; default: the first judged metric of
+            the newest record.
         only: filter of configurations, as ``-k``.
         machine: fingerprint of the machine; default: that of the newest record.
         results: see `load`.

@@ -11,12 +11,13 @@ from typing import Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import open_regular, read_regular
-from bench_framework.model.metrics import COUNTED, CPU, PEAK_RSS, WALL
+from bench_framework.model.metrics import COUNTED, CPU, ITERATION, PEAK_RSS, WALL
 from bench_framework.store import layout, lines, wire
 
 MEDIANS: Final[Mapping[str, tuple[str, ...]]] = {
     WALL: ("wall_median_s", "wall_lo_s", "wall_hi_s"),
     CPU: ("cpu_s",),
+    ITERATION: ("w_iteration_s",),
     PEAK_RSS: ("peak_rss_median_bytes",),
     **{name: (name,) for name in COUNTED},
 }

@@ -22,17 +22,18 @@ from bench_framework.extensions.history.record_summary import (
     read_summary,
 )
 from bench_framework.features.record_comparison import anchors
+from bench_framework.foreign import read_regular
 from bench_framework.model.machine import Fingerprint, fingerprint
-from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.metrics import CPU, ITERATION, WALL
 from bench_framework.model.plan import Plan, Role, stable_id
 from bench_framework.scenario.selection import select_cells
-from bench_framework.store import finding
+from bench_framework.store import finding, layout
 from bench_framework.workflow.run_options import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.extensions.history.compute import Readings
 NORMAL_95: Final = 1.959964
-FLOOR: Final = {WALL: 0.005, CPU: 0.005}
+FLOOR: Final = {WALL: 0.005, CPU: 0.005, ITERATION: 0.005}
 """Smallest standard deviation of a metric between records, as a fraction (docs/method.md#history)."""
 OTHER_FLOOR: Final = 0.0005
 DIGITS: Final = 12
@@ -66,23 +67,25 @@ def scenario_history(
     results: Path,
     scenario: str | None = None,
     *,
-    metric: str = WALL,
+    metric: str | None = None,
     only: str | None = None,
     machine: str | None = None,
 ) -> History:
     """Return the history of a scenario on one machine.
 
     `scenario` is a name, a file, or `None` for that of the newest record. `machine` is the digest of
-    a fingerprint; default: that of the newest record. `only` selects configurations, as ``-k`` does.
+    a fingerprint; default: that of the newest record. `metric` is by default its first judged one. `only`
+    selects configurations, as ``-k`` does.
 
     Raises:
         UsageError: BX101, there is no record; BX106, nothing is selected; BX107, an unknown metric;
             BX128, no such machine.
         ScenarioError: BC113, a selection that cannot be read.
     """
-    if metric not in MEDIANS:
+    if metric is not None and metric not in MEDIANS:
         raise UsageError("BX107.histories-no-metric", metric=metric, medians=", ".join(MEDIANS))
-    name = newest_record(results, scenario).parent.name
+    newest = newest_record(results, scenario)
+    name, metric = newest.parent.name, metric or _main_metric(newest)
     records, left_out = read_records(results, name, metric)
     if not records:
         raise UsageError("BX101.no-finished-record", name=name, results=results)
@@ -121,6 +124,15 @@ def scenario_history(
         tuple(_with_changes(measured, cells_of, metric, plan.judge.level)),
         tuple(sorted(left_out.items())),
     )
+
+
+def _main_metric(record: Path) -> str:
+    """Return the first judged metric of a record; the elapsed time if histories have no such metric."""
+    try:
+        headline = load_plan(read_regular(record / layout.PLAN)).judge.headline
+    except (OSError, ValueError, RecordError):  # `read_records` reports it
+        return WALL
+    return headline if headline in MEDIANS else WALL
 
 
 def newest_record(results: Path, scenario: str | None) -> Path:

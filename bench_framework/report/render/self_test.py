@@ -19,7 +19,7 @@ _FAULTS: Final[dict[TestOutcome, str]] = {
     "not-judged": "a gate could not judge",
     "failed": "something could not be measured",
 }
-"""What happened in some scenarios of a suite."""
+"""The fault of some scenarios of a suite, in words."""
 _INDENT: Final = 14
 
 

@@ -1,4 +1,4 @@
-"""The scenario that `benchctl gate --bench` makes of the crate in the current folder."""
+"""The scenario that `--bench` makes of the crate in the current folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +8,6 @@ from bench_framework.model.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.workflow.scenarios.crate_scenario import crate_above
 from bench_framework.workflow.scenarios.request import flow, unfit
-
-WITHOUT_FILE = "benchctl gate --bench"
-"""Place of the errors of this scenario."""
 
 
 def bench_scenario(targets: Sequence[str], only: Sequence[str], selection: CrateSelection) -> str:

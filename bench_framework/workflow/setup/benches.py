@@ -126,9 +126,8 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
             continue
         label = f"{target}: {name}" if len(policy.targets) > 1 else name
         plain = item.dataset is None and not item.values
-        given = Input(
-            label if plain else f"{item.label}, {label}", values, None, Bench(target, harness, name)
-        )
+        bench = Bench(target, harness, name)
+        given = Input(label if plain else f"{item.label}, {label}", values, None, bench)
         parts.inputs.append(given)
         parts.replacements.setdefault(item.id, []).append(given.id)
         for cell in plan.cells_of(item.id):
@@ -147,7 +146,7 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
             after_program = cell.command.index((BIN,)) + 1  # a self-test has a wrapper before it
             added = replace(
                 cell,
-                id=stable_id("cell", cell.id, target, name),
+                id=bench_cell_id(cell.id, bench),
                 input_id=given.id,
                 command=(
                     *cell.command[:after_program],
@@ -158,6 +157,11 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
             parts.cells.append(added)
             parts.round_s += one.seconds
             parts.replacements.setdefault(cell.id, []).append(added.id)
+
+
+def bench_cell_id(cell_id: str, bench: Bench) -> str:
+    """Return the id of the cell of a benchmark, from that of the cell that it replaces."""
+    return stable_id("cell", cell_id, bench.target, bench.id)
 
 
 def _keys(target: BenchTarget) -> set[tuple[str, str]]:

@@ -4,16 +4,21 @@ Usage: ``python tests/validation/bench/planted_causes.py [--only NAME] [--keep F
 a small crate. `benchctl gate` measures it against the first revision, and counts both sides after a confirmed
 regression. The scenario counts instructions, so that the page of the record has the table of functions, or, with
 `--late`, only the gate counts. For a planted regression, "right" means that the comment names the function or
-the count that was planted; for equal programs, that nothing is named. Needs cargo, git and valgrind.
+the count that was planted; for equal programs, that nothing is named. Each row has the seconds of the parts of
+the gate, from the times at which its blocks and counting runs started. Needs cargo, git and valgrind.
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -227,9 +232,9 @@ def measure(folder: Path, case: Case, *, late: bool) -> dict[str, Any]:
     assert case.old == "" or changed != PROGRAM, case.name
     commit(folder, changed, case.manifest, "head")
     call = [sys.executable, "-c", CALL, str(folder.parent), "gate", "scenario.yaml"]
-    begun = time.monotonic()
+    begun = time.time()
     done = subprocess.run(call, check=False, cwd=folder, capture_output=True, text=True)
-    seconds = time.monotonic() - begun
+    ended = time.time()
     records = sorted((folder / "results" / "planted").iterdir())
     record = next(r for r in records if (r / "gate.json").exists())
     claims = json.loads((record / "claims.json").read_text(encoding="utf-8"))
@@ -241,7 +246,7 @@ def measure(folder: Path, case: Case, *, late: bool) -> dict[str, Any]:
     ]
     return {
         "code": done.returncode,
-        "seconds": seconds,
+        "parts": parts([record / "journal.jsonl" for record in records], begun, ended),
         "terminal": done.stdout + done.stderr,
         "gate": json.loads((record / "gate.json").read_text(encoding="utf-8")),
         "comment": (record / "comment.md").read_text(encoding="utf-8"),
@@ -251,6 +256,27 @@ def measure(folder: Path, case: Case, *, late: bool) -> dict[str, Any]:
         "counts": len(counted),
         "record": record,
     }
+
+
+def parts(journals: list[Path], begun: float, ended: float) -> dict[str, float]:
+    """Return the seconds of a gate by part. A part lasts until the next one starts; the last one has the pages, too."""
+
+    def starts() -> Iterator[tuple[float, str]]:
+        yield begun, "builds"
+        yield ended, ""
+        for number, journal in enumerate(journals, 1):
+            for line in journal.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                for kind in ("block", "observation"):
+                    if kind in entry:
+                        part = entry[kind].get("kind", f"rounds {number}")
+                        yield datetime.fromisoformat(entry[kind]["started_at"]).timestamp(), part
+
+    marks = sorted(starts())
+    seconds = defaultdict[str, float](float)
+    for (start, part), (end, _) in itertools.pairwise(marks):
+        seconds[part] += end - start
+    return seconds
 
 
 def main() -> None:
@@ -279,9 +305,8 @@ def main() -> None:
                     "same instructions, same calls" in text for text in result["page"]
                 )
             right, total = right + ok, total + 1
-            print(
-                f"{'right' if ok else 'WRONG'} | {case.name} | exit {result['code']} | {result['seconds']:.0f} s"
-            )
+            times = ", ".join(f"{part} {s:.1f} s" for part, s in result["parts"].items())
+            print(f"{'right' if ok else 'WRONG'} | {case.name} | exit {result['code']} | {times}")
             print("   comment:", *(explanations or ["nothing"]))
             print("   page:   ", *(result["page"] or ["nothing"]), flush=True)
         print(f"{right} of {total} are right")
