@@ -125,7 +125,10 @@ def test_a_suite_is_tested_scenario_by_scenario_with_its_shares(tmp_path: Path) 
     text = " ".join(done.stdout.split())
     assert "✓ Self-test of tested" in text
     assert "✕ Self-test of wide" in text
-    assert "✕ Self-test of 2 scenarios Result a slower copy passed in wide, of 2 scenarios" in text
+    assert (
+        "✕ Self-test of 2 scenarios Result a copy that takes longer passed in wide, of 2 scenarios"
+        in text
+    )
     assert "0 of 1 suite of the base against itself: at most 95 %" in text
     (path,) = tmp_path.glob("results/self-tests/*/suite-self-test.json")
     document = valid("gate", path.read_text())

@@ -22,7 +22,7 @@ EXAMPLES = """
 benchctl bisect bench/parse.yaml --good v1.2
 benchctl bisect bench/parse.yaml --good v1.2 --bad main -k io=mmap --metric cpu
 benchctl bisect bench/parse.yaml --good v1.2 --find improvement
-benchctl bisect --bench parse --id 'json/*' --good v1.2   # a benchmark of the crate
+benchctl bisect --bench parse --id 'json/*' --good v1.2   # a benchmark
 git bisect run benchctl bisect ../parse.yaml --step --good v1.2 --bad 3c1f9ab
 Ctrl-C keeps the finished steps, and prints the command that resumes.
 Exit codes: 0 found, 2 wrong input, 3 could not measure, 4 no answer or only a range of commits.

@@ -21,6 +21,7 @@ from bench_framework.errors import (
     UsageError,
 )
 from bench_framework.execution.machine import slowed_run
+from bench_framework.execution.machine.programs import with_faster_clock
 from bench_framework.features.gate.outcome import main_metric, timed_metrics
 from bench_framework.model.declarations import Axis, AxisValue, Note
 from bench_framework.model.gate import Gating
@@ -49,11 +50,6 @@ _STATES: Final[Mapping[int, TrialState]] = {
     EXIT_NOT_JUDGED: "not-judged",
 }
 _HEREDOC: Final = "END_OF_COMMAND"
-_PRELOADING: Final = (
-    'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" BENCHCTL_FASTER_CLOCK="$1"; '
-    'export LD_PRELOAD BENCHCTL_FASTER_CLOCK; shift; exec "$@"'
-)
-"""Commands of a shell that run a program with a library, without it being preloaded into hyperfine."""
 
 
 def required_slowdown(policy: GatePolicy) -> float:
@@ -182,7 +178,7 @@ def _slowed(cell: Cell, share: float, clock: str) -> tuple[Word, ...]:
         shortest(share),
     )
     if clock:
-        words = ("/bin/sh", "-c", _PRELOADING, clock, shortest(share))
+        words = with_faster_clock(clock, share)
     if not cell.shell:
         return (*((word,) for word in words), *cell.command)
     start = f"exec {shlex.join(words)} /bin/sh -c \"$(cat <<'{_HEREDOC}'\n"

@@ -14,7 +14,7 @@ from bench_framework.units import counted
 
 _GLYPHS: Final[dict[TestOutcome, str]] = {"passed": "✓", "not-judged": "?"}
 _FAULTS: Final[dict[TestOutcome, str]] = {
-    "missed": "a slower copy passed",
+    "missed": "a copy that takes longer passed",
     "false-alarm": "equal programs failed",
     "not-judged": "a gate could not judge",
     "failed": "something could not be measured",
@@ -57,7 +57,9 @@ def suite_answer(test: SuiteSelfTest) -> str:
     """Return the result of a suite as a sentence."""
     count = counted(len(test.tests), "scenario")
     if test.outcome == "passed":
-        return f"the gates of all {count} passed equal programs and found each slower copy"
+        return (
+            f"the gates of all {count} passed equal programs and found each copy that takes longer"
+        )
     names = ", ".join(one.scenario for one in test.tests if one.outcome == test.outcome)
     return f"{_FAULTS[test.outcome]} in {names}, of {count}"
 
