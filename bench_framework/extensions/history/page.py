@@ -114,9 +114,7 @@ def _changes(changes: Sequence[tuple[HistorySeries, Shift]]) -> Table:
     if rest := len(changes) - len(rows):
         notes.append(f"{counted(rest, 'earlier change')} in --json.")
     caption, note = "Changes, newest first; + is more", " ".join(notes)
-    return Table(
-        "changes", caption, columns, tuple(rows), sortable=False, stub="Changes", note=note
-    )
+    return Table("changes", caption, columns, tuple(rows), sortable=False, note=note)
 
 
 def _size(change: Shift) -> str:
@@ -165,8 +163,7 @@ def _overview(history: History) -> Table:
         f"MDE: the smallest change that the next record would show (power {format_percent(POWER)}).",
     )
     caption = "Configurations, with the mean levels of the first and the last records"
-    stub = "Configurations"
-    return Table("configurations", caption, columns, tuple(rows), legend, sortable=False, stub=stub)
+    return Table("configurations", caption, columns, tuple(rows), legend, sortable=False)
 
 
 def _notes(history: History) -> list[str]:

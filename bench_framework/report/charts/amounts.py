@@ -50,14 +50,20 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
     """
     if verdict is not None and data.higher(data.metric):
         verdict = verdict.opposite
-    mark, text = direction(verdict).mark, signed_percent(ratio)
-    if data.in_times:
-        less, more = change(data.metric)
-        factor = ratio if ratio >= 1 else 1 / ratio
-        text = f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
-    return f"{mark} {text}"
+    return f"{direction(verdict).mark} {amount(data, ratio)}"
+
+
+def amount(data: ReportData, ratio: float) -> str:
+    """Return a change on the scale of the page: ``−3.7 %``, or ``2.3× faster``."""
+    if not data.in_times:
+        return signed_percent(ratio)
+    less, more = change(data.metric)
+    factor = ratio if ratio >= 1 else 1 / ratio
+    return f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
 
 
 def colours(data: ReportData) -> str:
     """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
-    return f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: no difference; ·: small or uncertain"
+    return (
+        f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: within it; ·: neither"
+    )

@@ -226,7 +226,7 @@ def _marker(point: Point) -> str:
 def tick_label(tick: float, *, times: bool) -> str:
     """Return the label of a tick: ``−20 %`` or ``0.5×``."""
     if times:
-        return f"{shortest(tick, 2)}×"
+        return f"{shortest(tick, 3)}×"
     percent = round(100 * (tick - 1), 6)
     sign = MINUS if percent < 0 else "+" if percent > 0 else ""
     return f"{sign}{shortest(abs(percent), 3)}{THIN_SPACE}%"

@@ -1,10 +1,11 @@
 """Bars of the share of a limit that each configuration reaches, from 0 to 100 %."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.compare.derived_values import LimitShare, limit_shares
-from bench_framework.model.judgement import Derived
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.judgement import Comparison, Derived
+from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
@@ -26,11 +27,11 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     if len(listed) < FEWEST:
         return None
     family = data.plan.unit_family
-    points = tuple(_point(data, share) for share in listed)
+    points = tuple(_point(data, share, listed) for share in listed)
     where = data.on_input(item, "")
     desc = (
-        f"Share and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
-        f"{amounts.colours(data)}."
+        f"Share in whole runs, peak memory{f' on {where}' if where else ''}; lines: {CI}s of the change "
+        f"from the baseline; {amounts.colours(data)}."
     )
     limit = listed[0].limit
     return Figure(
@@ -43,7 +44,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     )
 
 
-def _point(data: ReportData, share: LimitShare) -> Point:
+def _point(data: ReportData, share: LimitShare, listed: Sequence[LimitShare]) -> Point:
     cell_id, row = share.rate.cell_ids[0], share.share
     comparison = data.comparison(cell_id, data.metric)
     verdict = comparison.verdict if comparison is not None else None
@@ -55,16 +56,40 @@ def _point(data: ReportData, share: LimitShare) -> Point:
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
     value = row.value or 0.0
+    lo, hi = _ends(data, row, comparison, listed)
     return Point(
         data.label(cell_id),
         value,
-        x_lo=row.lo,
-        x_hi=row.hi,
+        x_lo=lo,
+        x_hi=hi,
         verdict=verdict,
         lead=percent(value),
         text=" · ".join(filter(None, parts)),
         baseline=baseline,
     )
+
+
+def _ends(
+    data: ReportData, row: Derived, comparison: Comparison | None, listed: Sequence[LimitShare]
+) -> tuple[float | None, float | None]:
+    """Return the interval of a share: that of the change from the baseline, from which the verdict follows.
+
+    The interval of the share itself is narrower if the times of the record changed. It remains for the baseline, and
+    where the other one does not contain the share.
+    """
+    roles = ((s, data.plan.cell(s.rate.cell_ids[0]).role) for s in listed)
+    top = next((s.share.value for s, role in roles if role is Role.BASELINE), None)
+    interval = comparison.shown if comparison is not None else None
+    if (
+        top is None
+        or row.value is None
+        or interval is None
+        or not interval.bounded
+        or data.metric != WALL
+    ):
+        return row.lo, row.hi
+    lo, hi = top / interval.hi, top / interval.lo
+    return (lo, hi) if lo <= row.value <= hi else (row.lo, row.hi)
 
 
 def _rate(data: ReportData, share: LimitShare) -> str:
@@ -81,7 +106,7 @@ def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]
         Row.build(
             point.label,
             Cell(percent(point.x), point.x),
-            _bounds(share.share),
+            _bounds(point),
             Cell(_rate(data, share), share.rate.value),
             _memory(data, share.rate.cell_ids[0]) or DASH,
             baseline=point.baseline,
@@ -94,10 +119,10 @@ def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]
     return Table("answer-figure-data", caption, columns, rows_, sortable=False)
 
 
-def _bounds(row: Derived) -> str:
-    if row.lo is None or row.hi is None:
+def _bounds(point: Point) -> str:
+    if point.x_lo is None or point.x_hi is None:
         return DASH
-    return f"[{percent(row.lo)}, {percent(row.hi)}]"
+    return f"[{percent(point.x_lo)}, {percent(point.x_hi)}]"
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:

@@ -19,7 +19,7 @@ from bench_framework.report.main_table import value_by_ratio
 from bench_framework.report.table_cells import CI, titled
 from bench_framework.text.names import capital, listed
 from bench_framework.text.numbers import signed_percent, significant
-from bench_framework.text.words import metric_words, noun
+from bench_framework.text.words import noun
 
 FROM_ZERO: Final = 0.45
 """The axis begins at zero if the smallest value is at most this share of the largest one."""
@@ -161,9 +161,8 @@ def _reference(
         return Point(label, now, text=unit.text(now), strong=True, series=REFERENCE)
     i = interval.inverse if data.higher(data.metric) else interval
     now = value_by_ratio(data, cell) or last * i.ratio
-    verb = metric_words(data.metric).verb
     final = _short(data, ladder.end_cell_id) or "the last step"
-    text = f"{unit.text(now)} · {final} {verb} {significant(1 / i.ratio, 3)}×"
+    text = f"{unit.text(now)} · {final}: {amounts.amount(data, 1 / i.ratio)}"
     bounds = (now * i.lo / i.ratio, now * i.hi / i.ratio)
     return Point(
         label,

@@ -134,7 +134,7 @@ class TestSteps:
         assert [p.lead for p in steps][:3] == ["▼ −10\u202f%", "▲ +20\u202f%", "▼ −20\u202f%"]
         assert reference.label == "native sonic-rs jemalloc rayon"
         assert reference.x == pytest.approx(0.7 * steps[-1].x, rel=0.01)
-        assert reference.text.endswith("ms · the last step takes 1.43×")
+        assert reference.text.endswith("ms · the last step: +43\u202f%")
 
     def test_the_axis_begins_at_zero_only_if_the_steps_stay_visible(
         self, all_figures: dict[str, Figure]
@@ -176,6 +176,13 @@ def test_shares_are_those_of_the_limit_with_memory(
     assert streaming.text.endswith("MiB · baseline")
     assert loop.lead == "62\u202f%"
     assert re.fullmatch(r"[\d.]+.MiB · ▲\u00a0slower", loop.text)
+    # The line of a variant is the interval from which its verdict follows.
+    (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
+    compared = data.comparison(cell.id, data.metric)
+    assert compared is not None
+    assert compared.shown is not None
+    ends = (streaming.x / compared.shown.hi, streaming.x / compared.shown.lo)
+    assert (loop.x_lo, loop.x_hi) == pytest.approx(ends)
 
 
 class TestSweep:
